@@ -1,0 +1,164 @@
+package org.brickprofiler;
+
+import static org.brickprofiler.BrickCategory.ATTENTION;
+import static org.brickprofiler.BrickCategory.COMMUNICATION;
+import static org.brickprofiler.BrickCategory.FFN;
+import static org.brickprofiler.BrickCategory.NORM;
+import static org.brickprofiler.BrickCategory.OTHER;
+import static org.brickprofiler.BrickCategory.SOLVER;
+import static org.brickprofiler.BrickCategory.SPARSE;
+import static org.brickprofiler.BrickCategory.TRANSFER;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.eclipse.collections.api.factory.Maps;
+import org.eclipse.collections.api.map.ImmutableMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The known steps of a forward pass. Each has a row of its own in every table, so that recording one is an array
+ * access. The order is part of the contract: new bricks are added at the end.
+ */
+public enum BrickId {
+    /** Root-mean-square normalisation. */
+    RMS_NORM("RmsNorm", NORM),
+    /** Layer normalisation. */
+    LAYER_NORM("LayerNorm", NORM),
+    /** Projection of the input to queries, keys and values. */
+    QKV_PROJECTION("QkvProjection", ATTENTION, "Qkv"),
+    /** Rotary position embedding of queries and keys. */
+    ROPE_EMBEDDING("RopeEmbedding", ATTENTION, "Rope", "RoPE"),
+    /** Products of queries and keys. */
+    ATTENTION_SCORE("AttentionScore", ATTENTION),
+    /** Softmax over the attention scores. */
+    ATTENTION_SOFTMAX("AttentionSoftmax", ATTENTION, "Softmax"),
+    /** Sum of the values weighted by the scores. */
+    ATTENTION_OUTPUT("AttentionOutput", ATTENTION),
+    /** Projection of the attention output back to the model's dimension. */
+    OUTPUT_PROJECTION("OutputProjection", ATTENTION, "OutProj"),
+    /** The gate matrix of a gated feed-forward block. */
+    GATE_PROJECTION("GateProjection", FFN, "Gate"),
+    /** The up matrix of a feed-forward block. */
+    UP_PROJECTION("UpProjection", FFN, "Up"),
+    /** The activation function of a feed-forward block. */
+    ACTIVATION("Activation", FFN, "SiLU", "GELU", "ReLU"),
+    /** The down matrix of a feed-forward block. */
+    DOWN_PROJECTION("DownProjection", FFN, "Down"),
+    /** Look-up of the token embedding. */
+    EMBEDDING("Embedding", OTHER, "Embed"),
+    /** Projection to the vocabulary. */
+    LM_HEAD("LmHead", OTHER, "Head"),
+    /** Choice of the next token. */
+    SAMPLING("Sampling", OTHER, "Sample"),
+    /** Sparse matrix times vector. */
+    SPMV("SpMV", SPARSE, "spmv"),
+    /** Sparse matrix times matrix. */
+    SPMM("SpMM", SPARSE, "spmm"),
+    /** Conversion between sparse formats. */
+    FORMAT_CONVERT("FormatConvert", SPARSE),
+    /** One-dimensional fast Fourier transform. */
+    FFT_1D("FFT1D", BrickCategory.FFT, "fft1d", "FFT"),
+    /** Two-dimensional fast Fourier transform. */
+    FFT_2D("FFT2D", BrickCategory.FFT, "fft2d"),
+    /** LU factorisation. */
+    LU_FACTORIZE("LUFactorize", SOLVER, "LU"),
+    /** QR factorisation. */
+    QR_FACTORIZE("QRFactorize", SOLVER, "QR"),
+    /** Singular value decomposition. */
+    SVD_COMPUTE("SVDCompute", SOLVER, "SVD"),
+    /** Writing of keys and values to the cache. */
+    KV_CACHE_UPDATE("KvCacheUpdate", ATTENTION),
+    /** Score, softmax and output in one kernel. */
+    FUSED_ATTENTION("FusedAttention", ATTENTION),
+    /** Addition of the residual stream. */
+    RESIDUAL_ADD("ResidualAdd", OTHER),
+    /** Choice of experts. */
+    MOE_ROUTER("MoeRouter", FFN),
+    /** Work of the chosen experts. */
+    MOE_EXPERT("MoeExpert", FFN),
+    /** Conversion to a smaller number format. */
+    QUANTIZE("Quantize", BrickCategory.QUANTIZATION),
+    /** Conversion from a smaller number format. */
+    DEQUANTIZE("Dequantize", BrickCategory.QUANTIZATION),
+    /** Sum over all devices, on all devices. */
+    ALL_REDUCE("AllReduce", COMMUNICATION),
+    /** Concatenation over all devices, on all devices. */
+    ALL_GATHER("AllGather", COMMUNICATION),
+    /** Sum over all devices, a part on each. */
+    REDUCE_SCATTER("ReduceScatter", COMMUNICATION),
+    /** Exchange of parts between all devices. */
+    ALL_TO_ALL("AllToAll", COMMUNICATION),
+    /** Copy from host to device. */
+    HOST_TO_DEVICE("HostToDevice", TRANSFER),
+    /** Copy from device to host. */
+    DEVICE_TO_HOST("DeviceToHost", TRANSFER);
+
+    private static final List<BrickId> ALL = List.of(values());
+    private static final ImmutableMap<String, BrickId> BY_NAME = Maps.immutable.withAll(ALL.stream()
+            .flatMap(id -> id.names().map(name -> new NamedBrick(name, id)))
+            .collect(Collectors.toMap(NamedBrick::name, NamedBrick::id)));
+
+    private final String displayName;
+    private final BrickCategory category;
+
+    @SuppressWarnings("ImmutableEnumChecker") // made by List.of
+    private final List<String> aliases;
+
+    private record NamedBrick(String name, BrickId id) {}
+
+    BrickId(String displayName, BrickCategory category, String... aliases) {
+        this.displayName = displayName;
+        this.category = category;
+        this.aliases = List.of(aliases);
+    }
+
+    private Stream<String> names() {
+        return Stream.concat(Stream.of(displayName), aliases.stream());
+    }
+
+    /**
+     * The name in reports.
+     *
+     * @return for example {@code "RmsNorm"}
+     */
+    public String displayName() {
+        return displayName;
+    }
+
+    /**
+     * What kind of work it is.
+     *
+     * @return the category, the same for ever
+     */
+    public BrickCategory category() {
+        return category;
+    }
+
+    /**
+     * The brick of a name.
+     *
+     * @param name a display name or an alias, case-sensitive
+     * @return the brick, or empty where none has that name; null has none either
+     */
+    public static Optional<BrickId> parse(@Nullable String name) {
+        return Optional.ofNullable(name).map(BY_NAME::get);
+    }
+
+    /** The row of this brick in every table; the only reader of the ordinal. */
+    @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+    int index() {
+        return ordinal();
+    }
+
+    /** Other names that {@link #parse} accepts. */
+    List<String> aliases() {
+        return aliases;
+    }
+
+    /** All bricks, by {@link #index()}. */
+    static List<BrickId> all() {
+        return ALL;
+    }
+}

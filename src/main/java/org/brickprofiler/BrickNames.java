@@ -1,0 +1,37 @@
+package org.brickprofiler;
+
+import java.util.List;
+import org.brickprofiler.record.NameTable;
+
+/** Which keys the known bricks have, and how a category is kept with a key. Stateless; any thread. */
+final class BrickNames {
+
+    /** Keys below this are the known bricks, and after them the one for names past the bound. */
+    static final int FIXED = BrickId.all().size() + 1;
+
+    private static final List<BrickCategory> CATEGORIES = List.of(BrickCategory.values());
+
+    private BrickNames() {}
+
+    /** A table with every display name and alias. */
+    static NameTable newTable() {
+        List<BrickId> known = BrickId.all();
+        NameTable names = new NameTable(
+                known.stream().map(BrickId::displayName).toList(),
+                known.stream().map(id -> tag(id.category())).toList(),
+                BrickRecorder.OTHER_NAMES,
+                tag(BrickCategory.OTHER));
+        for (BrickId id : known) {
+            id.aliases().forEach(alias -> names.addAlias(alias, id.index()));
+        }
+        return names;
+    }
+
+    static int tag(BrickCategory category) {
+        return category.index();
+    }
+
+    static BrickCategory category(int tag) {
+        return CATEGORIES.get(tag);
+    }
+}

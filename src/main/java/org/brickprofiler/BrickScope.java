@@ -1,0 +1,28 @@
+package org.brickprofiler;
+
+import org.brickprofiler.record.TimerToken;
+
+/**
+ * A timer that stops when it is closed, for use in a {@code try} statement. Closing it twice counts once. It belongs to
+ * the thread that opened it.
+ */
+public final class BrickScope implements AutoCloseable {
+
+    private final BrickRecorder recorder;
+    private final long elements;
+    private long timer;
+
+    BrickScope(BrickRecorder recorder, long timer, long elements) {
+        this.recorder = recorder;
+        this.timer = timer;
+        this.elements = elements;
+    }
+
+    /** Stops the timer and records the sample. */
+    @Override
+    public void close() {
+        long running = timer;
+        timer = TimerToken.VOID;
+        recorder.stopBrick(running, elements);
+    }
+}

@@ -1,0 +1,214 @@
+package org.brickprofiler;
+
+import java.util.Comparator;
+import java.util.Optional;
+
+/**
+ * What was recorded of one brick. Immutable. Every derived figure is computed from the components alone.
+ *
+ * <p>Rates divide a sum by the brick's whole time or whole number of samples: record bytes or cycles with every sample
+ * of a brick or with none, or the rate comes out too low.
+ *
+ * @param name the display name, or the name of a dynamic brick
+ * @param category its category
+ * @param bottleneck what limits it, as its author found
+ * @param count number of samples
+ * @param totalNs sum of the durations, ns
+ * @param minNs shortest duration, ns; 0 without samples
+ * @param maxNs longest duration, ns
+ * @param lastNs duration of the sample that was recorded last, ns
+ * @param lastAtUnixNs when that was, ns since 1970-01-01T00:00Z; 0 without samples
+ * @param totalElements sum of the elements
+ * @param totalBytes sum of the input bytes
+ * @param totalCompressedBytes sum of the output bytes
+ * @param totalCycles sum of the cycles
+ * @param minCycles fewest cycles of a sample with cycles; 0 without one
+ * @param maxCycles most cycles of a sample
+ * @param latency how the durations are spread; empty unless the profiler was built with percentiles
+ */
+public record BrickStats(
+        String name,
+        BrickCategory category,
+        Bottleneck bottleneck,
+        long count,
+        long totalNs,
+        long minNs,
+        long maxNs,
+        long lastNs,
+        long lastAtUnixNs,
+        long totalElements,
+        long totalBytes,
+        long totalCompressedBytes,
+        long totalCycles,
+        long minCycles,
+        long maxCycles,
+        Optional<LatencyDistribution> latency) {
+
+    /** Largest total first, then by name and category. */
+    static final Comparator<BrickStats> LARGEST_FIRST = Comparator.comparingLong(BrickStats::totalNs)
+            .reversed()
+            .thenComparing(BrickStats::name)
+            .thenComparing(BrickStats::category);
+
+    /**
+     * A brick without samples.
+     *
+     * @param name its name
+     * @param category its category
+     * @param bottleneck what limits it
+     * @return stats that are zero throughout
+     */
+    public static BrickStats empty(String name, BrickCategory category, Bottleneck bottleneck) {
+        return new BrickStats(name, category, bottleneck, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Optional.empty());
+    }
+
+    /**
+     * The mean duration.
+     *
+     * @return µs, 0 without samples
+     */
+    public double avgUs() {
+        return count == 0 ? 0.0 : totalNs / 1e3 / count;
+    }
+
+    /**
+     * The shortest duration.
+     *
+     * @return µs, 0 without samples
+     */
+    public double minUs() {
+        return minNs / 1e3;
+    }
+
+    /**
+     * The longest duration.
+     *
+     * @return µs, 0 without samples
+     */
+    public double maxUs() {
+        return maxNs / 1e3;
+    }
+
+    /**
+     * Elements per second of the brick's time.
+     *
+     * @return elements/s, 0 where no time was measured
+     */
+    public double throughput() {
+        return totalNs == 0 ? 0.0 : totalElements * 1e9 / totalNs;
+    }
+
+    /**
+     * The same as {@link #throughput()}, for bricks whose elements are tokens.
+     *
+     * @return tokens/s, 0 where no time was measured
+     */
+    public double tokensPerSec() {
+        return throughput();
+    }
+
+    /**
+     * Input bytes per output byte.
+     *
+     * @return the ratio, 1 where no output bytes were recorded
+     */
+    public double compressionRatio() {
+        return totalCompressedBytes == 0 ? 1.0 : (double) totalBytes / totalCompressedBytes;
+    }
+
+    /**
+     * Input bytes per time.
+     *
+     * @return GB/s of 10<sup>9</sup> bytes, 0 where no time was measured
+     */
+    public double throughputGbps() {
+        // Bytes per ns are 10^9 bytes per s.
+        return totalNs == 0 ? 0.0 : (double) totalBytes / totalNs;
+    }
+
+    /**
+     * Cycles per element.
+     *
+     * @return cycles, 0 without elements
+     */
+    public double cyclesPerElement() {
+        return totalElements == 0 ? 0.0 : (double) totalCycles / totalElements;
+    }
+
+    /**
+     * Cycles per sample.
+     *
+     * @return cycles, 0 without samples
+     */
+    public double avgCycles() {
+        return count == 0 ? 0.0 : (double) totalCycles / count;
+    }
+
+    /**
+     * A duration that the given share of samples does not exceed; between {@link #minNs} and {@link #maxNs}, within
+     * {@link LatencyDistribution#RELATIVE_ERROR}.
+     *
+     * @param percent the share, 0 to 100
+     * @return ns, 0 without samples or where percentiles were not recorded
+     * @throws IllegalArgumentException when the share is not within 0 to 100
+     */
+    public long percentileNs(double percent) {
+        LatencyDistribution recorded = latency.orElse(LatencyDistribution.EMPTY);
+        long ns = recorded.percentileNs(percent);
+        return recorded.count() == 0 ? 0 : Math.max(minNs, Math.min(maxNs, ns));
+    }
+
+    /**
+     * The share of a total. The caller names the base by choosing it: the sum of brick time, or the wall time.
+     *
+     * @param baseNs the base, ns
+     * @return percent, 0 where the base is 0
+     */
+    public double percentage(long baseNs) {
+        return baseNs == 0 ? 0.0 : 100.0 * totalNs / baseNs;
+    }
+
+    /** Both together, for the same name and category. Commutative and associative. */
+    BrickStats plus(BrickStats other) {
+        if (count == 0 || other.count == 0) {
+            BrickStats recorded = count == 0 ? other : this;
+            return recorded.withBottleneck(greater(bottleneck, other.bottleneck));
+        }
+        boolean otherIsLater = other.lastAtUnixNs > lastAtUnixNs
+                || (other.lastAtUnixNs == lastAtUnixNs && other.lastNs > lastNs);
+        return new BrickStats(
+                name,
+                category,
+                greater(bottleneck, other.bottleneck),
+                count + other.count,
+                totalNs + other.totalNs,
+                Math.min(minNs, other.minNs),
+                Math.max(maxNs, other.maxNs),
+                otherIsLater ? other.lastNs : lastNs,
+                Math.max(lastAtUnixNs, other.lastAtUnixNs),
+                totalElements + other.totalElements,
+                totalBytes + other.totalBytes,
+                totalCompressedBytes + other.totalCompressedBytes,
+                totalCycles + other.totalCycles,
+                totalCycles == 0 || (other.totalCycles > 0 && other.minCycles < minCycles)
+                        ? other.minCycles
+                        : minCycles,
+                Math.max(maxCycles, other.maxCycles),
+                merged(latency, other.latency));
+    }
+
+    private BrickStats withBottleneck(Bottleneck limit) {
+        return new BrickStats(
+                name, category, limit, count, totalNs, minNs, maxNs, lastNs, lastAtUnixNs, totalElements, totalBytes,
+                totalCompressedBytes, totalCycles, minCycles, maxCycles, latency);
+    }
+
+    private static Bottleneck greater(Bottleneck one, Bottleneck two) {
+        return one.compareTo(two) >= 0 ? one : two;
+    }
+
+    private static Optional<LatencyDistribution> merged(
+            Optional<LatencyDistribution> one, Optional<LatencyDistribution> two) {
+        return one.isPresent() && two.isPresent() ? Optional.of(one.get().plus(two.get())) : one.or(() -> two);
+    }
+}

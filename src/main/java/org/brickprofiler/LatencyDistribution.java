@@ -1,0 +1,121 @@
+package org.brickprofiler;
+
+import java.util.Arrays;
+import org.brickprofiler.record.LatencyBuckets;
+
+/**
+ * How the durations of a brick are spread: counts in buckets that are narrow for short durations and wide for long
+ * ones, as in HdrHistogram (hdrhistogram.org). A percentile lies within {@link #RELATIVE_ERROR} of the true duration
+ * of that rank, up to 2<sup>40</sup> ns (18 minutes). Immutable.
+ */
+public final class LatencyDistribution {
+
+    /** The largest relative distance of a percentile from the duration it stands for. */
+    public static final double RELATIVE_ERROR = LatencyBuckets.RELATIVE_ERROR;
+
+    /** A distribution without samples. */
+    public static final LatencyDistribution EMPTY = new LatencyDistribution(new long[0]);
+
+    private final long[] counts;
+    private final long count;
+
+    private LatencyDistribution(long[] counts) {
+        this.counts = counts;
+        this.count = Arrays.stream(counts).sum();
+    }
+
+    /**
+     * A distribution from its bucket counts.
+     *
+     * @param counts samples in each bucket, as {@link #counts()} gives them; buckets that are left out are empty
+     * @return the distribution
+     * @throws IllegalArgumentException when there are more counts than buckets, or one is negative
+     */
+    public static LatencyDistribution ofCounts(long[] counts) {
+        if (counts.length > LatencyBuckets.COUNT) {
+            throw new IllegalArgumentException(
+                    counts.length + " counts, but there are only " + LatencyBuckets.COUNT + " buckets");
+        }
+        int used = 0;
+        for (int i = 0; i < counts.length; i++) {
+            if (counts[i] < 0) {
+                throw new IllegalArgumentException("count " + counts[i] + " of bucket " + i + " is negative");
+            }
+            used = counts[i] == 0 ? used : i + 1;
+        }
+        return new LatencyDistribution(Arrays.copyOf(counts, used));
+    }
+
+    /**
+     * Number of samples.
+     *
+     * @return 0 or more
+     */
+    public long count() {
+        return count;
+    }
+
+    /**
+     * Samples in each bucket.
+     *
+     * @return a copy, without the empty buckets at the end
+     */
+    public long[] counts() {
+        return counts.clone();
+    }
+
+    /**
+     * A duration that the given share of samples does not exceed, by nearest rank: the duration of sample number
+     * ⌈share · count⌉ in ascending order.
+     *
+     * @param percent the share, 0 to 100
+     * @return ns, the middle of the bucket; 0 without samples
+     * @throws IllegalArgumentException when the share is not within 0 to 100
+     */
+    public long percentileNs(double percent) {
+        if (!(percent >= 0 && percent <= 100)) {
+            throw new IllegalArgumentException("percentile " + percent + " is not within 0 to 100");
+        }
+        long rank = Math.max(1, (long) Math.ceil(percent / 100.0 * count));
+        long seen = 0;
+        for (int i = 0; i < counts.length; i++) {
+            seen += counts[i];
+            if (seen >= rank) {
+                return LatencyBuckets.valueNs(i);
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * Both together. Commutative and associative.
+     *
+     * @param other the other distribution
+     * @return the distribution of all samples of both
+     */
+    public LatencyDistribution plus(LatencyDistribution other) {
+        boolean longer = counts.length >= other.counts.length;
+        long[] sum = (longer ? this : other).counts.clone();
+        long[] added = (longer ? other : this).counts;
+        for (int i = 0; i < added.length; i++) {
+            sum[i] += added[i];
+        }
+        return new LatencyDistribution(sum);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof LatencyDistribution that && Arrays.equals(counts, that.counts);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(counts);
+    }
+
+    @Override
+    public String toString() {
+        return "LatencyDistribution[count=" + count + ", p50=" + percentileNs(50) + " ns, p99=" + percentileNs(99)
+                + " ns]";
+    }
+}

@@ -1,0 +1,201 @@
+package org.brickprofiler;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileStats;
+
+/**
+ * Everything a profiler knew at one moment: what it takes to report or to merge. Immutable; the lists cannot be
+ * changed and are sorted, so that equal profiles are equal objects.
+ *
+ * @param startedAt when recording began; of merged snapshots, the earliest
+ * @param endedAt when the snapshot was taken; of merged snapshots, the latest
+ * @param wallNs time the profiler was switched on for, ns; of merged snapshots, the sum
+ * @param threads platform threads that recorded; of merged snapshots, the largest number
+ * @param virtualThreads whether virtual threads recorded too; they are not counted
+ * @param overheadNs what recording cost, ns: samples times the cost of one, measured in the same virtual machine; it is
+ *     an estimate
+ * @param droppedPending deferred measurements that found their queue full and were not recorded
+ * @param l2CacheHitRate share of accesses that hit the L2 cache, 0 to 1, if the application said; of merged snapshots,
+ *     the smallest
+ * @param zeroCopy whether the application said that transfers copy nothing; of merged snapshots, whether all did
+ * @param environments where it ran, in order; of merged snapshots, all of them
+ * @param bricks the bricks that recorded, largest total first
+ * @param tiles one entry per tile level, in order
+ */
+public record ProfileSnapshot(
+        Instant startedAt,
+        Instant endedAt,
+        long wallNs,
+        int threads,
+        boolean virtualThreads,
+        long overheadNs,
+        long droppedPending,
+        OptionalDouble l2CacheHitRate,
+        boolean zeroCopy,
+        List<Environment> environments,
+        List<BrickStats> bricks,
+        List<TileStats> tiles) {
+
+    private record BrickKey(String name, BrickCategory category) implements Comparable<BrickKey> {
+        @Override
+        public int compareTo(BrickKey other) {
+            int byName = name.compareTo(other.name);
+            return byName != 0 ? byName : category.compareTo(other.category);
+        }
+    }
+
+    /**
+     * Sorts and adds up what belongs together.
+     *
+     * @throws IllegalArgumentException when a time or a number is negative
+     */
+    public ProfileSnapshot {
+        requireNotNegative("wallNs", wallNs);
+        requireNotNegative("threads", threads);
+        requireNotNegative("overheadNs", overheadNs);
+        requireNotNegative("droppedPending", droppedPending);
+        environments = List.copyOf(new TreeSet<>(environments));
+        bricks = sumByBrick(bricks);
+        tiles = sumByLevel(tiles);
+    }
+
+    private static void requireNotNegative(String what, long value) {
+        if (value < 0) {
+            throw new IllegalArgumentException(what + " " + value + " is negative");
+        }
+    }
+
+    private static List<BrickStats> sumByBrick(Collection<BrickStats> parts) {
+        Map<BrickKey, BrickStats> sums = new TreeMap<>();
+        for (BrickStats part : parts) {
+            if (part.count() > 0) {
+                sums.merge(new BrickKey(part.name(), part.category()), part, BrickStats::plus);
+            }
+        }
+        List<BrickStats> sorted = new ArrayList<>(sums.values());
+        sorted.sort(BrickStats.LARGEST_FIRST);
+        return Collections.unmodifiableList(sorted);
+    }
+
+    private static List<TileStats> sumByLevel(Collection<TileStats> parts) {
+        Map<TileLevel, TileStats> sums = new EnumMap<>(TileLevel.class);
+        for (TileLevel level : TileLevel.values()) {
+            sums.put(level, TileStats.empty(level));
+        }
+        parts.forEach(part -> sums.merge(part.level(), part, TileStats::plus));
+        return List.copyOf(sums.values());
+    }
+
+    /**
+     * The sum of brick time. With several threads, or with bricks inside bricks, it exceeds {@link #wallNs}.
+     *
+     * @return ns
+     */
+    public long totalNs() {
+        return bricks.stream().mapToLong(BrickStats::totalNs).sum();
+    }
+
+    /**
+     * The sum of the elements of all bricks.
+     *
+     * @return elements
+     */
+    public long totalTokens() {
+        return bricks.stream().mapToLong(BrickStats::totalElements).sum();
+    }
+
+    /**
+     * Number of samples of all bricks.
+     *
+     * @return samples
+     */
+    public long samples() {
+        return bricks.stream().mapToLong(BrickStats::count).sum();
+    }
+
+    /**
+     * Elements per second of summed brick time.
+     *
+     * @return elements/s, 0 where no time was measured
+     */
+    public double totalThroughput() {
+        long totalNs = totalNs();
+        return totalNs == 0 ? 0.0 : totalTokens() * 1e9 / totalNs;
+    }
+
+    /**
+     * The sums by category.
+     *
+     * @return an {@code EnumMap} with every category, in order; the caller's own
+     */
+    public Map<BrickCategory, CategoryStats> categories() {
+        return CategoryStats.byCategory(bricks);
+    }
+
+    /**
+     * The brick of a name.
+     *
+     * @param name its display name, or the name of a dynamic brick; no alias
+     * @return its stats, or empty where it recorded nothing. Where merged snapshots have it in two categories, the one
+     *     with the larger total
+     */
+    public Optional<BrickStats> brick(String name) {
+        return bricks.stream().filter(brick -> brick.name().equals(name)).findFirst();
+    }
+
+    /**
+     * What one sample cost, on average.
+     *
+     * @return ns, 0 without samples
+     */
+    public double overheadPerSampleNs() {
+        long samples = samples();
+        return samples == 0 ? 0.0 : (double) overheadNs / samples;
+    }
+
+    /**
+     * Both together, as if one profiler had recorded them. Commutative and associative.
+     *
+     * @param other the other snapshot
+     * @return a snapshot of the samples of both
+     */
+    public ProfileSnapshot merge(ProfileSnapshot other) {
+        return new ProfileSnapshot(
+                startedAt.isBefore(other.startedAt) ? startedAt : other.startedAt,
+                endedAt.isAfter(other.endedAt) ? endedAt : other.endedAt,
+                wallNs + other.wallNs,
+                Math.max(threads, other.threads),
+                virtualThreads || other.virtualThreads,
+                overheadNs + other.overheadNs,
+                droppedPending + other.droppedPending,
+                smaller(l2CacheHitRate, other.l2CacheHitRate),
+                zeroCopy && other.zeroCopy,
+                concat(environments, other.environments),
+                concat(bricks, other.bricks),
+                concat(tiles, other.tiles));
+    }
+
+    private static OptionalDouble smaller(OptionalDouble one, OptionalDouble two) {
+        if (one.isEmpty() || two.isEmpty()) {
+            return one.isPresent() ? one : two;
+        }
+        return OptionalDouble.of(Math.min(one.getAsDouble(), two.getAsDouble()));
+    }
+
+    private static <T> List<T> concat(List<T> one, List<T> two) {
+        List<T> both = new ArrayList<>(one);
+        both.addAll(two);
+        return both;
+    }
+}

@@ -1,0 +1,86 @@
+package org.brickprofiler;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.IntStream;
+import org.brickprofiler.record.NameTable;
+import org.brickprofiler.record.StatRow;
+import org.brickprofiler.record.StatSums;
+import org.brickprofiler.tile.TileStats;
+import org.eclipse.collections.impl.map.mutable.ConcurrentHashMap;
+
+/** Turns rows of sums into what users see. Any thread. */
+final class Results {
+
+    private final NameTable names;
+    private final RunPeriod period;
+    private final boolean percentiles;
+    private final ConcurrentHashMap<Integer, Bottleneck> bottlenecks = ConcurrentHashMap.newMap();
+
+    /** What the profiler knows besides samples. */
+    record Settings(long droppedPending, OptionalDouble l2CacheHitRate, boolean zeroCopy) {}
+
+    Results(NameTable names, RunPeriod period, boolean percentiles) {
+        this.names = names;
+        this.period = period;
+        this.percentiles = percentiles;
+    }
+
+    void setBottleneck(int key, Bottleneck bottleneck) {
+        bottlenecks.put(key, bottleneck);
+    }
+
+    BrickStats brick(int key, StatSums sums) {
+        String name = names.name(key);
+        BrickCategory category = BrickNames.category(names.tag(key));
+        Bottleneck bottleneck = bottlenecks.getOrDefault(key, Bottleneck.UNKNOWN);
+        StatRow row = sums.row(key);
+        if (row.count() == 0) {
+            return BrickStats.empty(name, category, bottleneck);
+        }
+        return new BrickStats(
+                name,
+                category,
+                bottleneck,
+                row.count(),
+                row.totalNs(),
+                row.minNs(),
+                row.maxNs(),
+                row.lastNs(),
+                period.unixNs(row.lastAtNs()),
+                row.elements(),
+                row.bytes(),
+                row.compressedBytes(),
+                row.cycles(),
+                row.cycles() == 0 ? 0 : row.minCycles(),
+                row.maxCycles(),
+                Optional.ofNullable(sums.buckets(key)).map(LatencyDistribution::ofCounts));
+    }
+
+    List<BrickStats> bricks(StatSums sums) {
+        return IntStream.range(0, names.size())
+                .filter(key -> sums.row(key).count() > 0)
+                .mapToObj(key -> brick(key, sums))
+                .sorted(BrickStats.LARGEST_FIRST)
+                .toList();
+    }
+
+    ProfileSnapshot snapshot(StatSums sums, List<TileStats> tiles, RunPeriod.Part part, Settings settings) {
+        List<BrickStats> bricks = bricks(sums);
+        long samples = bricks.stream().mapToLong(BrickStats::count).sum();
+        return new ProfileSnapshot(
+                part.startedAt(),
+                part.endedAt(),
+                part.coveredNs(),
+                sums.threads(),
+                sums.virtualThreads(),
+                Math.round(samples * SelfCost.perSampleNs(percentiles)),
+                settings.droppedPending(),
+                settings.l2CacheHitRate(),
+                settings.zeroCopy(),
+                List.of(Environment.current()),
+                bricks,
+                tiles);
+    }
+}

@@ -1,0 +1,143 @@
+package org.brickprofiler.record;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.eclipse.collections.impl.map.mutable.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Names and their keys, dense ints from 0. Names are added and never removed, up to a bound; all names past it share
+ * one key. Every method may be called from any thread and none waits for another.
+ *
+ * <h2>Why a name has one key and a key one name</h2>
+ *
+ * The entry at index <i>k</i> is set once, by compare-and-set. {@code size} passes <i>k</i> only after that entry is
+ * in the map, and whoever meets an entry at {@code size} first puts it there. A thread that reads {@code size} and
+ * then does not find its name in the map therefore knows that the name, if it has a key at all, has one at or after
+ * that size; it walks up from there and either meets its name or the first free place.
+ */
+public final class NameTable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(NameTable.class);
+
+    private final ConcurrentHashMap<String, Entry> byName = ConcurrentHashMap.newMap();
+    private final AtomicReferenceArray<Entry> byKey;
+    private final AtomicInteger size = new AtomicInteger();
+    private final Entry overflow;
+    private final AtomicBoolean overflowLogged = new AtomicBoolean();
+
+    private record Entry(int key, String name, int tag) {}
+
+    /**
+     * A table with some fixed names.
+     *
+     * @param fixedNames the names of the keys from 0
+     * @param fixedTags the tags of those keys
+     * @param overflowName the name of the next key, shared by all names past the bound
+     * @param overflowTag the tag of that key
+     */
+    public NameTable(List<String> fixedNames, List<Integer> fixedTags, String overflowName, int overflowTag) {
+        byKey = new AtomicReferenceArray<>(TimerToken.MAX_KEY + 1);
+        for (int key = 0; key < fixedNames.size(); key++) {
+            put(new Entry(key, fixedNames.get(key), fixedTags.get(key)));
+        }
+        overflow = new Entry(fixedNames.size(), overflowName, overflowTag);
+        put(overflow);
+    }
+
+    private void put(Entry entry) {
+        byKey.set(entry.key, entry);
+        byName.put(entry.name, entry);
+        size.set(entry.key + 1);
+    }
+
+    /**
+     * Adds a second name for a fixed key. Only while the table is built, before other threads see it.
+     *
+     * @param alias another name
+     * @param key the key it stands for
+     */
+    public void addAlias(String alias, int key) {
+        byName.put(alias, byKey.get(key));
+    }
+
+    /**
+     * The key of a name, which gets one if it has none. Allocates only then.
+     *
+     * @param name any name; not checked
+     * @param tag the caller's mark on a new name; the first one stays
+     * @return its key, or the shared key once the table is full
+     */
+    public int keyOf(String name, int tag) {
+        int from = size.get();
+        Entry known = byName.get(name);
+        return known != null ? known.key : add(name, tag, from);
+    }
+
+    private int add(String name, int tag, int from) {
+        for (int key = from; key < byKey.length(); key++) {
+            Entry there = byKey.get(key);
+            if (there == null) {
+                Entry mine = new Entry(key, name, tag);
+                there = byKey.compareAndSet(key, null, mine) ? mine : byKey.get(key);
+            }
+            byName.putIfAbsent(there.name, there);
+            size.compareAndSet(key, key + 1);
+            if (there.name.equals(name)) {
+                return there.key;
+            }
+        }
+        if (overflowLogged.compareAndSet(false, true)) {
+            LOG.warn(
+                    "more than {} names in use: '{}' and every further new name are counted together as '{}'",
+                    byKey.length(),
+                    name,
+                    overflow.name);
+        }
+        return overflow.key;
+    }
+
+    /**
+     * The key of a name, if it has one.
+     *
+     * @param name any name
+     * @return its key, or -1
+     */
+    public int find(@Nullable String name) {
+        Entry known = name == null ? null : byName.get(name);
+        return known == null ? -1 : known.key;
+    }
+
+    /**
+     * How many keys are in use: 0 to {@code size() - 1}.
+     *
+     * @return the number of keys
+     */
+    public int size() {
+        return size.get();
+    }
+
+    /**
+     * The name of a key.
+     *
+     * @param key 0 to {@code size() - 1}
+     * @return the first name it was given
+     */
+    public String name(int key) {
+        return byKey.get(key).name;
+    }
+
+    /**
+     * The caller's mark on a key.
+     *
+     * @param key 0 to {@code size() - 1}
+     * @return the tag given with its name
+     */
+    public int tag(int key) {
+        return byKey.get(key).tag;
+    }
+}

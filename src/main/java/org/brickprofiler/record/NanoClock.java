@@ -1,0 +1,21 @@
+package org.brickprofiler.record;
+
+/**
+ * A source of time in nanoseconds. Only differences between two readings mean anything.
+ *
+ * <p>Implementations may be called from any thread, must not block and must not allocate. A clock should never run
+ * backwards; where it does, the profiler counts the interval as zero.
+ */
+@FunctionalInterface
+public interface NanoClock {
+
+    /** The clock of the JVM, {@link System#nanoTime()}. */
+    NanoClock SYSTEM = System::nanoTime;
+
+    /**
+     * Reads the clock.
+     *
+     * @return nanoseconds since an arbitrary, fixed origin; any thread
+     */
+    long nanoTime();
+}

@@ -1,0 +1,115 @@
+package org.brickprofiler.record;
+
+import java.util.Arrays;
+import java.util.Comparator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns pending measurements into samples once their end is known. Any thread; calls wait for each other, recording
+ * threads for none of them. Allocates nothing while the number of measurements stays below what it was before, unless
+ * they must be sorted.
+ */
+public final class PendingResolver {
+
+    private static final int FIRST_CAPACITY = 256;
+
+    /** More than this many measurements are not kept room for between calls. */
+    private static final int LARGEST_KEPT = 1 << 16;
+
+    private final TableRegistry registry;
+    private final boolean sequential;
+    private final PendingQueue.Consumer collect = this::collect;
+
+    // The batch that is being resolved; guarded by this.
+    private int size;
+    private int[] keys = new int[FIRST_CAPACITY];
+    private long[] starts = new long[FIRST_CAPACITY];
+    private long[] elements = new long[FIRST_CAPACITY];
+
+    /**
+     * A resolver.
+     *
+     * @param registry whose pending measurements it resolves, and where the samples go
+     * @param sequential whether a measurement ends where the next one starts, rather than all at the common end
+     */
+    public PendingResolver(TableRegistry registry, boolean sequential) {
+        this.registry = registry;
+        this.sequential = sequential;
+    }
+
+    /**
+     * Resolves everything that is pending.
+     *
+     * @param endNs the clock at the synchronisation
+     */
+    public synchronized void resolve(long endNs) {
+        registry.drainPending(collect);
+        if (sequential) {
+            resolveSequentially(endNs);
+        } else {
+            for (int i = 0; i < size; i++) {
+                add(i, starts[i], endNs);
+            }
+        }
+        clear();
+    }
+
+    /** Forgets everything that is pending. */
+    public synchronized void discard() {
+        registry.drainPending(collect);
+        clear();
+    }
+
+    private void collect(int key, long startNs, long elementCount) {
+        if (size == keys.length) {
+            keys = Arrays.copyOf(keys, 2 * size);
+            starts = Arrays.copyOf(starts, 2 * size);
+            elements = Arrays.copyOf(elements, 2 * size);
+        }
+        keys[size] = key;
+        starts[size] = startNs;
+        elements[size] = elementCount;
+        size++;
+    }
+
+    private void resolveSequentially(long endNs) {
+        Integer @Nullable [] order = inOrder() ? null : order();
+        for (int i = 0; i < size; i++) {
+            int at = order == null ? i : order[i];
+            int next = order == null || i + 1 == size ? i + 1 : order[i + 1];
+            add(at, starts[at], i + 1 == size ? endNs : Math.min(endNs, starts[next]));
+        }
+    }
+
+    private boolean inOrder() {
+        for (int i = 1; i < size; i++) {
+            if (starts[i] < starts[i - 1]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private Integer[] order() {
+        Integer[] order = new Integer[size];
+        Arrays.setAll(order, i -> i);
+        Arrays.sort(order, Comparator.comparingLong(i -> starts[i]));
+        return order;
+    }
+
+    /** Looks the table up for each sample: {@link TableRegistry} relies on it for resets. */
+    private void add(int i, long startNs, long endNs) {
+        StatTable table = registry.acquire();
+        table.add(keys[i], Math.max(0L, endNs - startNs), endNs, elements[i]);
+        registry.release(table);
+    }
+
+    private void clear() {
+        size = 0;
+        if (keys.length > LARGEST_KEPT) {
+            keys = new int[FIRST_CAPACITY];
+            starts = new long[FIRST_CAPACITY];
+            elements = new long[FIRST_CAPACITY];
+        }
+    }
+}

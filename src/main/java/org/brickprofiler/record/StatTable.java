@@ -1,0 +1,379 @@
+package org.brickprofiler.record;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sums of one recording thread, a row per key. One writer, any number of readers.
+ *
+ * <p>The writer is the thread that {@link TableRegistry} gave the table to or, for a shared table, whichever thread
+ * holds it. Recording allocates nothing once a row exists, takes no lock and never waits; a reader that meets a row
+ * in the middle of a write reads it again.
+ *
+ * <h2>Why a row's values belong together</h2>
+ *
+ * Each row has two counts: {@code BEGUN} is raised before the other columns are written, {@code COUNT} after them.
+ * The writer's fences order <i>begun, columns, count</i>; the reader's order <i>count, columns, begun</i>. Where a
+ * reader finds both counts equal, no write lay between its first and its last load: a write that had begun would show
+ * in {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
+ */
+public final class StatTable {
+
+    static final int BEGUN = 0;
+    static final int COUNT = 1;
+    static final int TOTAL_NS = 2;
+    static final int MIN_NS = 3;
+    static final int MAX_NS = 4;
+    static final int LAST_NS = 5;
+    static final int LAST_AT_NS = 6;
+    static final int ELEMENTS = 7;
+    static final int BYTES = 8;
+    static final int COMPRESSED_BYTES = 9;
+    static final int CYCLES = 10;
+    static final int MIN_CYCLES = 11;
+    static final int MAX_CYCLES = 12;
+    static final int WORK = 13;
+    static final int MAX_TAG = 14;
+
+    /** Longs a row: a power of two, two cache lines. */
+    static final int STRIDE = 16;
+
+    private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
+    private static final int READS_BEFORE_PAUSE = 64;
+    private static final long PAUSE_NS = 100_000;
+
+    /** Ten seconds of pauses: far longer than a scheduler keeps a thread waiting. */
+    private static final int READS_OF_A_STUCK_ROW = 100_000;
+
+    private static final int READS_WITH_BUCKETS = 16;
+
+    private final @Nullable Thread owner;
+    private final AtomicBoolean held;
+    private final PendingQueue pending;
+
+    /** Replaced by the writer alone, by a longer copy. */
+    private volatile long[] rows;
+
+    /** The buckets of each row, null where percentiles are off; a row's own buckets come with its first sample. */
+    private volatile long @Nullable [] @Nullable [] buckets;
+
+    /**
+     * An empty table.
+     *
+     * @param owner the only thread that may write, or null for a shared table, written by whoever holds it
+     * @param rowCount how many rows it begins with
+     * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
+     * @param pending the queue of deferred measurements of the same writer
+     */
+    StatTable(@Nullable Thread owner, int rowCount, boolean withBuckets, PendingQueue pending) {
+        this.owner = owner;
+        this.held = new AtomicBoolean();
+        this.pending = pending;
+        this.rows = emptyRows(rowCount);
+        this.buckets = withBuckets ? new long[rowCount][] : null;
+    }
+
+    private static long[] emptyRows(int rowCount) {
+        long[] cells = new long[rowCount * STRIDE];
+        initialise(cells, 0);
+        return cells;
+    }
+
+    private static void initialise(long[] cells, int from) {
+        for (int base = from; base < cells.length; base += STRIDE) {
+            cells[base + MIN_NS] = Long.MAX_VALUE;
+            cells[base + LAST_AT_NS] = Long.MIN_VALUE;
+            cells[base + MIN_CYCLES] = Long.MAX_VALUE;
+            cells[base + MAX_TAG] = StatRow.NO_TAG;
+        }
+    }
+
+    // ---- the writer ----
+
+    /**
+     * Adds a sample. Only the writer; the arguments are not checked. A row that is new to this table is made first,
+     * the one case that allocates.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elementCount elements it processed
+     */
+    public void add(int key, long elapsedNs, long atNs, long elementCount) {
+        long[] cells = rowsFor(key);
+        int base = key * STRIDE;
+        long count = begin(cells, base);
+        addTime(cells, base, key, elapsedNs, atNs, elementCount);
+        end(cells, base, count);
+    }
+
+    /**
+     * Adds a sample with the bytes that went in and came out. Only the writer.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elementCount elements it processed
+     * @param inputBytes bytes before compression
+     * @param outputBytes bytes after compression
+     */
+    public void addBytes(int key, long elapsedNs, long atNs, long elementCount, long inputBytes, long outputBytes) {
+        long[] cells = rowsFor(key);
+        int base = key * STRIDE;
+        long count = begin(cells, base);
+        addTime(cells, base, key, elapsedNs, atNs, elementCount);
+        cells[base + BYTES] += inputBytes;
+        cells[base + COMPRESSED_BYTES] += outputBytes;
+        end(cells, base, count);
+    }
+
+    /**
+     * Adds a sample with its processor cycles. Only the writer. Zero cycles mean that none were measured.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elementCount elements it processed
+     * @param cycleCount cycles it took
+     */
+    public void addCycles(int key, long elapsedNs, long atNs, long elementCount, long cycleCount) {
+        long[] cells = rowsFor(key);
+        int base = key * STRIDE;
+        long count = begin(cells, base);
+        addTime(cells, base, key, elapsedNs, atNs, elementCount);
+        if (cycleCount > 0) {
+            cells[base + CYCLES] += cycleCount;
+            cells[base + MIN_CYCLES] = Math.min(cells[base + MIN_CYCLES], cycleCount);
+            cells[base + MAX_CYCLES] = Math.max(cells[base + MAX_CYCLES], cycleCount);
+        }
+        end(cells, base, count);
+    }
+
+    /**
+     * Adds a sample with an amount of work and a tag; the row keeps the tag of its longest sample. Only the writer.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elementCount elements it processed
+     * @param workCount units of work it did
+     * @param tag what to remember of the longest sample, 0 or more
+     */
+    public void addWork(int key, long elapsedNs, long atNs, long elementCount, long workCount, long tag) {
+        long[] cells = rowsFor(key);
+        int base = key * STRIDE;
+        long count = begin(cells, base);
+        // The greater tag among equals, as in StatRow.plus: the answer must not depend on who recorded first.
+        long longest = cells[base + MAX_NS];
+        if (elapsedNs > longest || (elapsedNs == longest && tag > cells[base + MAX_TAG])) {
+            cells[base + MAX_TAG] = tag;
+        }
+        addTime(cells, base, key, elapsedNs, atNs, elementCount);
+        cells[base + WORK] += workCount;
+        end(cells, base, count);
+    }
+
+    private static long begin(long[] cells, int base) {
+        long count = cells[base + COUNT] + 1;
+        CELL.setOpaque(cells, base + BEGUN, count);
+        VarHandle.storeStoreFence();
+        return count;
+    }
+
+    private void addTime(long[] cells, int base, int key, long elapsedNs, long atNs, long elementCount) {
+        cells[base + TOTAL_NS] += elapsedNs;
+        if (elapsedNs < cells[base + MIN_NS]) {
+            cells[base + MIN_NS] = elapsedNs;
+        }
+        if (elapsedNs > cells[base + MAX_NS]) {
+            cells[base + MAX_NS] = elapsedNs;
+        }
+        cells[base + LAST_NS] = elapsedNs;
+        cells[base + LAST_AT_NS] = atNs;
+        cells[base + ELEMENTS] += elementCount;
+        long @Nullable [] @Nullable [] all = buckets;
+        if (all != null) {
+            bucketsFor(all, key)[LatencyBuckets.indexOf(elapsedNs)]++;
+        }
+    }
+
+    private static void end(long[] cells, int base, long count) {
+        CELL.setRelease(cells, base + COUNT, count);
+    }
+
+    private static long[] bucketsFor(long[] @Nullable [] all, int key) {
+        long[] row = all[key];
+        return row != null ? row : makeBuckets(all, key);
+    }
+
+    private static long[] makeBuckets(long[] @Nullable [] all, int key) {
+        long[] row = new long[LatencyBuckets.COUNT];
+        all[key] = row;
+        return row;
+    }
+
+    private long[] rowsFor(int key) {
+        long[] cells = rows;
+        return key * STRIDE < cells.length ? cells : grow(key);
+    }
+
+    private long[] grow(int key) {
+        long[] old = rows;
+        int oldCount = old.length / STRIDE;
+        int newCount = Math.min(TimerToken.MAX_KEY + 1, Math.max(key + 1, oldCount + oldCount / 2));
+        long[] longer = Arrays.copyOf(old, newCount * STRIDE);
+        initialise(longer, old.length);
+        long @Nullable [] @Nullable [] oldBuckets = buckets;
+        if (oldBuckets != null) {
+            buckets = Arrays.copyOf(oldBuckets, newCount);
+        }
+        rows = longer;
+        return longer;
+    }
+
+    // ---- holding a shared table ----
+
+    /** Takes a shared table for the calling thread to write, without waiting; false where another holds it. */
+    boolean tryHold() {
+        return !held.getPlain() && held.compareAndSet(false, true);
+    }
+
+    /** Gives a shared table back; what was written is seen by whoever holds it next. */
+    void release() {
+        held.setRelease(false);
+    }
+
+    // ---- any thread ----
+
+    @Nullable Thread owner() {
+        return owner;
+    }
+
+    /**
+     * The deferred measurements of this table's writer.
+     *
+     * @return the queue, written by the same thread as the table
+     */
+    public PendingQueue pending() {
+        return pending;
+    }
+
+    int rowCount() {
+        return rows.length / STRIDE;
+    }
+
+    /** Whether a sample was ever added or is being added. */
+    boolean isWritten() {
+        long[] cells = rows;
+        for (int base = 0; base < cells.length; base += STRIDE) {
+            if ((long) CELL.getAcquire(cells, base + BEGUN) != 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    boolean withBuckets() {
+        return buckets != null;
+    }
+
+    /** Whether the durations of a row were counted in buckets. */
+    boolean hasBuckets(int key) {
+        long @Nullable [] @Nullable [] all = buckets;
+        return all != null && key < all.length && all[key] != null;
+    }
+
+    /** Forgets everything. Only the writer. */
+    void clear() {
+        int rowCount = rowCount();
+        rows = emptyRows(rowCount);
+        if (buckets != null) {
+            buckets = new long[rowCount][];
+        }
+    }
+
+    /** An empty table of the same writer, with the same number of rows. */
+    StatTable renewed() {
+        return new StatTable(owner, rowCount(), buckets != null, pending);
+    }
+
+    /** The values of a row as they stood at one moment, without its buckets. */
+    StatRow read(int key) {
+        return read(key, null);
+    }
+
+    /**
+     * The values of a row as they stood at one moment.
+     *
+     * @param key the row
+     * @param into where to add its buckets, {@link LatencyBuckets#COUNT} longs, or null. While the row is written
+     *     without a pause, the buckets can miss the samples of the last moment; once its writer rests they agree.
+     */
+    StatRow read(int key, long @Nullable [] into) {
+        long[] row = null;
+        long stuckAt = -1;
+        int stuckReads = 0;
+        for (int reads = 1; ; reads++) {
+            long[] cells = rows;
+            int base = key * STRIDE;
+            if (base >= cells.length) {
+                return StatRow.EMPTY;
+            }
+            long count = (long) CELL.getAcquire(cells, base + COUNT);
+            StatRow values = count == 0 ? StatRow.EMPTY : copy(cells, base, count);
+            if (into != null && reads <= READS_WITH_BUCKETS) {
+                row = copyBuckets(key);
+            }
+            VarHandle.loadLoadFence();
+            long begun = (long) CELL.getOpaque(cells, base + BEGUN);
+            // A writer that an error killed between its two counts must not hold readers up for ever.
+            stuckReads = begun == stuckAt ? stuckReads + 1 : 0;
+            stuckAt = begun;
+            if (begun == count || (begun == count + 1 && stuckReads >= READS_OF_A_STUCK_ROW)) {
+                addBuckets(row, into);
+                return values;
+            }
+            if (reads < READS_BEFORE_PAUSE) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+        }
+    }
+
+    private static StatRow copy(long[] cells, int base, long count) {
+        return new StatRow(
+                count,
+                cells[base + TOTAL_NS],
+                cells[base + MIN_NS],
+                cells[base + MAX_NS],
+                cells[base + LAST_NS],
+                cells[base + LAST_AT_NS],
+                cells[base + ELEMENTS],
+                cells[base + BYTES],
+                cells[base + COMPRESSED_BYTES],
+                cells[base + CYCLES],
+                cells[base + MIN_CYCLES],
+                cells[base + MAX_CYCLES],
+                cells[base + WORK],
+                cells[base + MAX_TAG]);
+    }
+
+    private long @Nullable [] copyBuckets(int key) {
+        long @Nullable [] @Nullable [] all = buckets;
+        long[] row = all == null || key >= all.length ? null : all[key];
+        return row == null ? null : row.clone();
+    }
+
+    private static void addBuckets(long @Nullable [] row, long @Nullable [] into) {
+        if (row != null && into != null) {
+            for (int i = 0; i < row.length; i++) {
+                into[i] += row[i];
+            }
+        }
+    }
+}

@@ -1,0 +1,298 @@
+package org.brickprofiler.record;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tables of all recording threads. A table belongs to a thread for as long as the thread lives, whatever becomes
+ * of its thread-locals; the tables of ended threads are folded into one sum. Virtual threads share a few tables.
+ *
+ * <p>Threads that record never wait: they find their table through an immutable {@link ThreadTables}, and the first
+ * record of a thread replaces that by compare-and-set. Threads that read or reset wait for each other alone.
+ *
+ * <h2>Why nothing is lost or counted twice by a reset</h2>
+ *
+ * A reset replaces each written table by an empty one in a single compare-and-set, and then reads the old ones. A
+ * recorder that had found its old table before the replacement can still finish one sample there, and no second one,
+ * since it looks its table up for every sample. An old table is therefore kept as <i>late</i> until its thread has
+ * written to the new one or has ended; the one sample that may come in after the reading counts for the interval
+ * in which it is found. A shared table is emptied by holding it, which no recorder waits for.
+ */
+public final class TableRegistry {
+
+    private static final VarHandle TABLES;
+    private static final VarHandle SHARED;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            TABLES = lookup.findVarHandle(TableRegistry.class, "tables", ThreadTables.class);
+            SHARED = lookup.findVarHandle(TableRegistry.class, "shared", StatTable[].class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final int rowCount;
+    private final boolean withBuckets;
+    private final Object readers = new Object();
+
+    /** Old tables whose thread may still finish a sample there. Guarded by {@code readers}. */
+    private final List<LateTable> late = new ArrayList<>();
+
+    /** Late samples of this interval. Guarded by {@code readers}. */
+    private StatSums lateSums = new StatSums();
+
+    private volatile ThreadTables tables = ThreadTables.EMPTY;
+
+    /** The tables of virtual threads; one is added where all are held. */
+    private volatile StatTable[] shared = new StatTable[0];
+
+    /**
+     * An empty registry.
+     *
+     * @param rowCount how many rows a table begins with
+     * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
+     */
+    public TableRegistry(int rowCount, boolean withBuckets) {
+        this.rowCount = rowCount;
+        this.withBuckets = withBuckets;
+    }
+
+    // ---- recording threads ----
+
+    /**
+     * The table of the calling thread, if it has one of its own. Allocates nothing.
+     *
+     * @return a table that only the calling thread writes, or null; then see {@link #acquire()}
+     */
+    public @Nullable StatTable own() {
+        return tables.of(Thread.currentThread());
+    }
+
+    /**
+     * A table that the calling thread may write until it gives it back; its own, or a shared one for a virtual thread.
+     *
+     * @return a table, to be handed to {@link #release}
+     */
+    public StatTable acquire() {
+        StatTable own = own();
+        if (own != null) {
+            return own;
+        }
+        Thread caller = Thread.currentThread();
+        return VirtualThreads.isVirtual(caller) ? holdShared(caller) : register(caller);
+    }
+
+    /**
+     * Gives a table back.
+     *
+     * @param table what {@link #acquire()} returned
+     */
+    public void release(StatTable table) {
+        if (table.owner() == null) {
+            table.release();
+        }
+    }
+
+    private StatTable register(Thread caller) {
+        StatTable table = new StatTable(caller, rowCount, withBuckets, new PendingQueue());
+        ThreadTables before;
+        do {
+            before = tables;
+        } while (!TABLES.compareAndSet(this, before, before.sweptIfDue().with(table)));
+        return table;
+    }
+
+    private StatTable holdShared(Thread caller) {
+        StatTable[] all = shared;
+        int first = (int) caller.getId();
+        for (int i = 0; i < all.length; i++) {
+            StatTable table = all[Math.floorMod(first + i, all.length)];
+            if (table.tryHold()) {
+                return table;
+            }
+        }
+        return addShared();
+    }
+
+    private StatTable addShared() {
+        StatTable added = new StatTable(null, rowCount, withBuckets, new PendingQueue());
+        boolean held = added.tryHold();
+        assert held;
+        StatTable[] before;
+        StatTable[] after;
+        do {
+            before = shared;
+            after = Arrays.copyOf(before, before.length + 1);
+            after[before.length] = added;
+        } while (!SHARED.compareAndSet(this, before, after));
+        return added;
+    }
+
+    // ---- readers ----
+
+    /**
+     * What all threads recorded since the last reset.
+     *
+     * @return the sums of every row, consistent row by row
+     */
+    public StatSums read() {
+        return read(0, TimerToken.MAX_KEY + 1);
+    }
+
+    /**
+     * What all threads recorded since the last reset in some rows.
+     *
+     * @param fromKey the first row
+     * @param toKey the row after the last
+     * @return the sums of those rows, consistent row by row
+     */
+    public StatSums read(int fromKey, int toKey) {
+        synchronized (readers) {
+            countLateSamples();
+            ThreadTables now = sweep();
+            StatSums sums = new StatSums();
+            sums.add(lateSums, fromKey, toKey);
+            sums.add(now.retired(), fromKey, toKey);
+            for (StatTable table : now.live()) {
+                sums.add(table, fromKey, toKey);
+            }
+            for (StatTable table : shared) {
+                sums.add(table, fromKey, toKey);
+            }
+            return sums;
+        }
+    }
+
+    /**
+     * Begins anew, and returns what was recorded until then. Every sample is in exactly one of the returned sums and
+     * the later readings. Measurements that are pending stay so.
+     *
+     * @return the sums since the last reset
+     */
+    public StatSums readAndReset() {
+        synchronized (readers) {
+            countLateSamples();
+            StatSums ended = lateSums;
+            lateSums = new StatSums();
+            ThreadTables before;
+            ThreadTables after;
+            do {
+                before = sweep();
+                after = before.renewed();
+            } while (!TABLES.compareAndSet(this, before, after));
+            ended.add(before.retired());
+            for (int i = 0; i < before.live().size(); i++) {
+                StatTable old = before.live().get(i);
+                // A table that was empty stays, and whatever came into it since is of the new interval.
+                if (after.live().get(i) != old) {
+                    late.add(new LateTable(old, ended.add(old)));
+                }
+            }
+            for (StatTable table : shared) {
+                emptyShared(table, ended);
+            }
+            return ended;
+        }
+    }
+
+    private static void emptyShared(StatTable table, StatSums ended) {
+        while (!table.tryHold()) {
+            Thread.onSpinWait();
+        }
+        ended.add(table);
+        table.clear();
+        table.release();
+    }
+
+    private void countLateSamples() {
+        ThreadTables now = tables;
+        late.removeIf(entry -> {
+            // Asked first: whatever such a thread wrote to its old table is then there to be read.
+            boolean finished = now.hasLeft(entry.table);
+            entry.countInto(lateSums);
+            return finished;
+        });
+    }
+
+    private ThreadTables sweep() {
+        while (true) {
+            ThreadTables before = tables;
+            ThreadTables after = before.swept();
+            if (after == before || TABLES.compareAndSet(this, before, after)) {
+                return after;
+            }
+        }
+    }
+
+    // ---- pending measurements ----
+
+    /** Hands over every measurement that was pending at the call. Only one caller at a time. */
+    void drainPending(PendingQueue.Consumer consumer) {
+        ThreadTables now = sweep();
+        for (StatTable table : now.live()) {
+            table.pending().drainTo(consumer);
+        }
+        for (PendingQueue queue : now.orphans()) {
+            queue.drainTo(consumer);
+        }
+        for (StatTable table : shared) {
+            table.pending().drainTo(consumer);
+        }
+    }
+
+    /**
+     * How many measurements are pending.
+     *
+     * @return 0 or more; exact while nobody records
+     */
+    public int pendingCount() {
+        ThreadTables now = tables;
+        long count = 0;
+        for (StatTable table : now.live()) {
+            count += table.pending().size();
+        }
+        for (PendingQueue queue : now.orphans()) {
+            count += queue.size();
+        }
+        for (StatTable table : shared) {
+            count += table.pending().size();
+        }
+        return (int) Math.min(Integer.MAX_VALUE, count);
+    }
+
+    /** How many tables exist, folded ones aside. */
+    int tableCount() {
+        return sweep().live().size() + shared.length;
+    }
+
+    /** A replaced table, and which of its samples are counted already. */
+    private static final class LateTable {
+        private final StatTable table;
+        private StatRow[] counted;
+
+        LateTable(StatTable table, StatRow[] counted) {
+            this.table = table;
+            this.counted = counted;
+        }
+
+        void countInto(StatSums sums) {
+            int known = counted.length;
+            counted = Arrays.copyOf(counted, Math.max(known, table.rowCount()));
+            Arrays.fill(counted, known, counted.length, StatRow.EMPTY);
+            for (int key = 0; key < counted.length; key++) {
+                StatRow now = table.read(key);
+                StatRow sample = now.sampleSince(counted[key]);
+                if (sample.count() > 0) {
+                    sums.addSample(key, sample, table.withBuckets());
+                    counted[key] = now;
+                }
+            }
+        }
+    }
+}

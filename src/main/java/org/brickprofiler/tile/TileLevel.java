@@ -1,0 +1,32 @@
+package org.brickprofiler.tile;
+
+/** How large a tile is. */
+public enum TileLevel {
+    /** Sized for the last-level cache or main memory. */
+    MACRO("macro"),
+    /** Sized for the L2 cache. */
+    MIDI("midi"),
+    /** Sized for the L1 cache or the registers. */
+    MICRO("micro");
+
+    private final String displayName;
+
+    TileLevel(String displayName) {
+        this.displayName = displayName;
+    }
+
+    /**
+     * The name in reports.
+     *
+     * @return for example {@code "macro"}
+     */
+    public String displayName() {
+        return displayName;
+    }
+
+    /** The row of this level; the only reader of the ordinal. */
+    @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+    int index() {
+        return ordinal();
+    }
+}

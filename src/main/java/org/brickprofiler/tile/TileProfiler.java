@@ -1,0 +1,261 @@
+package org.brickprofiler.tile;
+
+import java.util.List;
+import java.util.Locale;
+import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.StatRow;
+import org.brickprofiler.record.StatTable;
+import org.brickprofiler.record.TableRegistry;
+
+/**
+ * Times tiles, by level. Off until enabled, and then a cheap no-op; on, a tile costs two clock reads and one row of the
+ * calling thread's table, without a lock and without allocation.
+ *
+ * <p>Every method may be called from any thread. A timer may be stopped on another thread than the one that started
+ * it; it is a value, and stopping it twice counts twice. A timer that was started while tiles were off is void.
+ *
+ * <p>The timer carries level, row, column and start in one {@code long}: rows and columns from
+ * {@link #LARGEST_TIMED_INDEX} on all read as that index, and a tile must take less than 34 seconds. Use
+ * {@link #record} for anything larger.
+ */
+public final class TileProfiler {
+
+    /** The largest row or column that a timer tells from the next one. */
+    public static final int LARGEST_TIMED_INDEX = (1 << 13) - 1;
+
+    private static final long VOID = 0;
+    private static final int LEVEL_BITS = 2;
+    private static final int INDEX_BITS = 13;
+    private static final int ROW_SHIFT = LEVEL_BITS + INDEX_BITS;
+    private static final int START_SHIFT = ROW_SHIFT + INDEX_BITS;
+    private static final long NOT_START = (1L << START_SHIFT) - 1;
+
+    private static final List<TileLevel> LEVELS = List.of(TileLevel.values());
+
+    private final NanoClock clock;
+    private final TableRegistry registry = new TableRegistry(LEVELS.size(), false);
+
+    private volatile boolean enabled;
+
+    /**
+     * A profiler for tiles, switched off.
+     *
+     * @param clock the clock it reads
+     */
+    public TileProfiler(NanoClock clock) {
+        this.clock = clock;
+    }
+
+    /** Switches recording on. */
+    public void enable() {
+        enabled = true;
+    }
+
+    /** Switches recording off; what was recorded stays. */
+    public void disable() {
+        enabled = false;
+    }
+
+    /**
+     * Whether recording is on.
+     *
+     * @return true between {@link #enable} and {@link #disable}
+     */
+    public boolean isEnabled() {
+        return enabled;
+    }
+
+    /**
+     * Starts timing a tile.
+     *
+     * @param level its level
+     * @param row its row in the grid of tiles, 0 or more
+     * @param col its column, 0 or more
+     * @return the timer, for {@link #stop}; void while recording is off
+     * @throws IllegalArgumentException when the row or the column is negative
+     */
+    public long start(TileLevel level, int row, int col) {
+        if (!enabled) {
+            return VOID;
+        }
+        requireNotNegative("row", row);
+        requireNotNegative("col", col);
+        long place = (long) Math.min(row, LARGEST_TIMED_INDEX) << ROW_SHIFT
+                | (long) Math.min(col, LARGEST_TIMED_INDEX) << LEVEL_BITS
+                | (level.index() + 1);
+        return clock.nanoTime() << START_SHIFT | place;
+    }
+
+    /**
+     * Stops a timer and records the tile.
+     *
+     * @param timer what {@link #start} returned
+     * @param elements elements the tile read or wrote, 0 or more
+     * @param flops floating-point operations it did, 0 or more
+     * @throws IllegalArgumentException when a number is negative; nothing is recorded then
+     */
+    public void stop(long timer, long elements, long flops) {
+        if (timer == VOID || !enabled) {
+            return;
+        }
+        long now = clock.nanoTime();
+        // All low bits set in the minuend: the place in the subtrahend can then never borrow from the time.
+        long elapsedNs = Math.max(0, ((now << START_SHIFT | NOT_START) - timer) >> START_SHIFT);
+        int level = (int) (timer & ((1 << LEVEL_BITS) - 1)) - 1;
+        int row = (int) (timer >>> ROW_SHIFT) & LARGEST_TIMED_INDEX;
+        int col = (int) (timer >>> LEVEL_BITS) & LARGEST_TIMED_INDEX;
+        if (level >= 0) {
+            add(level, row, col, elapsedNs, now, elements, flops);
+        }
+    }
+
+    /**
+     * Records a tile that was timed elsewhere.
+     *
+     * @param level its level
+     * @param row its row in the grid of tiles, 0 or more
+     * @param col its column, 0 or more
+     * @param elapsedNs its duration, ns, 0 or more
+     * @param elements elements it read or wrote, 0 or more
+     * @param flops floating-point operations it did, 0 or more
+     * @throws IllegalArgumentException when a number is negative; nothing is recorded then
+     */
+    public void record(TileLevel level, int row, int col, long elapsedNs, long elements, long flops) {
+        requireNotNegative("row", row);
+        requireNotNegative("col", col);
+        requireNotNegative("elapsedNs", elapsedNs);
+        requireNotNegative("elements", elements);
+        requireNotNegative("flops", flops);
+        if (enabled) {
+            add(level.index(), row, col, elapsedNs, clock.nanoTime(), elements, flops);
+        }
+    }
+
+    private void add(int level, int row, int col, long elapsedNs, long atNs, long elements, long flops) {
+        requireNotNegative("elements", elements);
+        requireNotNegative("flops", flops);
+        StatTable table = registry.acquire();
+        table.addWork(level, elapsedNs, atNs, elements, flops, (long) row << Integer.SIZE | col);
+        registry.release(table);
+    }
+
+    private static void requireNotNegative(String what, long value) {
+        if (value < 0) {
+            throw negative(what, value);
+        }
+    }
+
+    private static IllegalArgumentException negative(String what, long value) {
+        return new IllegalArgumentException(what + " " + value + " is negative");
+    }
+
+    /**
+     * What was recorded of one level.
+     *
+     * @param level the level
+     * @return its stats, never null
+     */
+    public TileStats stats(TileLevel level) {
+        int row = level.index();
+        return stats(level, registry.read(row, row + 1).row(row));
+    }
+
+    /**
+     * What was recorded of every level.
+     *
+     * @return three stats, in order
+     */
+    public List<TileStats> all() {
+        return LEVELS.stream().map(this::stats).toList();
+    }
+
+    /** Forgets what was recorded. Tiles that are recorded at the same time count as before or after. */
+    public void reset() {
+        registry.readAndReset();
+    }
+
+    /**
+     * Begins anew, and returns what was recorded until then; no tile is lost or counted twice.
+     *
+     * @return three stats, in order
+     */
+    public List<TileStats> allAndReset() {
+        var sums = registry.readAndReset();
+        return LEVELS.stream()
+                .map(level -> stats(level, sums.row(level.index())))
+                .toList();
+    }
+
+    private static TileStats stats(TileLevel level, StatRow row) {
+        if (row.count() == 0) {
+            return TileStats.empty(level);
+        }
+        boolean tagged = row.maxTag() != StatRow.NO_TAG;
+        return new TileStats(
+                level,
+                row.count(),
+                row.totalNs(),
+                row.minNs(),
+                row.maxNs(),
+                row.elements(),
+                row.work(),
+                tagged ? (int) (row.maxTag() >>> Integer.SIZE) : TileStats.UNKNOWN,
+                tagged ? (int) row.maxTag() : TileStats.UNKNOWN);
+    }
+
+    /**
+     * The levels that were recorded, a line each.
+     *
+     * @return text that ends with a line break
+     */
+    public String summary() {
+        StringBuilder text = new StringBuilder();
+        for (TileStats stats : all()) {
+            if (stats.count() > 0) {
+                text.append(String.format(
+                        Locale.ROOT,
+                        "%-5s %,d tiles, avg %.2f us (min %.2f, max %.2f at row %d, col %d), %.2f GFLOP/s, %.2f FLOP/B%n",
+                        stats.level().displayName(),
+                        stats.count(),
+                        stats.avgUs(),
+                        stats.minUs(),
+                        stats.maxUs(),
+                        stats.slowestRow(),
+                        stats.slowestCol(),
+                        stats.gflops(),
+                        stats.arithmeticIntensity()));
+            }
+        }
+        return text.length() == 0 ? String.format("no tiles recorded%n") : text.toString();
+    }
+
+    /**
+     * All levels as JSON.
+     *
+     * @return an array of three objects, with the keys of the {@code tiles} of a report
+     */
+    public String toJson() {
+        StringBuilder json = new StringBuilder("[");
+        for (TileStats stats : all()) {
+            json.append(json.length() == 1 ? "" : ",")
+                    .append(String.format(
+                            Locale.ROOT,
+                            "{\"level\":\"%s\",\"count\":%d,\"total_ns\":%d,\"avg_us\":%s,\"min_us\":%s,\"max_us\":%s,"
+                                    + "\"gflops\":%s,\"arithmetic_intensity\":%s,\"total_elements\":%d,"
+                                    + "\"total_flops\":%d,\"slowest_row\":%d,\"slowest_col\":%d}",
+                            stats.level().displayName(),
+                            stats.count(),
+                            stats.totalNs(),
+                            stats.avgUs(),
+                            stats.minUs(),
+                            stats.maxUs(),
+                            stats.gflops(),
+                            stats.arithmeticIntensity(),
+                            stats.totalElements(),
+                            stats.totalFlops(),
+                            stats.slowestRow(),
+                            stats.slowestCol()));
+        }
+        return json.append(']').toString();
+    }
+}

@@ -1,0 +1,141 @@
+package org.brickprofiler.tile;
+
+/**
+ * What was recorded of the tiles of one level. Immutable.
+ *
+ * @param level the level
+ * @param count number of tiles
+ * @param totalNs sum of their durations, ns
+ * @param minNs shortest duration, ns; 0 without samples
+ * @param maxNs longest duration, ns
+ * @param totalElements sum of the elements they read or wrote
+ * @param totalFlops sum of their floating-point operations
+ * @param slowestRow row of the tile that took {@code maxNs}; {@link #UNKNOWN} without samples
+ * @param slowestCol column of that tile; {@link #UNKNOWN} without samples
+ */
+public record TileStats(
+        TileLevel level,
+        long count,
+        long totalNs,
+        long minNs,
+        long maxNs,
+        long totalElements,
+        long totalFlops,
+        int slowestRow,
+        int slowestCol) {
+
+    /** The row and column of the slowest tile where none is known. */
+    public static final int UNKNOWN = -1;
+
+    private static final double BYTES_PER_ELEMENT = 4.0;
+
+    /**
+     * A level without samples.
+     *
+     * @param level the level
+     * @return stats that are zero throughout
+     */
+    public static TileStats empty(TileLevel level) {
+        return new TileStats(level, 0, 0, 0, 0, 0, 0, UNKNOWN, UNKNOWN);
+    }
+
+    /**
+     * The mean duration.
+     *
+     * @return µs, 0 without samples
+     */
+    public double avgUs() {
+        return count == 0 ? 0.0 : totalNs / 1e3 / count;
+    }
+
+    /**
+     * The shortest duration.
+     *
+     * @return µs, 0 without samples
+     */
+    public double minUs() {
+        return minNs / 1e3;
+    }
+
+    /**
+     * The longest duration.
+     *
+     * @return µs, 0 without samples
+     */
+    public double maxUs() {
+        return maxNs / 1e3;
+    }
+
+    /**
+     * Elements per second of tile time.
+     *
+     * @return elements/s, 0 where no time was measured
+     */
+    public double throughput() {
+        return totalNs == 0 ? 0.0 : totalElements * 1e9 / totalNs;
+    }
+
+    /**
+     * Floating-point operations per time, of one worker: with several, the machine does a multiple.
+     *
+     * @return GFLOP/s, 0 where no time was measured
+     */
+    public double gflops() {
+        // Operations per ns are 10^9 operations per s.
+        return totalNs == 0 ? 0.0 : (double) totalFlops / totalNs;
+    }
+
+    /**
+     * Floating-point operations per byte, at four bytes an element: the x axis of the roofline model (Williams,
+     * Waterman and Patterson, 2009).
+     *
+     * @return FLOP/byte, 0 without elements
+     */
+    public double arithmeticIntensity() {
+        return totalElements == 0 ? 0.0 : totalFlops / (BYTES_PER_ELEMENT * totalElements);
+    }
+
+    /**
+     * The share of a peak rate that was reached.
+     *
+     * @param peakGflops the peak of one worker, GFLOP/s
+     * @return 0 to 1, where 1 stands for everything at or above the peak; 0 for a peak of 0
+     * @throws IllegalArgumentException when the peak is negative or not a number
+     */
+    public double cacheEfficiency(double peakGflops) {
+        if (!(peakGflops >= 0)) {
+            throw new IllegalArgumentException("peak of " + peakGflops + " GFLOP/s is not 0 or more");
+        }
+        return peakGflops == 0 ? 0.0 : Math.min(1.0, gflops() / peakGflops);
+    }
+
+    /**
+     * Both together. Commutative and associative.
+     *
+     * @param other stats of the same level
+     * @return the sums of both
+     * @throws IllegalArgumentException when the levels differ
+     */
+    public TileStats plus(TileStats other) {
+        if (level != other.level) {
+            throw new IllegalArgumentException("levels " + level + " and " + other.level + " cannot be added");
+        }
+        if (count == 0 || other.count == 0) {
+            return count == 0 ? other : this;
+        }
+        boolean otherIsSlower = other.maxNs > maxNs
+                || (other.maxNs == maxNs
+                        && (other.slowestRow > slowestRow
+                                || (other.slowestRow == slowestRow && other.slowestCol > slowestCol)));
+        return new TileStats(
+                level,
+                count + other.count,
+                totalNs + other.totalNs,
+                Math.min(minNs, other.minNs),
+                Math.max(maxNs, other.maxNs),
+                totalElements + other.totalElements,
+                totalFlops + other.totalFlops,
+                otherIsSlower ? other.slowestRow : slowestRow,
+                otherIsSlower ? other.slowestCol : slowestCol);
+    }
+}
