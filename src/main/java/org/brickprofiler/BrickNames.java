@@ -19,7 +19,7 @@ final class BrickNames {
         NameTable names = new NameTable(
                 known.stream().map(BrickId::displayName).toList(),
                 known.stream().map(id -> tag(id.category())).toList(),
-                BrickRecorder.OTHER_NAMES,
+                BrickTimers.OTHER_NAMES,
                 tag(BrickCategory.OTHER));
         for (BrickId id : known) {
             id.aliases().forEach(alias -> names.addAlias(alias, id.index()));

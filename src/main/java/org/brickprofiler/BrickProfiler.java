@@ -4,14 +4,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.concurrent.atomic.LongAdder;
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.PendingResolver;
-import org.brickprofiler.record.StatTable;
 import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Times the bricks of a forward pass and adds them up.
@@ -32,16 +26,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class BrickProfiler extends BrickRecorder {
 
-    private static final Logger LOG = LoggerFactory.getLogger(BrickProfiler.class);
-
-    private final PendingResolver resolver;
     private final TileProfiler tiles;
     private final RunPeriod period;
-    private final LongAdder droppedPending = new LongAdder();
     private final Results results;
 
-    private volatile SyncMode syncMode = SyncMode.DEFERRED;
-    private volatile long epochNs;
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
 
@@ -50,12 +38,10 @@ public final class BrickProfiler extends BrickRecorder {
         this(builder());
     }
 
-    private BrickProfiler(Builder options) {
-        super(options.clock, options.percentiles);
-        resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
+    BrickProfiler(BrickProfilerBuilder options) {
+        super(options);
         tiles = new TileProfiler(options.clock);
-        epochNs = options.clock.nanoTime();
-        period = new RunPeriod(epochNs);
+        period = new RunPeriod(clock.nanoTime());
         results = new Results(names, period, options.percentiles);
     }
 
@@ -75,62 +61,11 @@ public final class BrickProfiler extends BrickRecorder {
      *
      * @return a builder with the default options
      */
-    public static Builder builder() {
-        return new Builder();
+    public static BrickProfilerBuilder builder() {
+        return new BrickProfilerBuilder();
     }
 
-    /** Options of a profiler. Not thread-safe; may be used for several profilers. */
-    public static final class Builder {
-        private NanoClock clock = NanoClock.SYSTEM;
-        private boolean percentiles;
-        private Attribution attribution = Attribution.LITERAL;
-
-        private Builder() {}
-
-        /**
-         * The clock to read; {@link NanoClock#SYSTEM} unless set.
-         *
-         * @param clock a clock
-         * @return this
-         */
-        public Builder clock(NanoClock clock) {
-            this.clock = clock;
-            return this;
-        }
-
-        /**
-         * Whether to record how durations are spread; off unless set. It takes 18 KB for each brick and thread.
-         *
-         * @param on true to record percentiles
-         * @return this
-         */
-        public Builder percentiles(boolean on) {
-            this.percentiles = on;
-            return this;
-        }
-
-        /**
-         * How deferred measurements share the time; {@link Attribution#LITERAL} unless set.
-         *
-         * @param attribution the way
-         * @return this
-         */
-        public Builder attribution(Attribution attribution) {
-            this.attribution = attribution;
-            return this;
-        }
-
-        /**
-         * Makes the profiler.
-         *
-         * @return a new profiler, off
-         */
-        public BrickProfiler build() {
-            return new BrickProfiler(this);
-        }
-    }
-
-    // ---- the switch, the mode, the epoch ----
+    // ---- the switch ----
 
     /** Switches recording on. */
     public void enable() {
@@ -151,133 +86,6 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public boolean isEnabled() {
         return enabled;
-    }
-
-    /**
-     * When pending measurements are resolved.
-     *
-     * @return the mode, {@link SyncMode#DEFERRED} unless set
-     */
-    public SyncMode syncMode() {
-        return syncMode;
-    }
-
-    /**
-     * Sets when pending measurements are resolved.
-     *
-     * @param mode the mode from now on
-     */
-    public void setSyncMode(SyncMode mode) {
-        this.syncMode = mode;
-    }
-
-    /**
-     * The time of deferred measurements.
-     *
-     * @return ns since the epoch: the construction, or the last {@link #resetEpoch}
-     */
-    public long elapsedNs() {
-        return clock.nanoTime() - epochNs;
-    }
-
-    /** Makes now the epoch. Measurements already pending keep their true start. */
-    public void resetEpoch() {
-        epochNs = clock.nanoTime();
-    }
-
-    // ---- deferred measurements ----
-
-    /**
-     * Queues a measurement until its end is known. It lasts at least until {@link #finalize(long)} or a boundary. At
-     * most 1,048,576 wait for each thread; a further one is dropped, counted, and logged once.
-     *
-     * @param id the brick
-     * @param startNs when it began, as {@link #elapsedNs()} read it
-     * @param elements elements it processes
-     * @throws IllegalArgumentException when the elements are negative
-     */
-    public void recordDeferred(BrickId id, long startNs, long elements) {
-        requireNotNegative("elements", elements);
-        if (enabled) {
-            defer(id.index(), startNs, elements);
-        }
-    }
-
-    /**
-     * Queues a measurement until its end is known, as {@link #recordDeferred(BrickId, long, long)} does.
-     *
-     * @param name the brick's name
-     * @param startNs when it began, as {@link #elapsedNs()} read it
-     * @param elements elements it processes
-     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty
-     */
-    public void recordDeferred(String name, long startNs, long elements) {
-        requireName(name);
-        requireNotNegative("elements", elements);
-        if (enabled) {
-            defer(keyOf(name), startNs, elements);
-        }
-    }
-
-    private void defer(int key, long startNs, long elements) {
-        StatTable table = registry.acquire();
-        boolean queued = table.pending().offer(key, epochNs + startNs, elements);
-        registry.release(table);
-        if (!queued) {
-            drop(key);
-        }
-    }
-
-    private void drop(int key) {
-        if (droppedPending.sum() == 0) {
-            LOG.warn("too many deferred measurements wait for finalize: '{}' and further ones are dropped", names.name(key));
-        }
-        droppedPending.increment();
-    }
-
-    /**
-     * Resolves every pending measurement: each lasts from its start to the given end, or to the next start where the
-     * profiler was built with {@link Attribution#SEQUENTIAL}. One that began after the end counts as 0 ns. Nothing
-     * happens where none is pending. Call it once per forward pass, after the device was waited for.
-     *
-     * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
-     */
-    public void finalize(long endNs) {
-        resolver.resolve(epochNs + endNs);
-    }
-
-    /**
-     * Whether measurements wait for {@link #finalize(long)}.
-     *
-     * @return true where at least one does
-     */
-    public boolean hasPending() {
-        return pendingCount() > 0;
-    }
-
-    /**
-     * How many measurements wait for {@link #finalize(long)}.
-     *
-     * @return 0 or more; exact while nobody records
-     */
-    public int pendingCount() {
-        return registry.pendingCount();
-    }
-
-    /**
-     * Marks the end of a layer: resolves what is pending, as of now, in the modes {@link SyncMode#IMMEDIATE} and
-     * {@link SyncMode#PER_LAYER}. In the others nothing happens.
-     */
-    public void endLayer() {
-        SyncMode mode = syncMode;
-        if (mode == SyncMode.IMMEDIATE || mode == SyncMode.PER_LAYER) {
-            resolver.resolve(clock.nanoTime());
-        }
-    }
-
-    /** Marks the end of a forward pass: resolves what is pending, as of now, in every mode. */
-    public void endPass() {
-        resolver.resolve(clock.nanoTime());
     }
 
     // ---- results ----

@@ -1,243 +1,32 @@
 package org.brickprofiler;
 
 import java.time.Duration;
-import java.util.function.Supplier;
-import org.brickprofiler.record.NameTable;
-import org.brickprofiler.record.NanoClock;
+import java.util.concurrent.atomic.LongAdder;
+import org.brickprofiler.record.PendingResolver;
 import org.brickprofiler.record.StatTable;
-import org.brickprofiler.record.TableRegistry;
-import org.brickprofiler.record.TimerToken;
-import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The recording half of a {@link BrickProfiler}: what an inference engine calls while it works.
+ * The measurements of a {@link BrickProfiler} that no timer takes: durations known from elsewhere, and deferred ones
+ * whose end is known after a synchronisation.
  *
- * <p>Every method may be called from any thread. Recording threads never wait for each other or for a reader. While the
- * profiler is off, every method here is a cheap no-op.
- *
- * <p><b>The timer</b> is a {@code long} that carries the brick and its start. It is a value: it may be stopped on
- * another thread, and stopping it twice counts twice. A timer that was started while the profiler was off is void, and
- * stopping it records nothing.
- *
- * <p><b>Names.</b> A name stands for the {@link BrickId} with that display name or alias, otherwise for a dynamic brick.
- * There is room for at least 4,000 of those; further new names share one brick called {@value #OTHER_NAMES}, and that is
- * logged once.
- *
- * <p><b>Errors.</b> Negative durations, elements, bytes and cycles, and null and empty names, are refused with an
- * {@link IllegalArgumentException}; nothing is recorded then.
+ * <p>Every method may be called from any thread; thread rule, names and errors are those of {@link BrickTimers}.
  */
-public abstract sealed class BrickRecorder permits BrickProfiler {
+public abstract sealed class BrickRecorder extends BrickTimers permits BrickProfiler {
 
-    /** The name under which bricks past the bound are counted. */
-    public static final String OTHER_NAMES = "(other names)";
+    private static final Logger LOG = LoggerFactory.getLogger(BrickRecorder.class);
 
-    final NanoClock clock;
-    final NameTable names = BrickNames.newTable();
-    final TableRegistry registry;
+    final PendingResolver resolver;
+    final LongAdder droppedPending = new LongAdder();
 
-    private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
+    private volatile SyncMode syncMode = SyncMode.DEFERRED;
+    private volatile long epochNs;
 
-    volatile boolean enabled;
-
-    BrickRecorder(NanoClock clock, boolean percentiles) {
-        this.clock = clock;
-        this.registry = new TableRegistry(BrickNames.FIXED, percentiles);
-    }
-
-    // ---- the hot path ----
-
-    /**
-     * Starts timing a brick.
-     *
-     * @param id the brick
-     * @return the timer, for {@link #stopBrick} or {@link #lap(long, long, BrickId)}
-     */
-    public final long startBrick(BrickId id) {
-        return enabled ? TimerToken.pack(id.index(), clock.nanoTime()) : TimerToken.VOID;
-    }
-
-    /**
-     * Starts timing a brick by its key.
-     *
-     * @param key what {@link #brickKey(String)} of this profiler returned
-     * @return the timer; void where no brick has that key
-     */
-    public final long startBrick(int key) {
-        return enabled && hasBrick(key) ? TimerToken.pack(key, clock.nanoTime()) : TimerToken.VOID;
-    }
-
-    /**
-     * Starts timing a brick by its name. Slower than by id or key.
-     *
-     * @param name a known name or alias, or the name of a dynamic brick, which need not be registered
-     * @return the timer
-     * @throws IllegalArgumentException when the name is null or empty
-     */
-    public final long startBrick(String name) {
-        return enabled ? TimerToken.pack(keyOf(name), clock.nanoTime()) : TimerToken.VOID;
-    }
-
-    /**
-     * Stops a timer and records the sample.
-     *
-     * @param timer what starting it returned
-     * @param elements elements the brick processed: tokens, rows, pages
-     * @throws IllegalArgumentException when the elements are negative
-     */
-    public final void stopBrick(long timer, long elements) {
-        if (timer != TimerToken.VOID && enabled) {
-            stop(timer, elements, clock.nanoTime());
-        }
-    }
-
-    /**
-     * Stops a timer and starts the next at the same instant, with one clock read.
-     *
-     * @param timer what starting it returned; a void one only starts the next
-     * @param elements elements the brick processed
-     * @param next the brick that begins
-     * @return the timer of the next brick
-     * @throws IllegalArgumentException when the elements are negative
-     */
-    public final long lap(long timer, long elements, BrickId next) {
-        return enabled ? lapTo(timer, elements, next.index()) : TimerToken.VOID;
-    }
-
-    /**
-     * Stops a timer and starts the next at the same instant, with one clock read.
-     *
-     * @param timer what starting it returned; a void one only starts the next
-     * @param elements elements the brick processed
-     * @param nextKey the key of the brick that begins
-     * @return the timer of the next brick; void where no brick has that key
-     * @throws IllegalArgumentException when the elements are negative
-     */
-    public final long lap(long timer, long elements, int nextKey) {
-        if (!enabled) {
-            return TimerToken.VOID;
-        }
-        long next = lapTo(timer, elements, nextKey);
-        return hasBrick(nextKey) ? next : TimerToken.VOID;
-    }
-
-    private long lapTo(long timer, long elements, int nextKey) {
-        long now = clock.nanoTime();
-        if (timer != TimerToken.VOID) {
-            stop(timer, elements, now);
-        }
-        return TimerToken.pack(nextKey, now);
-    }
-
-    private void stop(long timer, long elements, long now) {
-        int key = TimerToken.key(timer);
-        if (hasBrick(key)) {
-            requireNotNegative("elements", elements);
-            add(key, TimerToken.elapsedNs(timer, now), now, elements);
-        }
-    }
-
-    private void add(int key, long elapsedNs, long atNs, long elements) {
-        StatTable own = registry.own();
-        if (own != null) {
-            own.add(key, elapsedNs, atNs, elements);
-        } else {
-            addWithoutOwnTable(key, elapsedNs, atNs, elements);
-        }
-    }
-
-    private void addWithoutOwnTable(int key, long elapsedNs, long atNs, long elements) {
-        StatTable table = registry.acquire();
-        table.add(key, elapsedNs, atNs, elements);
-        registry.release(table);
-    }
-
-    private boolean hasBrick(int key) {
-        return key >= 0 && key < names.size();
-    }
-
-    // ---- dynamic bricks ----
-
-    /**
-     * The key of a brick, for the hot path. A new name becomes a dynamic brick of category
-     * {@link BrickCategory#OTHER}. Works while the profiler is off, too.
-     *
-     * @param name a name
-     * @return its key, the same for the life of the profiler
-     * @throws IllegalArgumentException when the name is null or empty
-     */
-    public final int brickKey(String name) {
-        return keyOf(name);
-    }
-
-    /**
-     * The key of a brick, for the hot path. A new name becomes a dynamic brick of the given category; an existing brick
-     * keeps the category it has.
-     *
-     * @param name a name
-     * @param category the category of a new brick
-     * @return its key, the same for the life of the profiler
-     * @throws IllegalArgumentException when the name is null or empty
-     */
-    public final int brickKey(String name, BrickCategory category) {
-        return names.keyOf(requireName(name), BrickNames.tag(category));
-    }
-
-    final int keyOf(String name) {
-        return names.keyOf(requireName(name), BrickNames.tag(BrickCategory.OTHER));
-    }
-
-    // ---- outside hot loops ----
-
-    /**
-     * Runs and times a piece of code; the sample is recorded on every way out of it, exceptions included.
-     *
-     * @param id the brick
-     * @param elements elements it processes
-     * @param body the code; its exceptions pass through
-     * @throws IllegalArgumentException when the elements are negative; the code is not run then
-     */
-    public final void time(BrickId id, long elements, Runnable body) {
-        requireNotNegative("elements", elements);
-        long timer = startBrick(id);
-        try {
-            body.run();
-        } finally {
-            stopBrick(timer, elements);
-        }
-    }
-
-    /**
-     * Runs and times a piece of code that has a result; the sample is recorded on every way out of it, exceptions
-     * included.
-     *
-     * @param <T> the type of the result
-     * @param id the brick
-     * @param elements elements it processes
-     * @param body the code; its exceptions pass through
-     * @return what the code returned
-     * @throws IllegalArgumentException when the elements are negative; the code is not run then
-     */
-    public final <T extends @Nullable Object> T time(BrickId id, long elements, Supplier<T> body) {
-        requireNotNegative("elements", elements);
-        long timer = startBrick(id);
-        try {
-            return body.get();
-        } finally {
-            stopBrick(timer, elements);
-        }
-    }
-
-    /**
-     * Starts timing a brick until the scope is closed.
-     *
-     * @param id the brick
-     * @param elements elements it processes
-     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
-     * @throws IllegalArgumentException when the elements are negative
-     */
-    public final BrickScope scope(BrickId id, long elements) {
-        requireNotNegative("elements", elements);
-        return enabled ? new BrickScope(this, startBrick(id), elements) : noScope;
+    BrickRecorder(BrickProfilerBuilder options) {
+        super(options.clock, options.percentiles);
+        resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
+        epochNs = clock.nanoTime();
     }
 
     // ---- durations measured elsewhere ----
@@ -305,7 +94,7 @@ public abstract sealed class BrickRecorder permits BrickProfiler {
     private void recordKey(int key, long elapsedNs, long elements) {
         requireSample(elapsedNs, elements);
         if (enabled) {
-            add(key, elapsedNs, clock.nanoTime(), elements);
+            registry.add(key, elapsedNs, clock.nanoTime(), elements);
         }
     }
 
@@ -395,27 +184,129 @@ public abstract sealed class BrickRecorder permits BrickProfiler {
         }
     }
 
-    // ---- refusals ----
+    // ---- the mode and the epoch ----
 
-    static String requireName(@Nullable String name) {
-        if (name == null || name.isEmpty()) {
-            throw new IllegalArgumentException("a brick's name must not be " + (name == null ? "null" : "empty"));
-        }
-        return name;
+    /**
+     * When pending measurements are resolved.
+     *
+     * @return the mode, {@link SyncMode#DEFERRED} unless set
+     */
+    public final SyncMode syncMode() {
+        return syncMode;
     }
 
-    private static void requireSample(long elapsedNs, long elements) {
-        requireNotNegative("elapsedNs", elapsedNs);
+    /**
+     * Sets when pending measurements are resolved.
+     *
+     * @param mode the mode from now on
+     */
+    public final void setSyncMode(SyncMode mode) {
+        this.syncMode = mode;
+    }
+
+    /**
+     * The time of deferred measurements.
+     *
+     * @return ns since the epoch: the construction, or the last {@link #resetEpoch}
+     */
+    public final long elapsedNs() {
+        return clock.nanoTime() - epochNs;
+    }
+
+    /** Makes now the epoch. Measurements already pending keep their true start. */
+    public final void resetEpoch() {
+        epochNs = clock.nanoTime();
+    }
+
+    // ---- deferred measurements ----
+
+    /**
+     * Queues a measurement until its end is known. It lasts at least until {@link #finalize(long)} or a boundary. At
+     * most 1,048,576 wait for each thread; a further one is dropped, counted, and logged once.
+     *
+     * @param id the brick
+     * @param startNs when it began, as {@link #elapsedNs()} read it
+     * @param elements elements it processes
+     * @throws IllegalArgumentException when the elements are negative
+     */
+    public final void recordDeferred(BrickId id, long startNs, long elements) {
         requireNotNegative("elements", elements);
-    }
-
-    static void requireNotNegative(String what, long value) {
-        if (value < 0) {
-            throw negative(what, value);
+        if (enabled) {
+            defer(id.index(), startNs, elements);
         }
     }
 
-    private static IllegalArgumentException negative(String what, long value) {
-        return new IllegalArgumentException(what + " " + value + " is negative");
+    /**
+     * Queues a measurement until its end is known, as {@link #recordDeferred(BrickId, long, long)} does.
+     *
+     * @param name the brick's name
+     * @param startNs when it began, as {@link #elapsedNs()} read it
+     * @param elements elements it processes
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty
+     */
+    public final void recordDeferred(String name, long startNs, long elements) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        if (enabled) {
+            defer(keyOf(name), startNs, elements);
+        }
+    }
+
+    private void defer(int key, long startNs, long elements) {
+        if (!registry.defer(key, epochNs + startNs, elements)) {
+            drop(key);
+        }
+    }
+
+    private void drop(int key) {
+        if (droppedPending.sum() == 0) {
+            LOG.warn("too many deferred measurements wait for finalize: '{}' and further ones are dropped", names.name(key));
+        }
+        droppedPending.increment();
+    }
+
+    /**
+     * Resolves every pending measurement: each lasts from its start to the given end, or to the next start where the
+     * profiler was built with {@link Attribution#SEQUENTIAL}. One that began after the end counts as 0 ns. Nothing
+     * happens where none is pending. Call it once per forward pass, after the device was waited for.
+     *
+     * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
+     */
+    public final void finalize(long endNs) {
+        resolver.resolve(epochNs + endNs);
+    }
+
+    /**
+     * Whether measurements wait for {@link #finalize(long)}.
+     *
+     * @return true where at least one does
+     */
+    public final boolean hasPending() {
+        return pendingCount() > 0;
+    }
+
+    /**
+     * How many measurements wait for {@link #finalize(long)}.
+     *
+     * @return 0 or more; exact while nobody records
+     */
+    public final int pendingCount() {
+        return registry.pendingCount();
+    }
+
+    /**
+     * Marks the end of a layer: resolves what is pending, as of now, in the modes {@link SyncMode#IMMEDIATE} and
+     * {@link SyncMode#PER_LAYER}. In the others nothing happens.
+     */
+    public final void endLayer() {
+        SyncMode mode = syncMode;
+        if (mode == SyncMode.IMMEDIATE || mode == SyncMode.PER_LAYER) {
+            resolver.resolve(clock.nanoTime());
+        }
+    }
+
+    /** Marks the end of a forward pass: resolves what is pending, as of now, in every mode. */
+    public final void endPass() {
+        resolver.resolve(clock.nanoTime());
     }
 }

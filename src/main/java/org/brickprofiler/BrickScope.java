@@ -8,12 +8,12 @@ import org.brickprofiler.record.TimerToken;
  */
 public final class BrickScope implements AutoCloseable {
 
-    private final BrickRecorder recorder;
+    private final BrickTimers timers;
     private final long elements;
     private long timer;
 
-    BrickScope(BrickRecorder recorder, long timer, long elements) {
-        this.recorder = recorder;
+    BrickScope(BrickTimers timers, long timer, long elements) {
+        this.timers = timers;
         this.timer = timer;
         this.elements = elements;
     }
@@ -23,6 +23,6 @@ public final class BrickScope implements AutoCloseable {
     public void close() {
         long running = timer;
         timer = TimerToken.VOID;
-        recorder.stopBrick(running, elements);
+        timers.stopBrick(running, elements);
     }
 }

@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  * {@link #BOUND} in all; the consumer leaves a ring behind when it is empty and has a successor. A producer whose
  * queue is resolved once per forward pass therefore soon stays in one ring, and allocates nothing from then on.
  */
-public final class PendingQueue {
+final class PendingQueue {
 
     /** The most measurements that wait at once in one queue; a further one is refused. */
-    public static final int BOUND = 1 << 20;
+    static final int BOUND = 1 << 20;
 
     /** Receives measurements. */
     @FunctionalInterface
@@ -30,13 +30,16 @@ public final class PendingQueue {
 
     private static final int FIRST_CAPACITY = 256;
     private static final int LONGS_EACH = 3;
+    private static final long[] NO_CELLS = {};
 
-    /** Where the producer writes; null until its first measurement. */
+    // Where the producer writes. Free cells run from "at" to "until"; then the ring wraps, is drained or is followed.
+    private long[] cells = NO_CELLS;
+    private int at;
+    private int until;
     private @Nullable Ring tail;
 
     /** Where the consumer reads; set once by the producer, then moved by the consumer. */
     private volatile @Nullable Ring head;
-
 
     PendingQueue() {}
 
@@ -48,32 +51,43 @@ public final class PendingQueue {
      * @param elements elements it processed
      * @return false where {@link #BOUND} measurements wait already, and this one was refused
      */
-    public boolean offer(int key, long startNs, long elements) {
-        Ring ring = tail;
-        if (ring == null || !ring.hasRoom()) {
-            ring = nextRing(ring);
-            if (ring == null) {
-                return false;
-            }
+    boolean offer(int key, long startNs, long elements) {
+        if (at == until && !findRoom()) {
+            return false;
         }
-        ring.put(key, startNs, elements);
+        Ring ring = tail;
+        if (ring == null) {
+            throw new AssertionError("room without a ring");
+        }
+        long[] free = cells;
+        int base = at;
+        free[base] = key;
+        free[base + 1] = startNs;
+        free[base + 2] = elements;
+        at = base + LONGS_EACH;
+        ring.put.setRelease(ring.put.getPlain() + 1);
         return true;
     }
 
-    private @Nullable Ring nextRing(@Nullable Ring full) {
-        if (full == null) {
-            Ring first = new Ring(FIRST_CAPACITY);
-            tail = first;
-            head = first;
-            return first;
+    private boolean findRoom() {
+        Ring ring = tail;
+        if (ring == null) {
+            ring = new Ring(FIRST_CAPACITY);
+            tail = ring;
+            head = ring;
+        } else if (ring.room() == 0) {
+            if (size() >= BOUND) {
+                return false;
+            }
+            Ring next = new Ring(Math.min(BOUND, ring.capacity * 2));
+            tail = next;
+            ring.next = next;
+            ring = next;
         }
-        if (size() >= BOUND) {
-            return null;
-        }
-        Ring next = new Ring(Math.min(BOUND, full.capacity * 2));
-        tail = next;
-        full.next = next;
-        return next;
+        cells = ring.cells;
+        at = ring.putBase();
+        until = Math.min(ring.cells.length, at + ring.room() * LONGS_EACH);
+        return true;
     }
 
     /**
@@ -99,15 +113,15 @@ public final class PendingQueue {
      *
      * @return 0 or more
      */
-    public int size() {
+    int size() {
         long waiting = 0;
         for (Ring ring = head; ring != null; ring = ring.next) {
-            waiting += ring.size();
+            waiting += Math.max(0, ring.put.get() - ring.taken.get());
         }
         return (int) waiting;
     }
 
-    /** A ring of measurements; positions count up for ever and are masked to find a place. */
+    /** A ring of measurements; its two counts rise for ever, and are masked to find a place. */
     private static final class Ring {
         final int capacity;
         final long[] cells;
@@ -115,44 +129,37 @@ public final class PendingQueue {
         final AtomicLong taken = new AtomicLong();
         volatile @Nullable Ring next;
 
-        /** The producer's last sight of {@link #taken}. */
-        private long takenSeen;
-
+        /** A ring for a number of measurements that is a power of two. */
         Ring(int capacity) {
             this.capacity = capacity;
             this.cells = new long[capacity * LONGS_EACH];
         }
 
-        boolean hasRoom() {
-            long position = put.getPlain();
-            if (position - takenSeen < capacity) {
-                return true;
-            }
-            takenSeen = taken.getAcquire();
-            return position - takenSeen < capacity;
+        /** Only the producer. */
+        int room() {
+            return capacity - (int) (put.getPlain() - taken.getAcquire());
         }
 
-        void put(int key, long startNs, long elements) {
-            long position = put.getPlain();
-            int base = ((int) position & (capacity - 1)) * LONGS_EACH;
-            cells[base] = key;
-            cells[base + 1] = startNs;
-            cells[base + 2] = elements;
-            put.setRelease(position + 1);
+        /** Only the producer. */
+        int putBase() {
+            return base(put.getPlain());
+        }
+
+        private int base(long position) {
+            return ((int) position & (capacity - 1)) * LONGS_EACH;
         }
 
         void drainTo(Consumer consumer) {
             long end = put.getAcquire();
+            int base = base(taken.getPlain());
             for (long position = taken.getPlain(); position < end; position++) {
-                int base = ((int) position & (capacity - 1)) * LONGS_EACH;
                 consumer.accept((int) cells[base], cells[base + 1], cells[base + 2]);
+                base += LONGS_EACH;
+                if (base == cells.length) {
+                    base = 0;
+                }
             }
             taken.setRelease(end);
-        }
-
-        int size() {
-            long end = put.get();
-            return (int) Math.max(0, end - taken.get());
         }
     }
 }

@@ -18,9 +18,16 @@ public final class PendingResolver {
 
     private final TableRegistry registry;
     private final boolean sequential;
-    private final PendingQueue.Consumer collect = this::collect;
 
-    // The batch that is being resolved; guarded by this.
+    // Made once, so that resolving allocates nothing.
+    private final PendingQueue.Consumer collector = this::collect;
+    private final PendingQueue.Consumer literalAdder = this::addLiterally;
+    private final PendingQueue.Consumer discarder = (key, startNs, elementCount) -> {};
+
+    /** The common end of the measurements that are being resolved; guarded by this. */
+    private long endNs;
+
+    // The measurements that are being put in order; guarded by this.
     private int size;
     private int[] keys = new int[FIRST_CAPACITY];
     private long[] starts = new long[FIRST_CAPACITY];
@@ -40,24 +47,26 @@ public final class PendingResolver {
     /**
      * Resolves everything that is pending.
      *
-     * @param endNs the clock at the synchronisation
+     * @param commonEndNs the clock at the synchronisation
      */
-    public synchronized void resolve(long endNs) {
-        registry.drainPending(collect);
+    public synchronized void resolve(long commonEndNs) {
+        endNs = commonEndNs;
         if (sequential) {
-            resolveSequentially(endNs);
+            registry.drainPending(collector);
+            addSequentially();
+            clear();
         } else {
-            for (int i = 0; i < size; i++) {
-                add(i, starts[i], endNs);
-            }
+            registry.drainPending(literalAdder);
         }
-        clear();
     }
 
     /** Forgets everything that is pending. */
     public synchronized void discard() {
-        registry.drainPending(collect);
-        clear();
+        registry.drainPending(discarder);
+    }
+
+    private void addLiterally(int key, long startNs, long elementCount) {
+        add(key, startNs, endNs, elementCount);
     }
 
     private void collect(int key, long startNs, long elementCount) {
@@ -72,12 +81,13 @@ public final class PendingResolver {
         size++;
     }
 
-    private void resolveSequentially(long endNs) {
+    private void addSequentially() {
         Integer @Nullable [] order = inOrder() ? null : order();
         for (int i = 0; i < size; i++) {
             int at = order == null ? i : order[i];
             int next = order == null || i + 1 == size ? i + 1 : order[i + 1];
-            add(at, starts[at], i + 1 == size ? endNs : Math.min(endNs, starts[next]));
+            long until = i + 1 == size ? endNs : Math.min(endNs, starts[next]);
+            add(keys[at], starts[at], until, elements[at]);
         }
     }
 
@@ -98,10 +108,8 @@ public final class PendingResolver {
     }
 
     /** Looks the table up for each sample: {@link TableRegistry} relies on it for resets. */
-    private void add(int i, long startNs, long endNs) {
-        StatTable table = registry.acquire();
-        table.add(keys[i], Math.max(0L, endNs - startNs), endNs, elements[i]);
-        registry.release(table);
+    private void add(int key, long startNs, long untilNs, long elementCount) {
+        registry.add(key, Math.max(0L, untilNs - startNs), endNs, elementCount);
     }
 
     private void clear() {

@@ -253,12 +253,8 @@ public final class StatTable {
         return owner;
     }
 
-    /**
-     * The deferred measurements of this table's writer.
-     *
-     * @return the queue, written by the same thread as the table
-     */
-    public PendingQueue pending() {
+    /** The deferred measurements of this table's writer. */
+    PendingQueue pending() {
         return pending;
     }
 

@@ -66,11 +66,50 @@ public final class TableRegistry {
     // ---- recording threads ----
 
     /**
-     * The table of the calling thread, if it has one of its own. Allocates nothing.
+     * Adds a sample to the calling thread's table. Allocates only for a thread's or a row's first sample.
      *
-     * @return a table that only the calling thread writes, or null; then see {@link #acquire()}
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elements elements it processed
      */
-    public @Nullable StatTable own() {
+    public void add(int key, long elapsedNs, long atNs, long elements) {
+        StatTable own = own();
+        if (own != null) {
+            own.add(key, elapsedNs, atNs, elements);
+        } else {
+            addWithoutOwnTable(key, elapsedNs, atNs, elements);
+        }
+    }
+
+    private void addWithoutOwnTable(int key, long elapsedNs, long atNs, long elements) {
+        StatTable table = acquire();
+        table.add(key, elapsedNs, atNs, elements);
+        release(table);
+    }
+
+    /**
+     * Queues a measurement until its end is known.
+     *
+     * @param key the row, 0 or more
+     * @param startNs the clock at its start
+     * @param elements elements it processes
+     * @return false where the queue is full and the measurement was not taken
+     */
+    public boolean defer(int key, long startNs, long elements) {
+        StatTable own = own();
+        return own != null ? own.pending().offer(key, startNs, elements) : deferWithoutOwnTable(key, startNs, elements);
+    }
+
+    private boolean deferWithoutOwnTable(int key, long startNs, long elements) {
+        StatTable table = acquire();
+        boolean queued = table.pending().offer(key, startNs, elements);
+        release(table);
+        return queued;
+    }
+
+    /** The calling thread's own table, or null where it has none. */
+    private @Nullable StatTable own() {
         return tables.of(Thread.currentThread());
     }
 
@@ -187,10 +226,10 @@ public final class TableRegistry {
                 after = before.renewed();
             } while (!TABLES.compareAndSet(this, before, after));
             ended.add(before.retired());
-            for (int i = 0; i < before.live().size(); i++) {
-                StatTable old = before.live().get(i);
+            for (int i = 0; i < before.live().length; i++) {
+                StatTable old = before.live()[i];
                 // A table that was empty stays, and whatever came into it since is of the new interval.
-                if (after.live().get(i) != old) {
+                if (after.live()[i] != old) {
                     late.add(new LateTable(old, ended.add(old)));
                 }
             }
@@ -268,7 +307,7 @@ public final class TableRegistry {
 
     /** How many tables exist, folded ones aside. */
     int tableCount() {
-        return sweep().live().size() + shared.length;
+        return sweep().live().length + shared.length;
     }
 
     /** A replaced table, and which of its samples are counted already. */

@@ -1,6 +1,7 @@
 package org.brickprofiler.record;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -15,23 +16,18 @@ final class ThreadTables {
     private static final int FIRST_LENGTH = 16;
 
     static final ThreadTables EMPTY =
-            new ThreadTables(new StatTable[FIRST_LENGTH], List.of(), new StatSums(), List.of(), FIRST_LENGTH);
+            new ThreadTables(new StatTable[0], new StatSums(), new PendingQueue[0], FIRST_LENGTH);
 
     private final @Nullable StatTable[] slots;
-    private final List<StatTable> live;
+    private final StatTable[] live;
     private final StatSums retired;
-    private final List<PendingQueue> orphans;
+    private final PendingQueue[] orphans;
 
     /** With how many tables the ended threads are looked for next: then the search costs little for each new one. */
     private final int sweepAt;
 
-    private ThreadTables(
-            @Nullable StatTable[] slots,
-            List<StatTable> live,
-            StatSums retired,
-            List<PendingQueue> orphans,
-            int sweepAt) {
-        this.slots = slots;
+    private ThreadTables(StatTable[] live, StatSums retired, PendingQueue[] orphans, int sweepAt) {
+        this.slots = place(live);
         this.live = live;
         this.retired = retired;
         this.orphans = orphans;
@@ -55,15 +51,18 @@ final class ThreadTables {
         }
     }
 
-    List<StatTable> live() {
+    /** The tables of the threads that were alive when last looked at; not to be changed. */
+    StatTable[] live() {
         return live;
     }
 
+    /** The sums of ended threads; only read. */
     StatSums retired() {
         return retired;
     }
 
-    List<PendingQueue> orphans() {
+    /** The queues that ended threads left measurements in; not to be changed. */
+    PendingQueue[] orphans() {
         return orphans;
     }
 
@@ -75,53 +74,74 @@ final class ThreadTables {
     }
 
     ThreadTables with(StatTable table) {
-        List<StatTable> more = new ArrayList<>(live.size() + 1);
-        more.addAll(live);
-        more.add(table);
-        return new ThreadTables(place(more), more, retired, orphans, sweepAt);
+        StatTable[] more = Arrays.copyOf(live, live.length + 1);
+        more[live.length] = table;
+        return new ThreadTables(more, retired, orphans, sweepAt);
     }
 
     /** The same with an empty table in the place of each that was written, and nothing retired. */
     ThreadTables renewed() {
-        List<StatTable> renewed = new ArrayList<>(live.size());
-        for (StatTable table : live) {
-            renewed.add(table.isWritten() ? table.renewed() : table);
+        StatTable[] renewed = live.clone();
+        for (int i = 0; i < renewed.length; i++) {
+            renewed[i] = renewed[i].isWritten() ? renewed[i].renewed() : renewed[i];
         }
-        return new ThreadTables(place(renewed), renewed, new StatSums(), orphans, sweepAt);
+        return new ThreadTables(renewed, new StatSums(), orphans, sweepAt);
     }
 
     ThreadTables sweptIfDue() {
-        return live.size() < sweepAt ? this : swept();
+        return live.length < sweepAt ? this : swept();
     }
 
-    /** The same with the tables of ended threads folded into the retired sums; this object where none has ended. */
+    /**
+     * The same with the tables of ended threads folded into the retired sums, and without their drained queues; this
+     * object where there are none, without allocation.
+     */
     ThreadTables swept() {
-        List<StatTable> alive = new ArrayList<>(live.size());
-        List<StatTable> ended = new ArrayList<>();
+        return isClean() ? this : cleaned();
+    }
+
+    private boolean isClean() {
         for (StatTable table : live) {
-            Thread owner = table.owner();
-            (owner != null && owner.isAlive() ? alive : ended).add(table);
+            if (!isAlive(table)) {
+                return false;
+            }
         }
-        boolean drained = orphans.stream().anyMatch(queue -> queue.size() == 0);
-        if (ended.isEmpty() && !drained && live.size() < sweepAt) {
-            return this;
+        for (PendingQueue queue : orphans) {
+            if (queue.size() == 0) {
+                return false;
+            }
         }
-        StatSums sums = retired;
-        List<PendingQueue> queues = new ArrayList<>(orphans);
-        if (!ended.isEmpty()) {
-            sums = retired.copy();
-            for (StatTable table : ended) {
+        return live.length < sweepAt;
+    }
+
+    private ThreadTables cleaned() {
+        List<StatTable> alive = new ArrayList<>(live.length);
+        List<PendingQueue> queues = new ArrayList<>(List.of(orphans));
+        StatSums sums = retired.copy();
+        for (StatTable table : live) {
+            if (isAlive(table)) {
+                alive.add(table);
+            } else {
                 sums.add(table);
                 queues.add(table.pending());
             }
         }
         queues.removeIf(queue -> queue.size() == 0);
-        return new ThreadTables(place(alive), alive, sums, queues, 2 * alive.size() + FIRST_LENGTH);
+        return new ThreadTables(
+                alive.toArray(StatTable[]::new),
+                sums,
+                queues.toArray(PendingQueue[]::new),
+                2 * alive.size() + FIRST_LENGTH);
     }
 
-    private static @Nullable StatTable[] place(List<StatTable> tables) {
+    private static boolean isAlive(StatTable table) {
+        Thread owner = table.owner();
+        return owner != null && owner.isAlive();
+    }
+
+    private static @Nullable StatTable[] place(StatTable[] tables) {
         int length = FIRST_LENGTH;
-        while (length < 2 * tables.size()) {
+        while (length < 2 * tables.length) {
             length *= 2;
         }
         @Nullable StatTable[] slots = new StatTable[length];

@@ -1,0 +1,102 @@
+package org.brickprofiler;
+
+/**
+ * Which steps of a run are measured. After {@code skipFirst} steps comes a cycle, {@code repeat} times: {@code waitSteps}
+ * steps without recording, {@code warmup} steps that are recorded and forgotten, {@code active} steps that count. A step
+ * is what the application says it is, usually a forward pass. Immutable.
+ *
+ * @param skipFirst steps before the first cycle, 0 or more
+ * @param waitSteps steps of a cycle without recording, 0 or more
+ * @param warmup steps of a cycle that are kept out of the results, 0 or more
+ * @param active steps of a cycle that count, 1 or more
+ * @param repeat number of cycles, 0 for no end
+ */
+public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int repeat) {
+
+    /** What happens to a step. */
+    public enum Phase {
+        /** It lies before the first cycle; not recorded. */
+        SKIP_FIRST,
+        /** Not recorded. */
+        WAIT,
+        /** Recorded, and forgotten before the first active step. */
+        WARMUP,
+        /** Recorded; it counts. */
+        ACTIVE,
+        /** It lies after the last cycle; not recorded. */
+        DONE
+    }
+
+    /**
+     * Checks the numbers.
+     *
+     * @throws IllegalArgumentException when a number is negative, or no step is active
+     */
+    public Schedule {
+        requireAtLeast(0, "skipFirst", skipFirst);
+        requireAtLeast(0, "waitSteps", waitSteps);
+        requireAtLeast(0, "warmup", warmup);
+        requireAtLeast(1, "active", active);
+        requireAtLeast(0, "repeat", repeat);
+    }
+
+    private static void requireAtLeast(int least, String what, int value) {
+        if (value < least) {
+            throw new IllegalArgumentException(what + " " + value + " is less than " + least);
+        }
+    }
+
+    /**
+     * One cycle that leaves the first steps out.
+     *
+     * @param warmup steps that are kept out of the results, 0 or more
+     * @param active steps that count, 1 or more
+     * @return the schedule
+     */
+    public static Schedule once(int warmup, int active) {
+        return new Schedule(0, 0, warmup, active, 1);
+    }
+
+    /**
+     * What happens to a step.
+     *
+     * @param step the step, counted from 0
+     * @return its phase
+     * @throws IllegalArgumentException when the step is negative
+     */
+    public Phase phase(long step) {
+        if (step < 0) {
+            throw new IllegalArgumentException("step " + step + " is negative");
+        }
+        if (step < skipFirst) {
+            return Phase.SKIP_FIRST;
+        }
+        if (repeat > 0 && cycle(step) >= repeat) {
+            return Phase.DONE;
+        }
+        long inCycle = (step - skipFirst) % cycleLength();
+        if (inCycle < waitSteps) {
+            return Phase.WAIT;
+        }
+        return inCycle < (long) waitSteps + warmup ? Phase.WARMUP : Phase.ACTIVE;
+    }
+
+    /**
+     * Which cycle a step belongs to.
+     *
+     * @param step the step, counted from 0
+     * @return the cycle, counted from 0; -1 before the first
+     */
+    public long cycle(long step) {
+        return step < skipFirst ? -1 : (step - skipFirst) / cycleLength();
+    }
+
+    /** Whether a step is the last of its cycle. */
+    boolean endsCycle(long step) {
+        return phase(step) == Phase.ACTIVE && (step - skipFirst) % cycleLength() == cycleLength() - 1;
+    }
+
+    private long cycleLength() {
+        return (long) waitSteps + warmup + active;
+    }
+}
