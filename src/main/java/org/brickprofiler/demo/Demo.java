@@ -1,0 +1,182 @@
+package org.brickprofiler.demo;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * Decodes tokens with a small transformer of random weights and prints where the time went. Exit code 0, or 2 after
+ * bad input, which is told in one line.
+ */
+@Command(
+        name = "demo",
+        sortOptions = false,
+        usageHelpAutoWidth = true,
+        description = {
+            "Decodes tokens with a small transformer of random weights, prints where the time went,",
+            "and writes the same as JSON. The defaults take about 20 seconds on two cores."
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  A short run of a small model:",
+            "    mvn -q compile exec:java -Dexec.args=\"--layers 4 --tokens 200\"",
+            "  One thread, the likeliest tokens, results elsewhere:",
+            "    mvn -q compile exec:java -Dexec.args=\"--threads 1 --temperature 0 --json /tmp/one.json\"",
+            "  Wider, with as many key heads as query heads, and without timing tiles:",
+            "    mvn -q compile exec:java -Dexec.args=\"--dim 768 --heads 12 --kv-heads 12 --ffn 2048 --no-tiles\""
+        })
+public final class Demo implements Callable<Integer> {
+
+    private static final int BAD_INPUT = CommandLine.ExitCode.USAGE;
+
+    private static final long BYTES_PER_MB = 1_000_000;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private DemoOptions options;
+
+    @SuppressWarnings("unused") // picocli reads it
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Print this and end.")
+    private boolean help;
+
+    private Demo() {}
+
+    /**
+     * Runs the demonstration. Returns where it went well, so that it may run inside another program; otherwise ends the
+     * virtual machine with the exit code.
+     *
+     * @param args the options; {@code --help} tells them
+     */
+    public static void main(String[] args) {
+        int exitCode = commandLine().execute(args);
+        if (exitCode != CommandLine.ExitCode.OK) {
+            System.exit(exitCode);
+        }
+    }
+
+    /** The command, with one line for every kind of bad input. */
+    static CommandLine commandLine() {
+        return new CommandLine(new Demo())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(
+                        (badInput, args) -> refuse(badInput.getCommandLine().getErr(), String.valueOf(badInput.getMessage())));
+    }
+
+    private static int refuse(PrintWriter err, String message) {
+        err.println("demo: " + message.lines().collect(Collectors.joining(" ")) + " (--help tells the options)");
+        err.flush();
+        return BAD_INPUT;
+    }
+
+    @Override
+    public Integer call() {
+        PrintWriter err = spec.commandLine().getErr();
+        ModelConfig config;
+        Sampler sampler;
+        try {
+            config = options.model();
+            sampler = options.sampler();
+            requireMemory(config);
+            OutputFile.requireWritable(options.json());
+        } catch (IllegalArgumentException badInput) {
+            return refuse(err, String.valueOf(badInput.getMessage()));
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        describe(config, out);
+        DecodeRun run = decode(config, sampler);
+        report(run, out);
+        try {
+            JsonReport.write(run.snapshot(), options.json());
+        } catch (IOException e) {
+            return refuse(err, OutputFile.describe(options.json(), e));
+        }
+        out.println("JSON: " + options.json().toAbsolutePath());
+        out.flush();
+        return CommandLine.ExitCode.OK;
+    }
+
+    private static void requireMemory(ModelConfig config) {
+        Runtime runtime = Runtime.getRuntime();
+        long freeBytes = runtime.maxMemory() - (runtime.totalMemory() - runtime.freeMemory());
+        if (config.memoryBytes() > freeBytes) {
+            throw new IllegalArgumentException(String.format(
+                    Locale.ROOT,
+                    "the model needs %,d MB and %,d MB of the heap are free: choose a smaller one, or a larger -Xmx",
+                    config.memoryBytes() / BYTES_PER_MB,
+                    freeBytes / BYTES_PER_MB));
+        }
+    }
+
+    private void describe(ModelConfig config, PrintWriter out) {
+        out.printf(
+                Locale.ROOT,
+                "Llama decoder, random weights: %d layers, dim %d, %d heads (%d for keys and values), FFN %d, "
+                        + "vocabulary %d%n%.1f M parameters, %d MB with the KV cache; seed %d, %d threads%n",
+                config.layers(),
+                config.dim(),
+                config.heads(),
+                config.kvHeads(),
+                config.ffnDim(),
+                config.vocab(),
+                config.parameters() / 1e6,
+                config.memoryBytes() / BYTES_PER_MB,
+                options.seed(),
+                options.threads());
+        out.flush();
+    }
+
+    private DecodeRun decode(ModelConfig config, Sampler sampler) {
+        BrickProfiler profiler =
+                BrickProfiler.builder().percentiles(options.percentiles()).build();
+        profiler.setSyncMode(options.syncMode());
+        profiler.enable();
+        if (options.tiles()) {
+            profiler.tiles().enable();
+        }
+        Weights weights = Weights.random(config, options.seed());
+        try (Decoder decoder = new Decoder(weights, sampler, options.threads(), Instruments.of(profiler));
+                DecodeProgress progress = progress()) {
+            return DecodeRun.run(decoder, profiler, options.warmup(), options.tokens(), progress);
+        }
+    }
+
+    private DecodeProgress progress() {
+        return Terminal.isInteractive()
+                ? DecodeProgress.bar(options.warmup() + options.tokens(), System.out)
+                : DecodeProgress.SILENT;
+    }
+
+    private void report(DecodeRun run, PrintWriter out) {
+        String tokens = run.firstTokens().stream().map(String::valueOf).collect(Collectors.joining(" "));
+        out.printf(
+                Locale.ROOT,
+                "%d tokens in %.2f s: %.1f tokens/s, after %d tokens of warm-up that count for nothing%n",
+                run.tokens(),
+                run.wallNs() / 1e9,
+                run.tokensPerSec(),
+                options.warmup());
+        out.println("First tokens: " + tokens + (run.tokens() > run.firstTokens().size() ? " ..." : ""));
+        out.println();
+        out.println(TextReport.render(run.snapshot()).stripTrailing());
+        if (options.tiles()) {
+            out.println("Elements of a tile: the floats it touches (weights, inputs and outputs).");
+        }
+        out.flush();
+    }
+}
