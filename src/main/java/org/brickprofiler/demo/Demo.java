@@ -22,19 +22,19 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "demo",
         sortOptions = false,
-        usageHelpAutoWidth = true,
-        description = {
-            "Decodes tokens with a small transformer of random weights, prints where the time went,",
-            "and writes the same as JSON. The defaults take about 20 seconds on two cores."
-        },
+        sortSynopsis = false,
+        usageHelpWidth = 100,
+        description = "Decodes tokens with a small transformer of random weights, prints where the time went, and "
+                + "writes the same as JSON. The defaults take about 20 seconds on two cores.",
+        optionListHeading = "%nOptions, with their defaults:%n",
         footerHeading = "%nExamples:%n",
         footer = {
             "  A short run of a small model:",
             "    mvn -q compile exec:java -Dexec.args=\"--layers 4 --tokens 200\"",
-            "  One thread, the likeliest tokens, results elsewhere:",
+            "  One thread, always the likeliest token, results elsewhere:",
             "    mvn -q compile exec:java -Dexec.args=\"--threads 1 --temperature 0 --json /tmp/one.json\"",
-            "  Wider, with as many key heads as query heads, and without timing tiles:",
-            "    mvn -q compile exec:java -Dexec.args=\"--dim 768 --heads 12 --kv-heads 12 --ffn 2048 --no-tiles\""
+            "  As many key heads as query heads, and no tiles timed:",
+            "    mvn -q compile exec:java -Dexec.args=\"--kv-heads 8 --no-tiles\""
         })
 public final class Demo implements Callable<Integer> {
 
@@ -75,11 +75,15 @@ public final class Demo implements Callable<Integer> {
         return new CommandLine(new Demo())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(
-                        (badInput, args) -> refuse(badInput.getCommandLine().getErr(), String.valueOf(badInput.getMessage())));
+                        (badInput, args) -> refuse(badInput.getCommandLine().getErr(), badInput));
     }
 
-    private static int refuse(PrintWriter err, String message) {
-        err.println("demo: " + message.lines().collect(Collectors.joining(" ")) + " (--help tells the options)");
+    private static int refuse(PrintWriter err, Exception badInput) {
+        return fail(err, badInput.getMessage() + " (--help tells the options)");
+    }
+
+    private static int fail(PrintWriter err, String message) {
+        err.println("demo: " + message.lines().collect(Collectors.joining(" ")));
         err.flush();
         return BAD_INPUT;
     }
@@ -95,7 +99,7 @@ public final class Demo implements Callable<Integer> {
             requireMemory(config);
             OutputFile.requireWritable(options.json());
         } catch (IllegalArgumentException badInput) {
-            return refuse(err, String.valueOf(badInput.getMessage()));
+            return refuse(err, badInput);
         }
         PrintWriter out = spec.commandLine().getOut();
         describe(config, out);
@@ -104,7 +108,7 @@ public final class Demo implements Callable<Integer> {
         try {
             JsonReport.write(run.snapshot(), options.json());
         } catch (IOException e) {
-            return refuse(err, OutputFile.describe(options.json(), e));
+            return fail(err, OutputFile.describe(options.json(), e));
         }
         out.println("JSON: " + options.json().toAbsolutePath());
         out.flush();
@@ -126,8 +130,8 @@ public final class Demo implements Callable<Integer> {
     private void describe(ModelConfig config, PrintWriter out) {
         out.printf(
                 Locale.ROOT,
-                "Llama decoder, random weights: %d layers, dim %d, %d heads (%d for keys and values), FFN %d, "
-                        + "vocabulary %d%n%.1f M parameters, %d MB with the KV cache; seed %d, %d threads%n",
+                "Llama decoder, random weights: layers %d, dim %d, heads %d (%d for keys and values), FFN %d, "
+                        + "vocabulary %d%n%.1f M parameters, %d MB with the KV cache; seed %d, threads %d%n",
                 config.layers(),
                 config.dim(),
                 config.heads(),

@@ -12,22 +12,22 @@ final class DemoOptions {
     /** Beyond these the memory, not the processor, limits a decoder; whoever knows better may ask for more. */
     private static final int MOST_DEFAULT_THREADS = 8;
 
-    @Option(names = "--layers", paramLabel = "N", description = "Number of layers (${DEFAULT-VALUE}).")
+    @Option(names = "--layers", paramLabel = "N", description = "Layers (${DEFAULT-VALUE}).")
     private int layers = 12;
 
     @Option(names = "--dim", paramLabel = "N", description = "Width of the model (${DEFAULT-VALUE}).")
     private int dim = 512;
 
-    @Option(names = "--heads", paramLabel = "N", description = "Number of query heads (${DEFAULT-VALUE}).")
+    @Option(names = "--heads", paramLabel = "N", description = "Query heads (${DEFAULT-VALUE}).")
     private int heads = 8;
 
-    @Option(names = "--kv-heads", paramLabel = "N", description = "Number of key and value heads (${DEFAULT-VALUE}).")
+    @Option(names = "--kv-heads", paramLabel = "N", description = "Key and value heads (${DEFAULT-VALUE}).")
     private int kvHeads = 4;
 
     @Option(names = "--ffn", paramLabel = "N", description = "Width of the feed-forward block (${DEFAULT-VALUE}).")
     private int ffnDim = 1408;
 
-    @Option(names = "--vocab", paramLabel = "N", description = "Number of different tokens (${DEFAULT-VALUE}).")
+    @Option(names = "--vocab", paramLabel = "N", description = "Different tokens (${DEFAULT-VALUE}).")
     private int vocab = 16_000;
 
     @Option(names = "--tokens", paramLabel = "N", description = "Tokens to decode and measure (${DEFAULT-VALUE}).")
@@ -36,7 +36,7 @@ final class DemoOptions {
     @Option(
             names = "--warmup",
             paramLabel = "N",
-            description = "Tokens to decode before, which count for nothing (${DEFAULT-VALUE}).")
+            description = "Tokens to decode before that, left out of the results (${DEFAULT-VALUE}).")
     private int warmup = 20;
 
     @Option(names = "--threads", paramLabel = "N", description = "Threads that compute (${DEFAULT-VALUE}).")
@@ -69,16 +69,16 @@ final class DemoOptions {
     @Option(
             names = "--no-percentiles",
             negatable = true,
-            description = "Leave out how the times are spread, or with --percentiles record it (the default).")
+            description = "Record how the times are spread, or not (recorded).")
     private boolean percentiles = true;
 
     @Option(
             names = "--no-tiles",
             negatable = true,
-            description = "Leave out the tiles of the matrix products, or with --tiles time them (the default).")
+            description = "Time the tiles of the matrix products, or not (timed).")
     private boolean tiles = true;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Where the results go, too (${DEFAULT-VALUE}).")
+    @Option(names = "--json", paramLabel = "FILE", description = "Where the JSON goes (${DEFAULT-VALUE}).")
     private Path json = Path.of("brick-profile.json");
 
     /**
