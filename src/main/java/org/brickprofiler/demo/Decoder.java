@@ -102,6 +102,11 @@ final class Decoder implements AutoCloseable {
         return token;
     }
 
+    /** The shape of the model. */
+    ModelConfig config() {
+        return config;
+    }
+
     /** The logits of the last pass, one per token; a copy. */
     float[] logits() {
         return logits.clone();

@@ -91,19 +91,19 @@ public final class Demo implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter err = spec.commandLine().getErr();
-        ModelConfig config;
-        Sampler sampler;
+        BrickProfiler profiler = profiler();
+        Decoder decoder;
         try {
-            config = options.model();
-            sampler = options.sampler();
-            requireMemory(config);
-            OutputFile.requireWritable(options.json());
+            decoder = decoder(profiler);
         } catch (IllegalArgumentException badInput) {
             return refuse(err, badInput);
         }
         PrintWriter out = spec.commandLine().getOut();
-        describe(config, out);
-        DecodeRun run = decode(config, sampler);
+        DecodeRun run;
+        try (decoder) {
+            describe(decoder.config(), out);
+            run = decode(decoder, profiler);
+        }
         report(run, out);
         try {
             JsonReport.write(run.snapshot(), options.json());
@@ -115,15 +115,45 @@ public final class Demo implements Callable<Integer> {
         return CommandLine.ExitCode.OK;
     }
 
-    private static void requireMemory(ModelConfig config) {
-        Runtime runtime = Runtime.getRuntime();
-        long freeBytes = runtime.maxMemory() - (runtime.totalMemory() - runtime.freeMemory());
-        if (config.memoryBytes() > freeBytes) {
-            throw new IllegalArgumentException(String.format(
-                    Locale.ROOT,
-                    "the model needs %,d MB and %,d MB of the heap are free: choose a smaller one, or a larger -Xmx",
-                    config.memoryBytes() / BYTES_PER_MB,
-                    freeBytes / BYTES_PER_MB));
+    private BrickProfiler profiler() {
+        BrickProfiler profiler =
+                BrickProfiler.builder().percentiles(options.percentiles()).build();
+        profiler.setSyncMode(options.syncMode());
+        profiler.enable();
+        if (options.tiles()) {
+            profiler.tiles().enable();
+        }
+        return profiler;
+    }
+
+    /** Finds out everything that could go wrong, as far as it is known before the work begins. */
+    private Decoder decoder(BrickProfiler profiler) {
+        ModelConfig config = options.model();
+        Sampler sampler = options.sampler();
+        OutputFile.requireWritable(options.json());
+        if (config.memoryBytes() > Runtime.getRuntime().maxMemory()) {
+            throw tooLarge(config);
+        }
+        try {
+            Weights weights = Weights.random(config, options.seed());
+            return new Decoder(weights, sampler, options.threads(), Instruments.of(profiler));
+        } catch (OutOfMemoryError e) {
+            // How much of the heap large arrays can use is up to the collector: only trying tells.
+            throw tooLarge(config);
+        }
+    }
+
+    private static IllegalArgumentException tooLarge(ModelConfig config) {
+        return new IllegalArgumentException(String.format(
+                Locale.ROOT,
+                "the model takes %d MB, too much for a heap of %d MB: choose a smaller one, or a larger -Xmx",
+                config.memoryBytes() / BYTES_PER_MB,
+                Runtime.getRuntime().maxMemory() / BYTES_PER_MB));
+    }
+
+    private DecodeRun decode(Decoder decoder, BrickProfiler profiler) {
+        try (DecodeProgress progress = progress()) {
+            return DecodeRun.run(decoder, profiler, options.warmup(), options.tokens(), progress);
         }
     }
 
@@ -143,21 +173,6 @@ public final class Demo implements Callable<Integer> {
                 options.seed(),
                 options.threads());
         out.flush();
-    }
-
-    private DecodeRun decode(ModelConfig config, Sampler sampler) {
-        BrickProfiler profiler =
-                BrickProfiler.builder().percentiles(options.percentiles()).build();
-        profiler.setSyncMode(options.syncMode());
-        profiler.enable();
-        if (options.tiles()) {
-            profiler.tiles().enable();
-        }
-        Weights weights = Weights.random(config, options.seed());
-        try (Decoder decoder = new Decoder(weights, sampler, options.threads(), Instruments.of(profiler));
-                DecodeProgress progress = progress()) {
-            return DecodeRun.run(decoder, profiler, options.warmup(), options.tokens(), progress);
-        }
     }
 
     private DecodeProgress progress() {

@@ -130,12 +130,21 @@ class DemoIT {
     }
 
     @Test
+    void tellsThatTheModelDoesNotQuiteFitTheHeap() throws Exception {
+        // 66 MB of weights: they alone would fit, but not beside what a virtual machine needs for itself.
+        DemoProcess demo = DemoProcess.run(folder, List.of(), List.of("-Xmx68m"), with("--vocab", "260000"));
+
+        assertRefused(demo, "the model takes 66 MB, too much for a heap of ");
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
     @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs a shell that limits the size of files")
     void tellsThatTheJsonCouldNotBeWrittenAndLeavesTheOldOne() throws Exception {
         Files.writeString(folder.resolve("brick-profile.json"), "old");
         // As on a full disk, files can be made but nothing can be written to them.
         List<String> withoutSpace = List.of("sh", "-c", "ulimit -f 0 && exec \"$@\"", "sh");
-        DemoProcess demo = DemoProcess.run(folder, withoutSpace, DemoProcess.TINY);
+        DemoProcess demo = DemoProcess.run(folder, withoutSpace, List.of(), DemoProcess.TINY);
 
         assertThat(demo.exitCode()).isEqualTo(2);
         assertThat(demo.err()).hasLineCount(1).startsWith("demo: cannot write brick-profile.json: ");

@@ -26,21 +26,23 @@ record DemoProcess(int exitCode, String out, String err) {
 
     /** Runs it with the Java and the class path of the test, and waits for its end. */
     static DemoProcess run(Path workingFolder, List<String> arguments) throws IOException, InterruptedException {
-        return run(workingFolder, List.of(), arguments);
+        return run(workingFolder, List.of(), List.of(), arguments);
     }
 
     /**
      * Runs it through another command.
      *
      * @param launcher the command that gets the command line of the demonstration as its last arguments
+     * @param jvmOptions options of the virtual machine
      */
-    static DemoProcess run(Path workingFolder, List<String> launcher, List<String> arguments)
+    static DemoProcess run(Path workingFolder, List<String> launcher, List<String> jvmOptions, List<String> arguments)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(launcher);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         // Its counters would be a file, and a launcher may limit files.
         command.add("-XX:-UsePerfData");
         command.add("-Dfile.encoding=UTF-8");
+        command.addAll(jvmOptions);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Demo.class.getName()));
         command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command).directory(workingFolder.toFile());

@@ -35,7 +35,7 @@ class DemoTest {
             --threads 1000            | threads 1000 is not within 1 to 256
             --temperature -1          | temperature -1.0 is not 0 or more
             --top-p 0                 | top-p 0.0 is not above 0 and up to 1
-            --layers 1000000          | MB of the heap are free
+            --layers 1000000          | too much for a heap of
             --layers x                | Invalid value for option '--layers'
             --sync-mode sometimes     | Invalid value for option '--sync-mode'
             --no-such-option          | Unknown option: '--no-such-option'
