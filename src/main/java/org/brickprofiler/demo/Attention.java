@@ -62,15 +62,39 @@ final class Attention {
         pool.run(heads, head -> {
             int from = head * headDim;
             Arrays.fill(output, from, from + headDim, 0);
-            for (int p = 0; p <= position; p++) {
-                addWeighted(scores[head * maxSequence + p], cache.values(p), kvOffset(head), output, from);
+            int p = 0;
+            for (; p <= position - 3; p += 4) {
+                addFour(head, cache, p, output, from);
+            }
+            for (; p <= position; p++) {
+                addOne(head, cache, p, output, from);
             }
         });
     }
 
-    private void addWeighted(float weight, float[] values, int valuesFrom, float[] sum, int sumFrom) {
+    /** Four positions at a time read and write the sums once instead of four times. */
+    private void addFour(int head, KvCache cache, int position, float[] sum, int from) {
+        int score = head * maxSequence + position;
+        float s0 = scores[score];
+        float s1 = scores[score + 1];
+        float s2 = scores[score + 2];
+        float s3 = scores[score + 3];
+        float[] v0 = cache.values(position);
+        float[] v1 = cache.values(position + 1);
+        float[] v2 = cache.values(position + 2);
+        float[] v3 = cache.values(position + 3);
+        int offset = kvOffset(head);
         for (int i = 0; i < headDim; i++) {
-            sum[sumFrom + i] += weight * values[valuesFrom + i];
+            sum[from + i] += (s0 * v0[offset + i] + s1 * v1[offset + i]) + (s2 * v2[offset + i] + s3 * v3[offset + i]);
+        }
+    }
+
+    private void addOne(int head, KvCache cache, int position, float[] sum, int from) {
+        float score = scores[head * maxSequence + position];
+        float[] values = cache.values(position);
+        int offset = kvOffset(head);
+        for (int i = 0; i < headDim; i++) {
+            sum[from + i] += score * values[offset + i];
         }
     }
 

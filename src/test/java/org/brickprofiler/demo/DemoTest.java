@@ -45,7 +45,11 @@ class DemoTest {
         int exitCode = run(arguments);
 
         assertThat(exitCode).isEqualTo(2);
-        assertThat(err.toString()).startsWith("demo: ").contains(reason).endsWith(System.lineSeparator()).hasLineCount(1);
+        assertThat(err.toString())
+                .startsWith("demo: ")
+                .contains(reason)
+                .endsWith(System.lineSeparator())
+                .hasLineCount(1);
         assertThat(out.toString()).isEmpty();
         assertThat(folder).isEmptyDirectory();
     }

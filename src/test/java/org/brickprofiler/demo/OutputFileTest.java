@@ -58,7 +58,8 @@ class OutputFileTest {
     void refusesAFileInAFile() throws IOException {
         Path file = Files.createFile(folder.resolve("file"));
 
-        assertRefused(file.resolve("a.json"), "cannot write " + file.resolve("a.json") + ": " + file + " is not a folder");
+        assertRefused(
+                file.resolve("a.json"), "cannot write " + file.resolve("a.json") + ": " + file + " is not a folder");
     }
 
     @Test

@@ -17,7 +17,9 @@ class VectorsTest {
             for (int i = 0; i < length; i++) {
                 expected += a[3 + i] * b[5 + i];
             }
-            assertThat((double) Vectors.dot(a, 3, b, 5, length)).as("length %d", length).isCloseTo(expected, within(1e-5));
+            assertThat((double) Vectors.dot(a, 3, b, 5, length))
+                    .as("length %d", length)
+                    .isCloseTo(expected, within(1e-5));
         }
     }
 
