@@ -175,7 +175,7 @@ public final class BrickProfiler extends BrickRecorder {
      * @return the snapshot
      */
     public ProfileSnapshot snapshot() {
-        return results.snapshot(registry.read(), tiles.all(), period.until(clock.nanoTime()), settings());
+        return results.snapshot(registry.read(), tiles.snapshot(), period.until(clock.nanoTime()), settings());
     }
 
     /**
@@ -186,7 +186,7 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public ProfileSnapshot snapshotAndReset() {
         RunPeriod.Part part = period.endAndRestart(clock.nanoTime());
-        ProfileSnapshot ended = results.snapshot(registry.readAndReset(), tiles.allAndReset(), part, settings());
+        ProfileSnapshot ended = results.snapshot(registry.readAndReset(), tiles.snapshotAndReset(), part, settings());
         droppedPending.add(-ended.droppedPending());
         return ended;
     }
