@@ -17,7 +17,24 @@ public final class Crew {
     private final List<FutureTask<?>> tasks = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
 
+    /** What a thread does that has no result. */
+    @FunctionalInterface
+    public interface Body {
+        /** Runs; an exception fails the test. */
+        void run() throws Exception;
+    }
+
     /** Starts a thread. */
+    public Crew run(Body body) {
+        FutureTask<Boolean> task = start(() -> {
+            body.run();
+            return true;
+        });
+        assert !task.isCancelled();
+        return this;
+    }
+
+    /** Starts a thread that has a result. */
     public <T> FutureTask<T> start(Callable<T> body) {
         FutureTask<T> task = new FutureTask<>(body);
         Thread thread = new Thread(task, "crew-" + threads.size());
@@ -50,6 +67,11 @@ public final class Crew {
         } catch (ExecutionException failed) {
             throw new AssertionError("a thread of the test failed", failed.getCause());
         }
+    }
+
+    /** Runs a body on a new thread and waits until that thread has ended. */
+    public static void runOnNewThread(Body body) throws Exception {
+        new Crew().run(body).join();
     }
 
     /** Runs a body on a new thread and waits until that thread has ended. */
