@@ -40,7 +40,7 @@ final class TableRegistryThreadsTest {
 
     @Test
     void resetsLoseNothingWhileThreadsRecordAndReadersReadConsistently() throws Exception {
-        int perWriter = 300_000;
+        int perWriter = 2_000_000;
         int writerCount = 3;
         Crew crew = new Crew();
         List<FutureTask<Integer>> writers = new ArrayList<>();
