@@ -35,7 +35,8 @@ final class ProfileSnapshotProperties {
 
         void on(BrickProfiler profiler, FakeClock clock) {
             BrickId id = BrickId.all().get(which);
-            clock.advance(elapsedNs);
+            // No two at one instant: of those a merge cannot tell which was the last, and takes the longer one.
+            clock.advance(elapsedNs + 1);
             switch (kind) {
                 case 0 -> profiler.record(id, elapsedNs, elements);
                 case 1 -> profiler.record("dynamic " + which, elapsedNs, elements);
