@@ -175,7 +175,8 @@ public final class BrickProfiler extends BrickRecorder {
      * @return the snapshot
      */
     public ProfileSnapshot snapshot() {
-        return results.snapshot(registry.read(), tiles.snapshot(), period.until(clock.nanoTime()), settings());
+        Results.Settings settings = settings(droppedPending.get());
+        return results.snapshot(registry.read(), tiles.snapshot(), period.until(clock.nanoTime()), settings);
     }
 
     /**
@@ -186,9 +187,8 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public ProfileSnapshot snapshotAndReset() {
         RunPeriod.Part part = period.endAndRestart(clock.nanoTime());
-        ProfileSnapshot ended = results.snapshot(registry.readAndReset(), tiles.snapshotAndReset(), part, settings());
-        droppedPending.add(-ended.droppedPending());
-        return ended;
+        Results.Settings settings = settings(droppedPending.getAndSet(0));
+        return results.snapshot(registry.readAndReset(), tiles.snapshotAndReset(), part, settings);
     }
 
     /**
@@ -199,12 +199,12 @@ public final class BrickProfiler extends BrickRecorder {
         resolver.discard();
         registry.readAndReset();
         tiles.reset();
-        droppedPending.reset();
+        droppedPending.set(0);
         period.endAndRestart(clock.nanoTime());
     }
 
-    private Results.Settings settings() {
-        return new Results.Settings(droppedPending.sum(), l2CacheHitRate, zeroCopy);
+    private Results.Settings settings(long dropped) {
+        return new Results.Settings(dropped, l2CacheHitRate, zeroCopy);
     }
 
     // ---- what the application knows ----

@@ -1,7 +1,8 @@
 package org.brickprofiler;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.record.PendingResolver;
 import org.brickprofiler.record.StatTable;
 import org.slf4j.Logger;
@@ -18,7 +19,9 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     private static final Logger LOG = LoggerFactory.getLogger(BrickRecorder.class);
 
     final PendingResolver resolver;
-    final LongAdder droppedPending = new LongAdder();
+    final AtomicLong droppedPending = new AtomicLong();
+
+    private final AtomicBoolean dropLogged = new AtomicBoolean();
 
     private volatile SyncMode syncMode = SyncMode.DEFERRED;
     private volatile long epochNs;
@@ -259,10 +262,10 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     }
 
     private void drop(int key) {
-        if (droppedPending.sum() == 0) {
+        if (dropLogged.compareAndSet(false, true)) {
             LOG.warn("too many deferred measurements wait for finalize: '{}' and further ones are dropped", names.name(key));
         }
-        droppedPending.increment();
+        droppedPending.incrementAndGet();
     }
 
     /**

@@ -70,15 +70,16 @@ final class PendingQueue {
     }
 
     private boolean findRoom() {
+        int left = BOUND - size();
+        if (left <= 0) {
+            return false;
+        }
         Ring ring = tail;
         if (ring == null) {
             ring = new Ring(FIRST_CAPACITY);
             tail = ring;
             head = ring;
         } else if (ring.room() == 0) {
-            if (size() >= BOUND) {
-                return false;
-            }
             Ring next = new Ring(Math.min(BOUND, ring.capacity * 2));
             tail = next;
             ring.next = next;
@@ -86,7 +87,7 @@ final class PendingQueue {
         }
         cells = ring.cells;
         at = ring.putBase();
-        until = Math.min(ring.cells.length, at + ring.room() * LONGS_EACH);
+        until = Math.min(ring.cells.length, at + Math.min(left, ring.room()) * LONGS_EACH);
         return true;
     }
 

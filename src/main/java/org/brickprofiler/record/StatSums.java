@@ -59,7 +59,7 @@ public final class StatSums {
         boolean any = false;
         for (int i = 0; i < added.length; i++) {
             int key = fromKey + i;
-            added[i] = table.hasBuckets(key) ? table.read(key, bucketsOf(key)) : table.read(key);
+            added[i] = read(table, key);
             add(key, added[i]);
             any |= added[i].count() > 0;
         }
@@ -68,6 +68,17 @@ public final class StatSums {
         }
         virtualThreads |= any && table.owner() == null;
         return added;
+    }
+
+    private StatRow read(StatTable table, int key) {
+        if (!table.hasBuckets(key)) {
+            StatRow row = table.read(key);
+            // Buckets come with a row's first sample, which may have been recorded in between.
+            if (row.count() == 0 || !table.hasBuckets(key)) {
+                return row;
+            }
+        }
+        return table.read(key, bucketsOf(key));
     }
 
     /** Adds one sample that came too late for the table it was written to. */

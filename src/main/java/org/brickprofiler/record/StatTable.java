@@ -239,7 +239,7 @@ public final class StatTable {
 
     /** Takes a shared table for the calling thread to write, without waiting; false where another holds it. */
     boolean tryHold() {
-        return !held.getPlain() && held.compareAndSet(false, true);
+        return !held.getOpaque() && held.compareAndSet(false, true);
     }
 
     /** Gives a shared table back; what was written is seen by whoever holds it next. */
@@ -321,7 +321,8 @@ public final class StatTable {
             }
             long count = (long) CELL.getAcquire(cells, base + COUNT);
             StatRow values = count == 0 ? StatRow.EMPTY : copy(cells, base, count);
-            if (into != null && reads <= READS_WITH_BUCKETS) {
+            // Also while the writer pauses: a table that a reset has replaced is never read again.
+            if (into != null && (reads <= READS_WITH_BUCKETS || stuckReads > 0)) {
                 row = copyBuckets(key);
             }
             VarHandle.loadLoadFence();

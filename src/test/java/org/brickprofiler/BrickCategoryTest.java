@@ -1,0 +1,27 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+
+final class BrickCategoryTest {
+
+    @Test
+    void hasThePublishedNamesInOrder() {
+        assertThat(Arrays.stream(BrickCategory.values()).map(Enum::name))
+                .containsExactly(
+                        "NORM", "ATTENTION", "FFN", "OTHER", "SPARSE", "FFT", "SOLVER", "QUANTIZATION", "COMMUNICATION",
+                        "TRANSFER");
+        assertThat(Arrays.stream(BrickCategory.values()).map(BrickCategory::displayName))
+                .containsExactly(
+                        "Norm", "Attention", "FFN", "Other", "Sparse", "FFT", "Solver", "Quantization", "Communication",
+                        "Transfer");
+    }
+
+    @Test
+    void isNumberedInOrder() {
+        assertThat(Arrays.stream(BrickCategory.values()).map(BrickCategory::index))
+                .containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    }
+}

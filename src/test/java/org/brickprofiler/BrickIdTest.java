@@ -1,0 +1,139 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.brickprofiler.BrickCategory.ATTENTION;
+import static org.brickprofiler.BrickCategory.COMMUNICATION;
+import static org.brickprofiler.BrickCategory.FFN;
+import static org.brickprofiler.BrickCategory.NORM;
+import static org.brickprofiler.BrickCategory.OTHER;
+import static org.brickprofiler.BrickCategory.QUANTIZATION;
+import static org.brickprofiler.BrickCategory.SOLVER;
+import static org.brickprofiler.BrickCategory.SPARSE;
+import static org.brickprofiler.BrickCategory.TRANSFER;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.record.NameTable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+final class BrickIdTest {
+
+    private static final int COUNT = 36;
+
+    /** The published table: names and numbers that files and other programs rely on. */
+    static Stream<Arguments> published() {
+        return Stream.of(
+                row(0, BrickId.RMS_NORM, "RmsNorm", NORM),
+                row(1, BrickId.LAYER_NORM, "LayerNorm", NORM),
+                row(2, BrickId.QKV_PROJECTION, "QkvProjection", ATTENTION, "Qkv"),
+                row(3, BrickId.ROPE_EMBEDDING, "RopeEmbedding", ATTENTION, "Rope", "RoPE"),
+                row(4, BrickId.ATTENTION_SCORE, "AttentionScore", ATTENTION),
+                row(5, BrickId.ATTENTION_SOFTMAX, "AttentionSoftmax", ATTENTION, "Softmax"),
+                row(6, BrickId.ATTENTION_OUTPUT, "AttentionOutput", ATTENTION),
+                row(7, BrickId.OUTPUT_PROJECTION, "OutputProjection", ATTENTION, "OutProj"),
+                row(8, BrickId.GATE_PROJECTION, "GateProjection", FFN, "Gate"),
+                row(9, BrickId.UP_PROJECTION, "UpProjection", FFN, "Up"),
+                row(10, BrickId.ACTIVATION, "Activation", FFN, "SiLU", "GELU", "ReLU"),
+                row(11, BrickId.DOWN_PROJECTION, "DownProjection", FFN, "Down"),
+                row(12, BrickId.EMBEDDING, "Embedding", OTHER, "Embed"),
+                row(13, BrickId.LM_HEAD, "LmHead", OTHER, "Head"),
+                row(14, BrickId.SAMPLING, "Sampling", OTHER, "Sample"),
+                row(15, BrickId.SPMV, "SpMV", SPARSE, "spmv"),
+                row(16, BrickId.SPMM, "SpMM", SPARSE, "spmm"),
+                row(17, BrickId.FORMAT_CONVERT, "FormatConvert", SPARSE),
+                row(18, BrickId.FFT_1D, "FFT1D", BrickCategory.FFT, "fft1d", "FFT"),
+                row(19, BrickId.FFT_2D, "FFT2D", BrickCategory.FFT, "fft2d"),
+                row(20, BrickId.LU_FACTORIZE, "LUFactorize", SOLVER, "LU"),
+                row(21, BrickId.QR_FACTORIZE, "QRFactorize", SOLVER, "QR"),
+                row(22, BrickId.SVD_COMPUTE, "SVDCompute", SOLVER, "SVD"),
+                row(23, BrickId.KV_CACHE_UPDATE, "KvCacheUpdate", ATTENTION),
+                row(24, BrickId.FUSED_ATTENTION, "FusedAttention", ATTENTION),
+                row(25, BrickId.RESIDUAL_ADD, "ResidualAdd", OTHER),
+                row(26, BrickId.MOE_ROUTER, "MoeRouter", FFN),
+                row(27, BrickId.MOE_EXPERT, "MoeExpert", FFN),
+                row(28, BrickId.QUANTIZE, "Quantize", QUANTIZATION),
+                row(29, BrickId.DEQUANTIZE, "Dequantize", QUANTIZATION),
+                row(30, BrickId.ALL_REDUCE, "AllReduce", COMMUNICATION),
+                row(31, BrickId.ALL_GATHER, "AllGather", COMMUNICATION),
+                row(32, BrickId.REDUCE_SCATTER, "ReduceScatter", COMMUNICATION),
+                row(33, BrickId.ALL_TO_ALL, "AllToAll", COMMUNICATION),
+                row(34, BrickId.HOST_TO_DEVICE, "HostToDevice", TRANSFER),
+                row(35, BrickId.DEVICE_TO_HOST, "DeviceToHost", TRANSFER));
+    }
+
+    private static Arguments row(int number, BrickId id, String name, BrickCategory category, String... aliases) {
+        return arguments(number, id, name, category, List.of(aliases));
+    }
+
+    @ParameterizedTest
+    @MethodSource("published")
+    void isAsPublished(int number, BrickId id, String name, BrickCategory category, List<String> aliases) {
+        assertThat(Arrays.asList(BrickId.values()).indexOf(id)).isEqualTo(number);
+        assertThat(id.index()).isEqualTo(number);
+        assertThat(id.displayName()).isEqualTo(name);
+        assertThat(id.category()).isSameAs(category);
+        assertThat(id.aliases()).containsExactlyElementsOf(aliases);
+        assertThat(BrickId.parse(name)).contains(id);
+        assertThat(aliases).allSatisfy(alias -> assertThat(BrickId.parse(alias)).contains(id));
+    }
+
+    @Test
+    void thePublishedTableIsComplete() {
+        assertThat(BrickId.values()).hasSize(COUNT);
+        assertThat(published()).hasSize(COUNT);
+        assertThat(BrickId.all()).containsExactly(BrickId.values());
+    }
+
+    @Test
+    void noNameStandsForTwoBricks() {
+        assertThat(BrickId.all().stream()
+                        .flatMap(id -> Stream.concat(Stream.of(id.displayName()), id.aliases().stream())))
+                .doesNotHaveDuplicates()
+                .doesNotContain(BrickTimers.OTHER_NAMES);
+    }
+
+    @Test
+    void parsingIsCaseSensitive() {
+        assertThat(BrickId.parse("rmsnorm")).isEmpty();
+        assertThat(BrickId.parse("softmax")).isEmpty();
+        assertThat(BrickId.parse("SPMV")).as("the name of the constant is no name of the brick").isEmpty();
+        assertThat(BrickId.parse("RMS_NORM")).isEmpty();
+    }
+
+    @Test
+    void parsesNothingElse() {
+        assertThat(BrickId.parse("")).isEmpty();
+        assertThat(BrickId.parse(" RmsNorm")).isEmpty();
+        assertThat(BrickId.parse("something new")).isEmpty();
+        assertThat(BrickId.parse(null)).isEmpty();
+    }
+
+    @Test
+    void everyTableHasOneRowForEachBrick() {
+        NameTable names = BrickNames.newTable();
+        assertThat(names.size()).isEqualTo(COUNT + 1).isEqualTo(BrickNames.FIXED);
+        for (BrickId id : BrickId.values()) {
+            assertThat(names.name(id.index())).isEqualTo(id.displayName());
+            assertThat(names.find(id.displayName())).isEqualTo(id.index());
+        }
+
+        BrickProfiler profiler = BrickProfiler.builder().clock(new FakeClock()).build();
+        profiler.enable();
+        for (BrickId id : BrickId.values()) {
+            profiler.record(id, 10 + id.index(), 1);
+        }
+        assertThat(profiler.allBrickStats()).hasSize(COUNT);
+        for (BrickId id : BrickId.values()) {
+            assertThat(profiler.brickStats(id).name()).isEqualTo(id.displayName());
+            assertThat(profiler.brickStats(id).category()).isSameAs(id.category());
+            assertThat(profiler.brickStats(id).count()).isEqualTo(1);
+            assertThat(profiler.brickStats(id).totalNs()).isEqualTo(10 + id.index());
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.List;
+import java.util.Optional;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.junit.jupiter.api.Test;
+
+final class BrickStatsTest {
+
+    private static final BrickStats STATS = new BrickStats(
+            "Up", BrickCategory.FFN, Bottleneck.MEMORY, 4, 8_000, 500, 5_000, 700, 42, 400, 16_000, 4_000, 24_000, 1_000,
+            9_000, Optional.empty());
+
+    private static BrickStats withCycles(long total, long min, long max) {
+        return new BrickStats(
+                "Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 1, 10, 10, 10, 10, 1, 1, 0, 0, total, min, max,
+                Optional.empty());
+    }
+
+    @Test
+    void derivesItsFigures() {
+        assertThat(STATS.avgUs()).isEqualTo(2.0);
+        assertThat(STATS.minUs()).isEqualTo(0.5);
+        assertThat(STATS.maxUs()).isEqualTo(5.0);
+        assertThat(STATS.throughput()).isEqualTo(5e7);
+        assertThat(STATS.tokensPerSec()).isEqualTo(5e7);
+        assertThat(STATS.compressionRatio()).isEqualTo(4.0);
+        assertThat(STATS.throughputGbps()).as("16,000 bytes in 8,000 ns").isEqualTo(2.0);
+        assertThat(STATS.cyclesPerElement()).isEqualTo(60.0);
+        assertThat(STATS.avgCycles()).isEqualTo(6_000.0);
+        assertThat(STATS.percentage(32_000)).isEqualTo(25.0);
+    }
+
+    @Test
+    void everyFigureIsZeroWithoutSamples() {
+        BrickStats empty = BrickStats.empty("Up", BrickCategory.FFN, Bottleneck.COMPUTE);
+
+        assertThat(empty.name()).isEqualTo("Up");
+        assertThat(empty.category()).isSameAs(BrickCategory.FFN);
+        assertThat(empty.bottleneck()).isSameAs(Bottleneck.COMPUTE);
+        assertThat(List.of(
+                        empty.count(), empty.totalNs(), empty.minNs(), empty.maxNs(), empty.lastNs(),
+                        empty.lastAtUnixNs(), empty.totalElements(), empty.totalBytes(), empty.totalCompressedBytes(),
+                        empty.totalCycles(), empty.minCycles(), empty.maxCycles(), empty.percentileNs(50)))
+                .containsOnly(0L);
+        assertThat(List.of(
+                        empty.avgUs(), empty.minUs(), empty.maxUs(), empty.throughput(), empty.tokensPerSec(),
+                        empty.throughputGbps(), empty.cyclesPerElement(), empty.avgCycles(), empty.percentage(0),
+                        empty.percentage(100)))
+                .containsOnly(0.0);
+        assertThat(empty.compressionRatio()).isEqualTo(1.0);
+        assertThat(empty.latency()).isEmpty();
+    }
+
+    @Test
+    void figuresOfSamplesWithoutDurationElementsOrBytesAreZero() {
+        BrickStats instant = new BrickStats(
+                "Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 3, 0, 0, 0, 0, 1, 0, 10, 0, 10, 1, 5, Optional.empty());
+
+        assertThat(instant.avgUs()).isZero();
+        assertThat(instant.throughput()).isZero();
+        assertThat(instant.throughputGbps()).isZero();
+        assertThat(instant.cyclesPerElement()).isZero();
+        assertThat(instant.compressionRatio()).as("nothing came out").isEqualTo(1.0);
+        assertThat(instant.percentage(0)).isZero();
+    }
+
+    @Test
+    void bytesThatOnlyCameOutHaveARatioOfZero() {
+        BrickStats generated = new BrickStats(
+                "Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 1, 10, 10, 10, 10, 1, 1, 0, 64, 0, 0, 0, Optional.empty());
+
+        assertThat(generated.compressionRatio()).isZero();
+    }
+
+    @Test
+    void figuresOfLargeSumsDoNotOverflow() {
+        BrickStats large = new BrickStats(
+                "Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 1, Long.MAX_VALUE, 1, Long.MAX_VALUE, 1, 1, Long.MAX_VALUE,
+                Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, 1, 1, Optional.empty());
+
+        assertThat(large.throughput()).isCloseTo(1e9, within(1.0));
+        assertThat(large.throughputGbps()).isEqualTo(1.0);
+        assertThat(large.percentage(Long.MAX_VALUE)).isEqualTo(100.0);
+    }
+
+    @Test
+    void percentilesLieBetweenMinAndMax() {
+        BrickStats stats = Samples.brick("Up", BrickCategory.FFN, 1_000, 1_000_003, 999);
+
+        assertThat(stats.percentileNs(0)).isEqualTo(999);
+        assertThat(stats.percentileNs(100)).isEqualTo(1_000_003);
+        assertThat(stats.percentileNs(50)).isBetween(993L, 1_008L);
+    }
+
+    @Test
+    void refusesSharesThatAreNone() {
+        for (double share : new double[] {-0.1, 100.1, Double.NaN, Double.POSITIVE_INFINITY}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> STATS.percentileNs(share))
+                    .withMessageContaining(Double.toString(share));
+        }
+    }
+
+    @Test
+    void addsUpAndKeepsTheExtremesAndTheLatest() {
+        BrickStats one = Samples.brick("Up", BrickCategory.FFN, Bottleneck.MEMORY, 10, 5, 9);
+        BrickStats two = Samples.brick("Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 5, 3, 20, 4);
+
+        BrickStats sum = one.plus(two);
+
+        assertThat(sum.count()).isEqualTo(5);
+        assertThat(sum.totalNs()).isEqualTo(41);
+        assertThat(sum.minNs()).isEqualTo(3);
+        assertThat(sum.maxNs()).isEqualTo(20);
+        assertThat(sum.lastNs()).as("recorded at 11, after the other's at 7").isEqualTo(9);
+        assertThat(sum.lastAtUnixNs()).isEqualTo(11);
+        assertThat(sum.totalElements()).isEqualTo(5);
+        assertThat(sum.bottleneck()).isSameAs(Bottleneck.MEMORY);
+        assertThat(sum.latency().orElseThrow().count()).isEqualTo(5);
+        assertThat(sum.percentileNs(50)).isEqualTo(5);
+    }
+
+    @Test
+    void addsBytesAndCyclesUp() {
+        BrickStats sum = STATS.plus(STATS);
+
+        assertThat(sum.totalBytes()).isEqualTo(32_000);
+        assertThat(sum.totalCompressedBytes()).isEqualTo(8_000);
+        assertThat(sum.totalCycles()).isEqualTo(48_000);
+    }
+
+    @Test
+    void theFewestCyclesAreThoseOfASampleThatHadAny() {
+        BrickStats with = withCycles(300, 100, 200);
+        BrickStats without = withCycles(0, 0, 0);
+        BrickStats fewer = withCycles(50, 50, 50);
+
+        assertThat(with.plus(without).minCycles()).isEqualTo(100);
+        assertThat(without.plus(with).minCycles()).isEqualTo(100);
+        assertThat(without.plus(without).minCycles()).isZero();
+        assertThat(with.plus(fewer).minCycles()).isEqualTo(50);
+        assertThat(fewer.plus(with).minCycles()).isEqualTo(50);
+        assertThat(fewer.plus(with).maxCycles()).isEqualTo(200);
+    }
+
+    @Test
+    void anEmptyBrickAddsItsBottleneckOnly() {
+        BrickStats empty = BrickStats.empty("Up", BrickCategory.FFN, Bottleneck.COMPUTE);
+        BrickStats one = Samples.brick("Up", BrickCategory.FFN, 5);
+
+        assertThat(one.plus(empty).totalNs()).isEqualTo(5);
+        assertThat(one.plus(empty).minNs()).isEqualTo(5);
+        assertThat(one.plus(empty).bottleneck()).isSameAs(Bottleneck.COMPUTE);
+        assertThat(empty.plus(one)).isEqualTo(one.plus(empty));
+    }
+
+    @Property
+    void addingIsCommutativeAndAssociative(
+            @ForAll("bricks") BrickStats one, @ForAll("bricks") BrickStats two, @ForAll("bricks") BrickStats three) {
+        assertThat(one.plus(two)).isEqualTo(two.plus(one));
+        assertThat(one.plus(two).plus(three)).isEqualTo(one.plus(two.plus(three)));
+    }
+
+    /** One brick with few different values, so that ties are common. */
+    @Provide
+    Arbitrary<BrickStats> bricks() {
+        Arbitrary<Long> few = Arbitraries.longs().between(0, 3);
+        return Combinators.combine(
+                        few.list().ofMaxSize(4), few, Arbitraries.of(Bottleneck.class), few, few, Arbitraries.of(true, false))
+                .as((durations, atNs, bottleneck, minCycles, moreCycles, withLatency) -> {
+                    long[] ns = durations.stream().mapToLong(Long::longValue).toArray();
+                    BrickStats plain = Samples.brick("Up", BrickCategory.FFN, bottleneck, atNs, ns);
+                    boolean cycles = plain.count() > 0 && minCycles > 0;
+                    return new BrickStats(
+                            plain.name(), plain.category(), plain.bottleneck(), plain.count(), plain.totalNs(),
+                            plain.minNs(), plain.maxNs(), plain.lastNs(), plain.lastAtUnixNs(), plain.totalElements(),
+                            plain.count() * 3, plain.count() * 2, cycles ? minCycles + moreCycles : 0,
+                            cycles ? minCycles : 0, cycles ? minCycles + moreCycles : 0,
+                            withLatency ? plain.latency() : Optional.empty());
+                });
+    }
+}

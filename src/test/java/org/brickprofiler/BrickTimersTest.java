@@ -1,0 +1,415 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Random;
+import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.record.Crew;
+import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.record.TimerToken;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Timers of a profiler that is on. What they do while it is off is in {@link BrickTimersSwitchTest}. */
+final class BrickTimersTest {
+
+    private final FakeClock clock = new FakeClock(1_000);
+    private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+
+    BrickTimersTest() {
+        profiler.enable();
+    }
+
+    private void requireNothingRecorded() {
+        assertThat(profiler.allBrickStats()).isEmpty();
+        assertThat(profiler.pendingCount()).isZero();
+    }
+
+    // ---- start and stop ----
+
+    @Test
+    void timesABrick() {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        clock.advance(250);
+        profiler.stopBrick(timer, 16);
+        timer = profiler.startBrick(BrickId.RMS_NORM);
+        clock.advance(50);
+        profiler.stopBrick(timer, 4);
+
+        BrickStats stats = profiler.brickStats(BrickId.RMS_NORM);
+        assertThat(stats.count()).isEqualTo(2);
+        assertThat(stats.totalNs()).isEqualTo(300);
+        assertThat(stats.minNs()).isEqualTo(50);
+        assertThat(stats.maxNs()).isEqualTo(250);
+        assertThat(stats.lastNs()).isEqualTo(50);
+        assertThat(stats.totalElements()).isEqualTo(20);
+        assertThat(profiler.allBrickStats()).hasSize(1);
+    }
+
+    @Test
+    void readsTheClockOnceAtEachEnd() {
+        long before = clock.reads();
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        assertThat(clock.reads() - before).isEqualTo(1);
+        profiler.stopBrick(timer, 1);
+        assertThat(clock.reads() - before).isEqualTo(2);
+    }
+
+    @Test
+    void aZeroDurationIsASample() {
+        profiler.stopBrick(profiler.startBrick(BrickId.SPMV), 0);
+
+        assertThat(profiler.brickStats(BrickId.SPMV).count()).isEqualTo(1);
+        assertThat(profiler.brickStats(BrickId.SPMV).minNs()).isZero();
+        assertThat(profiler.stats("SpMV")).isPresent();
+    }
+
+    @Test
+    void timersMayOverlapAndNest() {
+        long outer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+        clock.advance(10);
+        long inner = profiler.startBrick(BrickId.ATTENTION_SCORE);
+        clock.advance(20);
+        long second = profiler.startBrick(BrickId.FUSED_ATTENTION);
+        profiler.stopBrick(inner, 1);
+        clock.advance(30);
+        profiler.stopBrick(outer, 1);
+        profiler.stopBrick(second, 1);
+
+        assertThat(profiler.brickStats(BrickId.ATTENTION_SCORE).totalNs()).isEqualTo(20);
+        assertThat(profiler.brickStats(BrickId.FUSED_ATTENTION).maxNs()).isEqualTo(60);
+        assertThat(profiler.brickStats(BrickId.FUSED_ATTENTION).minNs()).isEqualTo(30);
+    }
+
+    @Test
+    void aTimerIsAValueAndStoppingItTwiceCountsTwice() {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        clock.advance(10);
+        profiler.stopBrick(timer, 1);
+        clock.advance(10);
+        profiler.stopBrick(timer, 1);
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(2);
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(30);
+    }
+
+    @Test
+    void aTimerMayBeStoppedOnAnotherThread() throws Exception {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        clock.advance(10);
+        Crew.runOnNewThread(() -> profiler.stopBrick(timer, 3));
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(10);
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalElements()).isEqualTo(3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-1, -5_000_000_000L, (1L << 52) - 7, Long.MAX_VALUE - 3, Long.MIN_VALUE})
+    void theOriginOfTheClockDoesNotMatter(long originNs) {
+        clock.set(originNs);
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        clock.advance(123);
+        profiler.stopBrick(timer, 1);
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(123);
+    }
+
+    @Test
+    void aClockThatRanBackwardsCountsAsZero() {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        clock.advance(-500);
+        timer = profiler.lap(timer, 1, BrickId.LAYER_NORM);
+        clock.advance(-500);
+        profiler.stopBrick(timer, 1);
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(1);
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isZero();
+        assertThat(profiler.brickStats(BrickId.LAYER_NORM).totalNs()).isZero();
+    }
+
+    @Test
+    void refusesNegativeElements() {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.stopBrick(timer, -3))
+                .withMessageContaining("elements")
+                .withMessageContaining("-3");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.lap(timer, Long.MIN_VALUE, BrickId.LAYER_NORM))
+                .withMessageContaining(Long.toString(Long.MIN_VALUE));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.lap(timer, -1, 0))
+                .withMessageContaining("-1");
+
+        requireNothingRecorded();
+    }
+
+    // ---- void and garbage timers ----
+
+    @Test
+    void aVoidTimerRecordsNothing() {
+        profiler.stopBrick(TimerToken.VOID, 1);
+
+        requireNothingRecorded();
+    }
+
+    @Test
+    void aVoidTimerOnlyStartsTheNextLap() {
+        long timer = profiler.lap(TimerToken.VOID, 1, BrickId.RMS_NORM);
+        clock.advance(10);
+        profiler.stopBrick(timer, 1);
+
+        assertThat(profiler.allBrickStats()).hasSize(1);
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(10);
+    }
+
+    @Test
+    void timersOfKeysThatNoBrickHasRecordNothing() {
+        profiler.stopBrick(TimerToken.pack(TimerToken.MAX_KEY, clock.now()), 1);
+        profiler.stopBrick(TimerToken.pack(BrickNames.FIXED, clock.now()), 1);
+        profiler.stopBrick(-1L, 1);
+        profiler.stopBrick(1L << 63, 1);
+
+        requireNothingRecorded();
+    }
+
+    @Test
+    void garbageAsATimerCorruptsNothing() {
+        int dynamic = profiler.brickKey("mine");
+        profiler.record(dynamic, 5, 1);
+        Random random = new Random(42);
+        for (int i = 0; i < 100_000; i++) {
+            profiler.stopBrick(random.nextLong(), 1);
+        }
+
+        long samples = profiler.allBrickStats().stream().mapToLong(BrickStats::count).sum();
+        assertThat(samples).as("one garbage timer in a hundred names a brick").isBetween(1L, 5_000L);
+        assertThat(profiler.allBrickStats()).allSatisfy(stats -> {
+            assertThat(stats.minNs()).isNotNegative();
+            assertThat(stats.totalElements()).isEqualTo(stats.count());
+        });
+        profiler.reset();
+        profiler.record(dynamic, 5, 1);
+        assertThat(profiler.allBrickStats()).hasSize(1);
+        assertThat(profiler.stats("mine").orElseThrow().totalNs()).isEqualTo(5);
+    }
+
+    // ---- lap ----
+
+    @Test
+    void lapStopsOneAndStartsTheNextWithOneClockRead() {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        clock.advance(100);
+        long reads = clock.reads();
+        timer = profiler.lap(timer, 2, BrickId.QKV_PROJECTION);
+        assertThat(clock.reads() - reads).isEqualTo(1);
+        clock.advance(40);
+        profiler.stopBrick(timer, 3);
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(100);
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalElements()).isEqualTo(2);
+        assertThat(profiler.brickStats(BrickId.QKV_PROJECTION).totalNs()).isEqualTo(40);
+        assertThat(profiler.brickStats(BrickId.QKV_PROJECTION).totalElements()).isEqualTo(3);
+    }
+
+    @Test
+    void lapByKeyReadsTheClockOnceToo() {
+        int key = profiler.brickKey("mine");
+        long timer = profiler.startBrick(key);
+        clock.advance(100);
+        long reads = clock.reads();
+        timer = profiler.lap(timer, 2, key);
+        assertThat(clock.reads() - reads).isEqualTo(1);
+        clock.advance(40);
+        profiler.stopBrick(timer, 3);
+
+        assertThat(profiler.stats("mine").orElseThrow().totalNs()).isEqualTo(140);
+        assertThat(profiler.stats("mine").orElseThrow().count()).isEqualTo(2);
+    }
+
+    @Test
+    void lapToAnUnknownKeyStopsTheTimerAndGivesAVoidOne() {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        clock.advance(100);
+
+        assertThat(profiler.lap(timer, 2, 4_000)).isEqualTo(TimerToken.VOID);
+        assertThat(profiler.lap(timer, 2, -1)).isEqualTo(TimerToken.VOID);
+        assertThat(profiler.lap(timer, 2, Integer.MAX_VALUE)).isEqualTo(TimerToken.VOID);
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(3);
+        assertThat(profiler.allBrickStats()).hasSize(1);
+    }
+
+    @Test
+    void lapsCoverTheWholeTime() {
+        long startNs = clock.now();
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        for (BrickId id : BrickId.values()) {
+            clock.advance(7 + id.index());
+            timer = profiler.lap(timer, 1, id);
+        }
+        profiler.stopBrick(timer, 1);
+
+        assertThat(profiler.totalNs()).isEqualTo(clock.now() - startNs);
+    }
+
+    // ---- names and keys ----
+
+    @Test
+    void aKnownNameOrAliasFeedsItsBrick() {
+        for (String name : new String[] {"RopeEmbedding", "Rope", "RoPE"}) {
+            long timer = profiler.startBrick(name);
+            clock.advance(10);
+            profiler.stopBrick(timer, 1);
+        }
+
+        assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).count()).isEqualTo(3);
+        assertThat(profiler.allBrickStats()).hasSize(1);
+        assertThat(profiler.brickKey("RoPE")).isEqualTo(BrickId.ROPE_EMBEDDING.index());
+    }
+
+    @Test
+    void anyOtherNameIsADynamicBrick() {
+        long timer = profiler.startBrick("softmax");
+        clock.advance(10);
+        profiler.stopBrick(timer, 1);
+
+        BrickStats stats = profiler.stats("softmax").orElseThrow();
+        assertThat(stats.category()).isSameAs(BrickCategory.OTHER);
+        assertThat(stats.totalNs()).isEqualTo(10);
+        assertThat(profiler.brickStats(BrickId.ATTENTION_SOFTMAX).count()).isZero();
+    }
+
+    @Test
+    void aKeyStandsForItsNameForEver() {
+        int key = profiler.brickKey("mine");
+
+        assertThat(profiler.brickKey("mine")).isEqualTo(key);
+        assertThat(profiler.brickKey("other")).isNotEqualTo(key);
+        profiler.reset();
+        assertThat(profiler.brickKey("mine")).isEqualTo(key);
+        long timer = profiler.startBrick(key);
+        clock.advance(10);
+        profiler.stopBrick(timer, 1);
+        assertThat(profiler.stats("mine").orElseThrow().totalNs()).isEqualTo(10);
+        assertThat(profiler.brickNames()).containsExactly("mine");
+    }
+
+    @Test
+    void theFirstCategoryStays() {
+        int key = profiler.brickKey("mine", BrickCategory.SPARSE);
+        assertThat(profiler.brickKey("mine", BrickCategory.FFN)).isEqualTo(key);
+        assertThat(profiler.brickKey("mine")).isEqualTo(key);
+        profiler.record(key, 1, 1);
+        assertThat(profiler.stats("mine").orElseThrow().category()).isSameAs(BrickCategory.SPARSE);
+
+        assertThat(profiler.brickKey("Rope", BrickCategory.FFT)).isEqualTo(BrickId.ROPE_EMBEDDING.index());
+        assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).category()).isSameAs(BrickCategory.ATTENTION);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, Integer.MIN_VALUE, 37, TimerToken.MAX_KEY, Integer.MAX_VALUE})
+    void anUnknownKeyGivesAVoidTimer(int key) {
+        assertThat(profiler.startBrick(key)).isEqualTo(TimerToken.VOID);
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // null is what is tested
+    void refusesNamesThatAreNone() {
+        assertThatIllegalArgumentException().isThrownBy(() -> profiler.startBrick("")).withMessageContaining("empty");
+        assertThatIllegalArgumentException().isThrownBy(() -> profiler.brickKey("")).withMessageContaining("empty");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.brickKey("", BrickCategory.FFN))
+                .withMessageContaining("empty");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.startBrick((String) null))
+                .withMessageContaining("null");
+        assertThatIllegalArgumentException().isThrownBy(() -> profiler.brickKey(null)).withMessageContaining("null");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.brickKey(null, BrickCategory.FFN))
+                .withMessageContaining("null");
+
+        requireNothingRecorded();
+    }
+
+    @Test
+    void pastTheBoundFurtherNamesFeedOneBrickAndThatIsLoggedOnce() {
+        int tried = 5_000;
+        try (CapturedLog log = new CapturedLog()) {
+            for (int i = 0; i < tried; i++) {
+                profiler.stopBrick(profiler.startBrick("layer " + i), 1);
+            }
+            profiler.record("layer 4999", 7, 2);
+            profiler.record("RoPE", 1, 1);
+
+            assertThat(log.linesWith("(other names)")).isEqualTo(1);
+        }
+
+        BrickStats other = profiler.stats("(other names)").orElseThrow();
+        assertThat(other.category()).isSameAs(BrickCategory.OTHER);
+        long dynamic = profiler.brickNames().size() - 2L;
+        assertThat(dynamic).isBetween(4_000L, 4_999L);
+        assertThat(other.count()).isEqualTo(tried - dynamic + 1);
+        assertThat(other.maxNs()).isEqualTo(7);
+        assertThat(profiler.stats("layer 4999")).isEmpty();
+        assertThat(profiler.stats("layer 0")).isPresent();
+        assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).count()).as("known names still fit").isEqualTo(1);
+    }
+
+    // ---- time ----
+
+    @Test
+    void timesARunnable() {
+        profiler.time(BrickId.EMBEDDING, 5, () -> clock.advance(30));
+
+        assertThat(profiler.brickStats(BrickId.EMBEDDING).totalNs()).isEqualTo(30);
+        assertThat(profiler.brickStats(BrickId.EMBEDDING).totalElements()).isEqualTo(5);
+    }
+
+    @Test
+    void timesASupplierAndGivesItsResult() {
+        String result = profiler.time(BrickId.EMBEDDING, 5, () -> {
+            clock.advance(30);
+            return "done";
+        });
+
+        assertThat(result).isEqualTo("done");
+        assertThat(profiler.brickStats(BrickId.EMBEDDING).totalNs()).isEqualTo(30);
+    }
+
+    @Test
+    void timesCodeThatThrows() {
+        IllegalStateException thrown = new IllegalStateException("from the body");
+        Runnable runnable = () -> {
+            clock.advance(30);
+            throw thrown;
+        };
+        assertThatThrownBy(() -> profiler.time(BrickId.EMBEDDING, 1, runnable)).isSameAs(thrown);
+        assertThatThrownBy(() -> profiler.<String>time(BrickId.EMBEDDING, 1, () -> {
+                    clock.advance(12);
+                    throw thrown;
+                }))
+                .isSameAs(thrown);
+
+        assertThat(profiler.brickStats(BrickId.EMBEDDING).count()).isEqualTo(2);
+        assertThat(profiler.brickStats(BrickId.EMBEDDING).totalNs()).isEqualTo(42);
+    }
+
+    @Test
+    void refusesNegativeElementsBeforeTheCodeRuns() {
+        boolean[] ran = new boolean[1];
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.time(BrickId.EMBEDDING, -4, () -> ran[0] = true))
+                .withMessageContaining("-4");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.time(BrickId.EMBEDDING, -4, () -> {
+                    ran[0] = true;
+                }))
+                .withMessageContaining("-4");
+
+        assertThat(ran[0]).isFalse();
+        requireNothingRecorded();
+    }
+}

@@ -1,0 +1,171 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.tile.TileLevel;
+import org.junit.jupiter.api.Test;
+
+final class ScheduledRunTest {
+
+    private final FakeClock clock = new FakeClock();
+    private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+    private final List<ProfileSnapshot> cycles = new ArrayList<>();
+
+    private ScheduledRun run(Schedule schedule) {
+        return new ScheduledRun(profiler, schedule, cycles::add);
+    }
+
+    /** One step of the application, as long as its number says: a timed brick, a deferred one and a tile. */
+    private void pass(ScheduledRun run) {
+        long ns = 100 + run.stepNumber();
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        long tile = profiler.tiles().start(TileLevel.MIDI, 1, 1);
+        profiler.recordDeferred(BrickId.LM_HEAD, profiler.elapsedNs(), 1);
+        clock.advance(ns);
+        profiler.tiles().stop(tile, 1, 1);
+        profiler.stopBrick(timer, 1);
+    }
+
+    private void passes(ScheduledRun run, int steps) {
+        for (int i = 0; i < steps; i++) {
+            pass(run);
+            run.step();
+        }
+    }
+
+    private static void requireSteps(ProfileSnapshot snapshot, long... steps) {
+        long totalNs = 0;
+        for (long step : steps) {
+            totalNs += 100 + step;
+        }
+        assertThat(snapshot.brick("RmsNorm").orElseThrow().count()).isEqualTo(steps.length);
+        assertThat(snapshot.brick("RmsNorm").orElseThrow().totalNs()).isEqualTo(totalNs);
+        assertThat(snapshot.brick("LmHead").orElseThrow().count()).isEqualTo(steps.length);
+        assertThat(snapshot.brick("LmHead").orElseThrow().totalNs()).isEqualTo(totalNs);
+        assertThat(snapshot.tiles().get(1).count()).isEqualTo(steps.length);
+        assertThat(snapshot.tiles().get(1).totalNs()).isEqualTo(totalNs);
+        assertThat(snapshot.wallNs()).isEqualTo(totalNs);
+    }
+
+    @Test
+    void keepsTheWarmUpOutOfEverything() {
+        profiler.tiles().enable();
+        passes(run(Schedule.once(3, 2)), 10);
+
+        assertThat(cycles).hasSize(1);
+        requireSteps(cycles.get(0), 3, 4);
+    }
+
+    @Test
+    void followsEveryPhaseOfEveryCycle() {
+        profiler.tiles().enable();
+        ScheduledRun run = run(new Schedule(2, 1, 1, 2, 2));
+        passes(run, 14);
+
+        assertThat(cycles).hasSize(2);
+        requireSteps(cycles.get(0), 4, 5);
+        requireSteps(cycles.get(1), 8, 9);
+        assertThat(run.stepNumber()).isEqualTo(14);
+        assertThat(run.phase()).isSameAs(Schedule.Phase.DONE);
+    }
+
+    @Test
+    void cyclesWithoutWaitOrWarmUpFollowEachOther() {
+        profiler.tiles().enable();
+        passes(run(new Schedule(0, 0, 0, 1, 3)), 5);
+
+        assertThat(cycles).hasSize(3);
+        requireSteps(cycles.get(0), 0);
+        requireSteps(cycles.get(1), 1);
+        requireSteps(cycles.get(2), 2);
+    }
+
+    @Test
+    void cyclesOfWarmUpsFollowEachOther() {
+        profiler.tiles().enable();
+        passes(run(new Schedule(0, 0, 1, 1, 0)), 6);
+
+        assertThat(cycles).hasSize(3);
+        requireSteps(cycles.get(0), 1);
+        requireSteps(cycles.get(1), 3);
+        requireSteps(cycles.get(2), 5);
+    }
+
+    @Test
+    void theSwitchFollowsThePhase() {
+        ScheduledRun run = run(new Schedule(1, 1, 1, 1, 1));
+        List<Boolean> on = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            on.add(profiler.isEnabled());
+            run.step();
+        }
+
+        assertThat(on).containsExactly(false, false, true, true, false, false);
+    }
+
+    @Test
+    void whatWasRecordedAndPendingBeforeIsForgotten() {
+        profiler.enable();
+        profiler.record(BrickId.RMS_NORM, 5, 1);
+        profiler.recordDeferred(BrickId.RMS_NORM, 0, 1);
+        passes(run(Schedule.once(0, 1)), 1);
+
+        assertThat(cycles.get(0).brick("RmsNorm").orElseThrow().totalNs()).isEqualTo(100);
+    }
+
+    @Test
+    void aProfilerThatWasOnIsNotRecordedInStepsThatDoNotCount() {
+        profiler.enable();
+        profiler.tiles().enable();
+        ScheduledRun run = run(new Schedule(1, 0, 0, 1, 1));
+        passes(run, 3);
+
+        requireSteps(cycles.get(0), 1);
+        assertThat(profiler.allBrickStats()).isEmpty();
+    }
+
+    @Test
+    void tilesThatWereOffStayOff() {
+        passes(run(Schedule.once(1, 1)), 2);
+
+        assertThat(cycles.get(0).tiles().get(1).count()).isZero();
+        assertThat(cycles.get(0).brick("RmsNorm")).isPresent();
+    }
+
+    @Test
+    void theNextStepBeginsEvenWhereTheReceiverThrows() {
+        IllegalStateException thrown = new IllegalStateException("from the receiver");
+        List<Long> received = new ArrayList<>();
+        ScheduledRun run = new ScheduledRun(profiler, new Schedule(0, 1, 0, 1, 2), snapshot -> {
+            received.add(snapshot.brick("RmsNorm").orElseThrow().totalNs());
+            throw thrown;
+        });
+        passes(run, 1);
+        pass(run);
+        assertThatThrownBy(run::step).isSameAs(thrown);
+
+        assertThat(run.stepNumber()).isEqualTo(2);
+        assertThat(run.phase()).isSameAs(Schedule.Phase.WAIT);
+        assertThat(profiler.isEnabled()).isFalse();
+        passes(run, 1);
+        pass(run);
+        assertThatThrownBy(run::step).isSameAs(thrown);
+        assertThat(received).as("each cycle has its own step only").containsExactly(101L, 103L);
+        assertThat(run.phase()).isSameAs(Schedule.Phase.DONE);
+        assertThat(profiler.isEnabled()).isFalse();
+    }
+
+    @Test
+    void theReceiverMayAskTheRun() {
+        List<Long> steps = new ArrayList<>();
+        ScheduledRun[] run = new ScheduledRun[1];
+        run[0] = new ScheduledRun(profiler, Schedule.once(0, 2), snapshot -> steps.add(run[0].stepNumber()));
+        passes(run[0], 2);
+
+        assertThat(steps).containsExactly(2L);
+    }
+}

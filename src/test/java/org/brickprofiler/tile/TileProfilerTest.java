@@ -1,0 +1,290 @@
+package org.brickprofiler.tile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.FutureTask;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.brickprofiler.record.Crew;
+import org.brickprofiler.record.FakeClock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class TileProfilerTest {
+
+    private final FakeClock clock = new FakeClock(500);
+    private final TileProfiler tiles = new TileProfiler(clock);
+
+    TileProfilerTest() {
+        tiles.enable();
+    }
+
+    private void tile(TileLevel level, int row, int col, long ns) {
+        long timer = tiles.start(level, row, col);
+        clock.advance(ns);
+        tiles.stop(timer, 10, 40);
+    }
+
+    private void requireNothingRecorded() {
+        assertThat(tiles.all())
+                .containsExactly(
+                        TileStats.empty(TileLevel.MACRO),
+                        TileStats.empty(TileLevel.MIDI),
+                        TileStats.empty(TileLevel.MICRO));
+    }
+
+    // ---- the switch ----
+
+    @Test
+    void isOffAtFirst() {
+        TileProfiler off = new TileProfiler(clock);
+        assertThat(off.isEnabled()).isFalse();
+        off.enable();
+        assertThat(off.isEnabled()).isTrue();
+        off.disable();
+        assertThat(off.isEnabled()).isFalse();
+    }
+
+    @Test
+    void isANoOpWhileOff() {
+        tiles.disable();
+        long reads = clock.reads();
+        assertThat(tiles.start(TileLevel.MACRO, 0, 0)).isZero();
+        assertThat(tiles.start(TileLevel.MACRO, -1, 0)).isZero();
+        tiles.stop(0, 1, 1);
+        tiles.record(TileLevel.MACRO, 0, 0, 1, 1, 1);
+
+        assertThat(clock.reads()).isEqualTo(reads);
+        requireNothingRecorded();
+    }
+
+    @Test
+    void aTimerAcrossTheSwitchRecordsNothing() {
+        long on = tiles.start(TileLevel.MACRO, 0, 0);
+        tiles.disable();
+        tiles.stop(on, 1, 1);
+        long off = tiles.start(TileLevel.MACRO, 0, 0);
+        tiles.enable();
+        tiles.stop(off, 1, 1);
+
+        requireNothingRecorded();
+    }
+
+    // ---- timing ----
+
+    @Test
+    void timesTilesByLevel() {
+        tile(TileLevel.MACRO, 0, 0, 300);
+        tile(TileLevel.MIDI, 1, 2, 200);
+        tile(TileLevel.MIDI, 3, 4, 700);
+        tile(TileLevel.MIDI, 5, 6, 100);
+
+        assertThat(tiles.stats(TileLevel.MACRO)).isEqualTo(
+                new TileStats(TileLevel.MACRO, 1, 300, 300, 300, 10, 40, 0, 0));
+        assertThat(tiles.stats(TileLevel.MIDI)).isEqualTo(
+                new TileStats(TileLevel.MIDI, 3, 1_000, 100, 700, 30, 120, 3, 4));
+        assertThat(tiles.stats(TileLevel.MICRO)).isEqualTo(TileStats.empty(TileLevel.MICRO));
+        assertThat(tiles.all())
+                .containsExactly(
+                        tiles.stats(TileLevel.MACRO), tiles.stats(TileLevel.MIDI), tiles.stats(TileLevel.MICRO));
+    }
+
+    @Test
+    void recordsTilesTimedElsewhere() {
+        tiles.record(TileLevel.MICRO, 100_000, Integer.MAX_VALUE, 60_000_000_000L, 5, 7);
+
+        assertThat(tiles.stats(TileLevel.MICRO))
+                .isEqualTo(new TileStats(
+                        TileLevel.MICRO, 1, 60_000_000_000L, 60_000_000_000L, 60_000_000_000L, 5, 7, 100_000,
+                        Integer.MAX_VALUE));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, -77_000_000_000L, (1L << 36) - 5, Long.MAX_VALUE - 3, Long.MIN_VALUE})
+    void theOriginOfTheClockDoesNotMatter(long originNs) {
+        clock.set(originNs);
+        tile(TileLevel.MICRO, 8_191, 8_191, 33_000_000_000L);
+        tile(TileLevel.MACRO, 0, 0, 1);
+
+        assertThat(tiles.stats(TileLevel.MICRO).totalNs()).isEqualTo(33_000_000_000L);
+        assertThat(tiles.stats(TileLevel.MICRO).slowestRow()).isEqualTo(8_191);
+        assertThat(tiles.stats(TileLevel.MICRO).slowestCol()).isEqualTo(8_191);
+        assertThat(tiles.stats(TileLevel.MACRO).totalNs()).isEqualTo(1);
+    }
+
+    @Test
+    void aTimerTellsRowsAndColumnsUpToALargestOne() {
+        tile(TileLevel.MACRO, 1_000_000, 8_192, 5);
+
+        assertThat(tiles.stats(TileLevel.MACRO).slowestRow()).isEqualTo(TileProfiler.LARGEST_TIMED_INDEX);
+        assertThat(tiles.stats(TileLevel.MACRO).slowestCol()).isEqualTo(TileProfiler.LARGEST_TIMED_INDEX);
+    }
+
+    @Test
+    void aTileOfZeroNsIsASample() {
+        tile(TileLevel.MACRO, 2, 3, 0);
+
+        assertThat(tiles.stats(TileLevel.MACRO)).isEqualTo(new TileStats(TileLevel.MACRO, 1, 0, 0, 0, 10, 40, 2, 3));
+    }
+
+    @Test
+    void aClockThatRanBackwardsCountsAsZero() {
+        tile(TileLevel.MACRO, 2, 3, -400);
+
+        assertThat(tiles.stats(TileLevel.MACRO).count()).isEqualTo(1);
+        assertThat(tiles.stats(TileLevel.MACRO).totalNs()).isZero();
+    }
+
+    @Test
+    void aTimerIsAValue() {
+        long timer = tiles.start(TileLevel.MACRO, 0, 0);
+        clock.advance(5);
+        tiles.stop(timer, 1, 1);
+        tiles.stop(timer, 1, 1);
+
+        assertThat(tiles.stats(TileLevel.MACRO).count()).isEqualTo(2);
+    }
+
+    @Test
+    void garbageAsATimerCorruptsNothing() {
+        Random random = new Random(42);
+        for (int i = 0; i < 10_000; i++) {
+            tiles.stop(random.nextLong(), 1, 1);
+        }
+        tiles.stop(Long.MIN_VALUE, 1, 1);
+
+        assertThat(tiles.all()).allSatisfy(stats -> {
+            assertThat(stats.totalElements()).isEqualTo(stats.count());
+            assertThat(stats.minNs()).isNotNegative();
+        });
+        tiles.reset();
+        tile(TileLevel.MIDI, 1, 2, 3);
+        assertThat(tiles.stats(TileLevel.MIDI).totalNs()).isEqualTo(3);
+    }
+
+    @Test
+    void refusesNegativeNumbers() {
+        long timer = tiles.start(TileLevel.MACRO, 0, 0);
+        refuses(() -> tiles.start(TileLevel.MACRO, -1, 0), "row -1");
+        refuses(() -> tiles.start(TileLevel.MACRO, 0, -2), "col -2");
+        refuses(() -> tiles.stop(timer, -3, 0), "elements -3");
+        refuses(() -> tiles.stop(timer, 0, -4), "flops -4");
+        refuses(() -> tiles.record(TileLevel.MACRO, -1, 0, 0, 0, 0), "row -1");
+        refuses(() -> tiles.record(TileLevel.MACRO, 0, -2, 0, 0, 0), "col -2");
+        refuses(() -> tiles.record(TileLevel.MACRO, 0, 0, -5, 0, 0), "elapsedNs -5");
+        refuses(() -> tiles.record(TileLevel.MACRO, 0, 0, 0, -3, 0), "elements -3");
+        refuses(() -> tiles.record(TileLevel.MACRO, 0, 0, 0, 0, -4), "flops -4");
+    }
+
+    private void refuses(ThrowingCallable call, String mentioned) {
+        assertThatIllegalArgumentException().isThrownBy(call).withMessageContaining(mentioned);
+        requireNothingRecorded();
+    }
+
+    // ---- resets ----
+
+    @Test
+    void aResetForgetsWhatWasRecorded() {
+        tile(TileLevel.MACRO, 0, 0, 5);
+        tiles.reset();
+        requireNothingRecorded();
+        assertThat(tiles.isEnabled()).isTrue();
+    }
+
+    @Test
+    void handsOverWhatWasRecordedAndBeginsAnew() {
+        tile(TileLevel.MICRO, 1, 2, 5);
+        assertThat(tiles.allAndReset())
+                .containsExactly(
+                        TileStats.empty(TileLevel.MACRO),
+                        TileStats.empty(TileLevel.MIDI),
+                        new TileStats(TileLevel.MICRO, 1, 5, 5, 5, 10, 40, 1, 2));
+        requireNothingRecorded();
+    }
+
+    @Test
+    void tilesOfManyWorkersAreAllThere() throws Exception {
+        int workers = 4;
+        int each = 100_000;
+        Crew crew = new Crew();
+        List<FutureTask<Integer>> done = new ArrayList<>();
+        for (int worker = 0; worker < workers; worker++) {
+            int row = worker;
+            done.add(crew.start(() -> {
+                for (int n = 1; n <= each; n++) {
+                    tiles.record(TileLevel.MICRO, row, n, 7L * n, n, 2L * n);
+                }
+                return row;
+            }));
+        }
+        long count = 0;
+        TileStats sum = TileStats.empty(TileLevel.MICRO);
+        while (!done.stream().allMatch(FutureTask::isDone)) {
+            TileStats part = tiles.allAndReset().get(2);
+            assertThat(part.totalNs()).isEqualTo(7 * part.totalElements());
+            assertThat(part.totalFlops()).isEqualTo(2 * part.totalElements());
+            count += part.count();
+            sum = sum.plus(part);
+        }
+        crew.join();
+        sum = sum.plus(tiles.allAndReset().get(2));
+
+        assertThat(sum.count()).isEqualTo((long) workers * each).isGreaterThanOrEqualTo(count);
+        assertThat(sum.totalElements()).isEqualTo(workers * (each * (each + 1L) / 2));
+        assertThat(sum.minNs()).isEqualTo(7);
+        assertThat(sum.maxNs()).isEqualTo(7L * each);
+        assertThat(sum.slowestCol()).isEqualTo(each);
+    }
+
+    // ---- text ----
+
+    @Test
+    void saysSoWhereNothingWasRecorded() {
+        assertThat(tiles.summary()).isEqualTo(String.format("no tiles recorded%n"));
+    }
+
+    @Test
+    void summarisesTheLevelsThatWereRecorded() {
+        tile(TileLevel.MIDI, 3, 4, 2_000);
+        tile(TileLevel.MICRO, 5, 6, 1_000);
+
+        assertThat(tiles.summary().lines())
+                .containsExactly(
+                        "midi  1 tiles, avg 2.00 us (min 2.00, max 2.00 at row 3, col 4), 0.02 GFLOP/s, 1.00 FLOP/B",
+                        "micro 1 tiles, avg 1.00 us (min 1.00, max 1.00 at row 5, col 6), 0.04 GFLOP/s, 1.00 FLOP/B");
+    }
+
+    @Test
+    void isJsonThatAParserReads() throws Exception {
+        tile(TileLevel.MIDI, 3, 4, 2_000);
+        JsonNode json = new ObjectMapper().readTree(tiles.toJson());
+
+        assertThat(json.size()).isEqualTo(3);
+        assertThat(json.get(0).get("level").asText()).isEqualTo("macro");
+        assertThat(json.get(0).get("count").asLong()).isZero();
+        assertThat(json.get(2).get("level").asText()).isEqualTo("micro");
+        JsonNode midi = json.get(1);
+        List<String> keys = new ArrayList<>();
+        midi.fieldNames().forEachRemaining(keys::add);
+        assertThat(keys)
+                .contains(
+                        "level", "count", "total_ns", "avg_us", "min_us", "max_us", "gflops", "arithmetic_intensity",
+                        "total_elements", "total_flops");
+        assertThat(midi.get("level").asText()).isEqualTo("midi");
+        assertThat(midi.get("count").asLong()).isEqualTo(1);
+        assertThat(midi.get("total_ns").asLong()).isEqualTo(2_000);
+        assertThat(midi.get("avg_us").asDouble()).isEqualTo(2.0);
+        assertThat(midi.get("min_us").asDouble()).isEqualTo(2.0);
+        assertThat(midi.get("max_us").asDouble()).isEqualTo(2.0);
+        assertThat(midi.get("gflops").asDouble()).isEqualTo(0.02);
+        assertThat(midi.get("arithmetic_intensity").asDouble()).isEqualTo(1.0);
+        assertThat(midi.get("total_elements").asLong()).isEqualTo(10);
+        assertThat(midi.get("total_flops").asLong()).isEqualTo(40);
+    }
+}
