@@ -27,14 +27,16 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * taken within a round, where both sides met the same machine, and the table shows the median over the rounds: a clock
  * rate that drifts from minute to minute changes it little.
  *
- * <p>Arguments: a pattern of names (all), {@code -rounds} (3), {@code -iterations} (3 to warm up and as many
- * measured), {@code -ms} for each iteration (400).
+ * <p>Arguments: a pattern of names (all), {@code -rounds} (3), {@code -warmup} in ms (2,000; some of the other tools
+ * need as much until they are compiled), {@code -iterations} that are measured (3), {@code -ms} for each (400).
  */
 public final class RatioTable {
 
     private static final String RECORDING = RecordingBenchmark.class.getSimpleName() + ".";
     private static final String COMPETITOR = CompetitorBenchmark.class.getSimpleName() + ".";
     private static final String THREADS = ThreadsBenchmark.class.getSimpleName() + ".";
+
+    private static final int WARMUP_ITERATIONS = 4;
 
     private static final String ONE_READ = RECORDING + "floorOneClockRead";
     private static final String TWO_READS = RECORDING + "floorTwoClockReads";
@@ -118,6 +120,7 @@ public final class RatioTable {
     public static void main(String[] args) throws RunnerException {
         String pattern = args.length > 0 && !args[0].startsWith("-") ? args[0] : ".*";
         int rounds = option(args, "-rounds", 3);
+        int warmupMs = option(args, "-warmup", 2_000);
         int iterations = option(args, "-iterations", 3);
         int ms = option(args, "-ms", 400);
         List<Row> rows = ROWS.stream()
@@ -130,18 +133,19 @@ public final class RatioTable {
         Random order = new Random(rounds);
         for (int round = 1; round <= rounds; round++) {
             System.err.printf("round %d of %d%n", round, rounds);
-            scores.add(runRound(rows, order, iterations, ms));
+            scores.add(runRound(rows, order, warmupMs, iterations, ms));
         }
         System.out.println(table(rows, scores));
         Environment here = Environment.current();
         System.out.printf(
                 Locale.ROOT,
-                "`%s %s`, %d rounds of %d × %d ms after as much warm-up; %s%n",
+                "`%s %s`, %d rounds of %d × %d ms after %d ms of warm-up; %s%n",
                 RatioTable.class.getName(),
                 String.join(" ", args),
                 rounds,
                 iterations,
                 ms,
+                warmupMs,
                 here);
     }
 
@@ -150,8 +154,8 @@ public final class RatioTable {
         return at < 0 || at + 1 == args.length ? otherwise : Integer.parseInt(args[at + 1]);
     }
 
-    private static Map<String, Double> runRound(List<Row> rows, Random order, int iterations, int ms)
-            throws RunnerException {
+    private static Map<String, Double> runRound(
+            List<Row> rows, Random order, int warmupMs, int iterations, int ms) throws RunnerException {
         Set<String> wanted = new LinkedHashSet<>();
         for (Row row : rows) {
             wanted.add(row.floor);
@@ -161,14 +165,13 @@ public final class RatioTable {
         Collections.shuffle(shuffled, order);
         Map<String, Double> scores = new HashMap<>();
         for (String benchmark : shuffled) {
-            TimeValue time = TimeValue.milliseconds(ms);
             Collection<RunResult> results = new Runner(new OptionsBuilder()
                             .include(Pattern.quote("." + benchmark) + "$")
                             .forks(1)
-                            .warmupIterations(iterations)
-                            .warmupTime(time)
+                            .warmupIterations(WARMUP_ITERATIONS)
+                            .warmupTime(TimeValue.milliseconds(warmupMs / WARMUP_ITERATIONS))
                             .measurementIterations(iterations)
-                            .measurementTime(time)
+                            .measurementTime(TimeValue.milliseconds(ms))
                             .verbosity(VerboseMode.SILENT)
                             .shouldFailOnError(true)
                             .build())
