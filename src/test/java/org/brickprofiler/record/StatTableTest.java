@@ -215,7 +215,7 @@ final class StatTableTest {
         FutureTask<long[]> read = crew.start(() -> {
             reader.set(Thread.currentThread());
             long[] counts = new long[LatencyBuckets.COUNT];
-            long[] countAndSum = {table.read(0, counts, false).count(), 0};
+            long[] countAndSum = {table.read(0, counts, true).count(), 0};
             countAndSum[1] = Arrays.stream(counts).sum();
             return countAndSum;
         });
