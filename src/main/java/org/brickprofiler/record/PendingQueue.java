@@ -33,9 +33,12 @@ final class PendingQueue {
     private static final long[] NO_CELLS = {};
 
     // Where the producer writes. Free cells run from "at" to "until"; then the ring wraps, is drained or is followed.
+    // Cells, count and published count are the ring's own, kept here to be near.
     private long[] cells = NO_CELLS;
     private int at;
     private int until;
+    private long count;
+    private AtomicLong publishedCount = new AtomicLong();
     private @Nullable Ring tail;
 
     /** Where the consumer reads; set once by the producer, then moved by the consumer. */
@@ -55,17 +58,13 @@ final class PendingQueue {
         if (at == until && !findRoom()) {
             return false;
         }
-        Ring ring = tail;
-        if (ring == null) {
-            throw new AssertionError("room without a ring");
-        }
         long[] free = cells;
         int base = at;
         free[base] = key;
         free[base + 1] = startNs;
         free[base + 2] = elements;
         at = base + LONGS_EACH;
-        ring.put.setRelease(ring.put.getPlain() + 1);
+        publishedCount.setRelease(++count);
         return true;
     }
 
@@ -86,6 +85,8 @@ final class PendingQueue {
             ring = next;
         }
         cells = ring.cells;
+        count = ring.put.getPlain();
+        publishedCount = ring.put;
         at = ring.putBase();
         until = Math.min(ring.cells.length, at + Math.min(left, ring.room()) * LONGS_EACH);
         return true;
