@@ -176,7 +176,7 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public ProfileSnapshot snapshot() {
         Results.Settings settings = settings(droppedPending.get());
-        return results.snapshot(registry.read(), tiles.all(), period.until(clock.nanoTime()), settings);
+        return results.snapshot(registry.read(), tiles.snapshot(), period.until(clock.nanoTime()), settings);
     }
 
     /**
@@ -188,7 +188,7 @@ public final class BrickProfiler extends BrickRecorder {
     public ProfileSnapshot snapshotAndReset() {
         RunPeriod.Part part = period.endAndRestart(clock.nanoTime());
         Results.Settings settings = settings(droppedPending.getAndSet(0));
-        return results.snapshot(registry.readAndReset(), tiles.allAndReset(), part, settings);
+        return results.snapshot(registry.readAndReset(), tiles.snapshotAndReset(), part, settings);
     }
 
     /**

@@ -21,10 +21,11 @@ import org.brickprofiler.tile.TileStats;
  * @param startedAt when recording began; of merged snapshots, the earliest
  * @param endedAt when the snapshot was taken; of merged snapshots, the latest
  * @param wallNs time the profiler was switched on for, ns; of merged snapshots, the sum
- * @param threads platform threads that recorded; of merged snapshots, the largest number
+ * @param threads platform threads that recorded bricks or tiles, whichever are more; of merged snapshots, the largest
+ *     number
  * @param virtualThreads whether virtual threads recorded too; they are not counted
- * @param overheadNs what recording cost, ns: samples times the cost of one, measured in the same virtual machine; it is
- *     an estimate
+ * @param overheadNs what recording cost, ns, over all threads: bricks and tiles times the cost of one, measured in the
+ *     same virtual machine; it is an estimate
  * @param droppedPending deferred measurements that found their queue full and were not recorded
  * @param l2CacheHitRate share of accesses that hit the L2 cache, 0 to 1, if the application said; of merged snapshots,
  *     the smallest
@@ -155,13 +156,13 @@ public record ProfileSnapshot(
     }
 
     /**
-     * What one sample cost, on average.
+     * What one sample cost, brick or tile, on average.
      *
      * @return ns, 0 without samples
      */
     public double overheadPerSampleNs() {
-        long samples = samples();
-        return samples == 0 ? 0.0 : (double) overheadNs / samples;
+        long recorded = samples() + tiles.stream().mapToLong(TileStats::count).sum();
+        return recorded == 0 ? 0.0 : (double) overheadNs / recorded;
     }
 
     /**

@@ -7,6 +7,7 @@ import java.util.stream.IntStream;
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.StatRow;
 import org.brickprofiler.record.StatSums;
+import org.brickprofiler.tile.TileSnapshot;
 import org.brickprofiler.tile.TileStats;
 import org.eclipse.collections.impl.map.mutable.ConcurrentHashMap;
 
@@ -66,21 +67,22 @@ final class Results {
                 .toList();
     }
 
-    ProfileSnapshot snapshot(StatSums sums, List<TileStats> tiles, RunPeriod.Part part, Settings settings) {
+    ProfileSnapshot snapshot(StatSums sums, TileSnapshot tiles, RunPeriod.Part part, Settings settings) {
         List<BrickStats> bricks = bricks(sums);
-        long samples = bricks.stream().mapToLong(BrickStats::count).sum();
+        long samples = bricks.stream().mapToLong(BrickStats::count).sum()
+                + tiles.levels().stream().mapToLong(TileStats::count).sum();
         return new ProfileSnapshot(
                 part.startedAt(),
                 part.endedAt(),
                 part.coveredNs(),
-                sums.threads(),
-                sums.virtualThreads(),
+                Math.max(sums.threads(), tiles.threads()),
+                sums.virtualThreads() || tiles.virtualThreads(),
                 Math.round(samples * SelfCost.perSampleNs(percentiles)),
                 settings.droppedPending(),
                 settings.l2CacheHitRate(),
                 settings.zeroCopy(),
                 List.of(Environment.current()),
                 bricks,
-                tiles);
+                tiles.levels());
     }
 }

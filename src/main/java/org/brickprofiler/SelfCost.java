@@ -1,18 +1,17 @@
 package org.brickprofiler;
 
-import java.util.Arrays;
-
 /**
  * What one start and stop cost in this virtual machine, measured on a profiler of its own at first use. Any thread.
  *
- * <p>The figure is the median over batches of a tight loop with both clock reads in it, so it is what recording takes
- * from the application when its code is compiled and its table is in the cache; real code pays a little more.
+ * <p>The figure is the fastest batch of a tight loop with both clock reads in it: what recording takes when its code is
+ * compiled, its table is in the cache and no other process has the processor. Batches are run until none has been
+ * faster for a while, so that the compiler has done its work, and for {@link #LONGEST_NS} at most.
  */
 final class SelfCost {
 
-    private static final int BATCHES = 31;
-    private static final int WARM_UP_BATCHES = 20;
-    private static final int SAMPLES_A_BATCH = 1_000;
+    private static final int SAMPLES_A_BATCH = 500;
+    private static final int BATCHES_WITHOUT_GAIN = 200;
+    private static final long LONGEST_NS = 100_000_000;
 
     private SelfCost() {}
 
@@ -31,17 +30,22 @@ final class SelfCost {
     private static double measure(boolean percentiles) {
         BrickProfiler scratch = BrickProfiler.builder().percentiles(percentiles).build();
         scratch.enable();
-        double[] perSample = new double[BATCHES];
-        for (int batch = -WARM_UP_BATCHES; batch < BATCHES; batch++) {
-            long before = System.nanoTime();
-            for (int i = 0; i < SAMPLES_A_BATCH; i++) {
-                scratch.stopBrick(scratch.startBrick(BrickId.RMS_NORM), 1);
-            }
-            if (batch >= 0) {
-                perSample[batch] = (double) (System.nanoTime() - before) / SAMPLES_A_BATCH;
-            }
+        long began = System.nanoTime();
+        long fastestNs = Long.MAX_VALUE;
+        int withoutGain = 0;
+        while (withoutGain < BATCHES_WITHOUT_GAIN && System.nanoTime() - began < LONGEST_NS) {
+            long batchNs = batch(scratch);
+            withoutGain = batchNs < fastestNs ? 0 : withoutGain + 1;
+            fastestNs = Math.min(fastestNs, batchNs);
         }
-        Arrays.sort(perSample);
-        return perSample[BATCHES / 2];
+        return (double) fastestNs / SAMPLES_A_BATCH;
+    }
+
+    private static long batch(BrickProfiler scratch) {
+        long before = System.nanoTime();
+        for (int i = 0; i < SAMPLES_A_BATCH; i++) {
+            scratch.stopBrick(scratch.startBrick(BrickId.RMS_NORM), 1);
+        }
+        return System.nanoTime() - before;
     }
 }

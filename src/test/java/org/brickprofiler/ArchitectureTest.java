@@ -32,156 +32,156 @@ import org.jspecify.annotations.NullMarked;
  */
 @AnalyzeClasses(packages = "org.brickprofiler", importOptions = ImportOption.DoNotIncludeTests.class)
 final class ArchitectureTest {
-  private static final String ROOT = "org.brickprofiler";
+    private static final String ROOT = "org.brickprofiler";
 
-  private static final DescribedPredicate<JavaClass> OURS =
-      resideInAPackage(ROOT + "..").as("are of this library");
+    private static final DescribedPredicate<JavaClass> OURS =
+            resideInAPackage(ROOT + "..").as("are of this library");
 
-  private static final DescribedPredicate<JavaClass> TOP =
-      resideInAnyPackage(ROOT + ".cli..", ROOT + ".demo..", ROOT + ".agent..")
-          .as("are in the top layer");
+    private static final DescribedPredicate<JavaClass> TOP =
+            resideInAnyPackage(ROOT + ".cli..", ROOT + ".demo..", ROOT + ".agent..")
+                    .as("are in the top layer");
 
-  private static final DescribedPredicate<JavaClass> REPORT = inPackage("report");
-  private static final DescribedPredicate<JavaClass> TRACE = inPackage("trace");
-  private static final DescribedPredicate<JavaClass> BRIDGES = inPackage("bridges");
-  private static final DescribedPredicate<JavaClass> FLEET = inPackage("fleet");
+    private static final DescribedPredicate<JavaClass> REPORT = inPackage("report");
+    private static final DescribedPredicate<JavaClass> TRACE = inPackage("trace");
+    private static final DescribedPredicate<JavaClass> BRIDGES = inPackage("bridges");
+    private static final DescribedPredicate<JavaClass> FLEET = inPackage("fleet");
 
-  private static final DescribedPredicate<JavaClass> OUTER =
-      REPORT.or(TRACE).or(BRIDGES).or(FLEET).as("are in the outer layer");
+    private static final DescribedPredicate<JavaClass> OUTER =
+            REPORT.or(TRACE).or(BRIDGES).or(FLEET).as("are in the outer layer");
 
-  private static final DescribedPredicate<JavaClass> CORE =
-      resideInAPackage(ROOT).as("are in the core");
+    private static final DescribedPredicate<JavaClass> CORE =
+            resideInAPackage(ROOT).as("are in the core");
 
-  private static final DescribedPredicate<JavaClass> GROUND =
-      resideInAnyPackage(
-              ROOT + ".record..",
-              ROOT + ".tile..",
-              ROOT + ".device..",
-              ROOT + ".graph..",
-              ROOT + ".checksum..",
-              ROOT + ".kernel..")
-          .as("are in the ground layer");
+    private static final DescribedPredicate<JavaClass> GROUND =
+            resideInAnyPackage(
+                            ROOT + ".record..",
+                            ROOT + ".tile..",
+                            ROOT + ".device..",
+                            ROOT + ".graph..",
+                            ROOT + ".checksum..",
+                            ROOT + ".kernel..")
+                    .as("are in the ground layer");
 
-  /** The only ground packages with a foreign library beneath them. */
-  private static final DescribedPredicate<JavaClass> GPU_BINDING =
-      inPackage("device.cuda").or(inPackage("device.metal")).as("are in a GPU binding");
+    /** The only ground packages with a foreign library beneath them. */
+    private static final DescribedPredicate<JavaClass> GPU_BINDING =
+            inPackage("device.cuda").or(inPackage("device.metal")).as("are in a GPU binding");
 
-  @ArchTest
-  static final ArchRule everyClassBelongsToALayer =
-      classes().should(be(TOP.or(OUTER).or(CORE).or(GROUND).as("in one of the four layers")));
+    @ArchTest
+    static final ArchRule everyClassBelongsToALayer =
+            classes().should(be(TOP.or(OUTER).or(CORE).or(GROUND).as("in one of the four layers")));
 
-  @ArchTest
-  static final ArchRule noCircleBetweenPackages =
-      slices().assignedFrom(new EachPackage()).should().beFreeOfCycles().allowEmptyShould(true);
+    @ArchTest
+    static final ArchRule noCircleBetweenPackages =
+            slices().assignedFrom(new EachPackage()).should().beFreeOfCycles().allowEmptyShould(true);
 
-  @ArchTest
-  static final ArchRule groundKnowsNothingAboveIt =
-      noClasses()
-          .that(GROUND)
-          .should()
-          .dependOnClassesThat(CORE.or(OUTER).or(TOP).as("are above the ground layer"))
-          .allowEmptyShould(true);
+    @ArchTest
+    static final ArchRule groundKnowsNothingAboveIt =
+            noClasses()
+                    .that(GROUND)
+                    .should()
+                    .dependOnClassesThat(CORE.or(OUTER).or(TOP).as("are above the ground layer"))
+                    .allowEmptyShould(true);
 
-  @ArchTest
-  static final ArchRule coreKnowsTheGroundOnly =
-      noClasses()
-          .that(CORE)
-          .should()
-          .dependOnClassesThat(OUTER.or(TOP).as("are above the core"))
-          .allowEmptyShould(true);
+    @ArchTest
+    static final ArchRule coreKnowsTheGroundOnly =
+            noClasses()
+                    .that(CORE)
+                    .should()
+                    .dependOnClassesThat(OUTER.or(TOP).as("are above the core"))
+                    .allowEmptyShould(true);
 
-  @ArchTest
-  static final ArchRule outerKnowsNothingAboveIt =
-      noClasses().that(OUTER).should().dependOnClassesThat(TOP).allowEmptyShould(true);
+    @ArchTest
+    static final ArchRule outerKnowsNothingAboveIt =
+            noClasses().that(OUTER).should().dependOnClassesThat(TOP).allowEmptyShould(true);
 
-  @ArchTest static final ArchRule reportStandsAlone = standsAlone(REPORT);
-  @ArchTest static final ArchRule traceStandsAlone = standsAlone(TRACE);
-  @ArchTest static final ArchRule bridgesStandAlone = standsAlone(BRIDGES);
-  @ArchTest static final ArchRule fleetStandsAlone = standsAlone(FLEET);
+    @ArchTest static final ArchRule reportStandsAlone = standsAlone(REPORT);
+    @ArchTest static final ArchRule traceStandsAlone = standsAlone(TRACE);
+    @ArchTest static final ArchRule bridgesStandAlone = standsAlone(BRIDGES);
+    @ArchTest static final ArchRule fleetStandsAlone = standsAlone(FLEET);
 
-  @ArchTest
-  static final ArchRule coreAndGroundUseFewLibraries =
-      classes()
-          .that(CORE.or(GROUND).and(not(GPU_BINDING)).as("are in the core or the ground layer"))
-          .should()
-          .onlyDependOnClassesThat(
-              resideInAnyPackage(
-                  "java..",
-                  "org.eclipse.collections..",
-                  "org.slf4j..",
-                  "org.jspecify..",
-                  ROOT + ".."))
-          .allowEmptyShould(true);
+    @ArchTest
+    static final ArchRule coreAndGroundUseFewLibraries =
+            classes()
+                    .that(CORE.or(GROUND).and(not(GPU_BINDING)).as("are in the core or the ground layer"))
+                    .should()
+                    .onlyDependOnClassesThat(
+                            resideInAnyPackage(
+                                    "java..",
+                                    "org.eclipse.collections..",
+                                    "org.slf4j..",
+                                    "org.jspecify..",
+                                    ROOT + ".."))
+                    .allowEmptyShould(true);
 
-  @ArchTest
-  static final ArchRule gpuBindingsAreReachedFromTheTopOnly =
-      noClasses()
-          .that(not(GPU_BINDING).and(not(TOP)).as("are neither a GPU binding nor in the top layer"))
-          .should()
-          .dependOnClassesThat(GPU_BINDING)
-          .allowEmptyShould(true);
+    @ArchTest
+    static final ArchRule gpuBindingsAreReachedFromTheTopOnly =
+            noClasses()
+                    .that(not(GPU_BINDING).and(not(TOP)).as("are neither a GPU binding nor in the top layer"))
+                    .should()
+                    .dependOnClassesThat(GPU_BINDING)
+                    .allowEmptyShould(true);
 
-  @ArchTest
-  static final ArchRule onlyProgramsPrint =
-      noClasses()
-          .that()
-          .resideOutsideOfPackages(ROOT + ".cli..", ROOT + ".demo..")
-          .should(ACCESS_STANDARD_STREAMS)
-          .allowEmptyShould(true);
+    @ArchTest
+    static final ArchRule onlyProgramsPrint =
+            noClasses()
+                    .that()
+                    .resideOutsideOfPackages(ROOT + ".cli..", ROOT + ".demo..")
+                    .should(ACCESS_STANDARD_STREAMS)
+                    .allowEmptyShould(true);
 
-  @ArchTest
-  static final ArchRule nobodyUsesJavaUtilLogging =
-      noClasses()
-          .should()
-          .dependOnClassesThat()
-          .resideInAPackage("java.util.logging..")
-          .allowEmptyShould(true);
+    @ArchTest
+    static final ArchRule nobodyUsesJavaUtilLogging =
+            noClasses()
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAPackage("java.util.logging..")
+                    .allowEmptyShould(true);
 
-  @ArchTest
-  static final ArchRule noMutablePublicFields =
-      fields()
-          .that()
-          .arePublic()
-          .and()
-          .areDeclaredInClassesThat()
-          .arePublic()
-          .should()
-          .beFinal()
-          .allowEmptyShould(true);
+    @ArchTest
+    static final ArchRule noMutablePublicFields =
+            fields()
+                    .that()
+                    .arePublic()
+                    .and()
+                    .areDeclaredInClassesThat()
+                    .arePublic()
+                    .should()
+                    .beFinal()
+                    .allowEmptyShould(true);
 
-  @ArchTest
-  static void everyPackageIsNullMarked(JavaClasses classes) {
-    assertThat(classes.stream().map(JavaClass::getPackage).distinct())
-        .filteredOn(owner -> !owner.isAnnotatedWith(NullMarked.class))
-        .extracting(JavaPackage::getName)
-        .as("packages without a @NullMarked package-info.java")
-        .isEmpty();
-  }
-
-  private static DescribedPredicate<JavaClass> inPackage(String name) {
-    return resideInAPackage(ROOT + "." + name + "..").as("are in the package " + name);
-  }
-
-  private static ArchRule standsAlone(DescribedPredicate<JavaClass> one) {
-    return noClasses()
-        .that(one)
-        .should()
-        .dependOnClassesThat(OUTER.and(not(one)).as("are of another outer package"))
-        .allowEmptyShould(true);
-  }
-
-  /** One slice per package, the root package among them; sub-packages are slices of their own. */
-  private static final class EachPackage implements SliceAssignment {
-    @Override
-    public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
-      return OURS.test(javaClass)
-          ? SliceIdentifier.of(javaClass.getPackageName())
-          : SliceIdentifier.ignore();
+    @ArchTest
+    static void everyPackageIsNullMarked(JavaClasses classes) {
+        assertThat(classes.stream().map(JavaClass::getPackage).distinct())
+                .filteredOn(owner -> !owner.isAnnotatedWith(NullMarked.class))
+                .extracting(JavaPackage::getName)
+                .as("packages without a @NullMarked package-info.java")
+                .isEmpty();
     }
 
-    @Override
-    public String getDescription() {
-      return "each package";
+    private static DescribedPredicate<JavaClass> inPackage(String name) {
+        return resideInAPackage(ROOT + "." + name + "..").as("are in the package " + name);
     }
-  }
+
+    private static ArchRule standsAlone(DescribedPredicate<JavaClass> one) {
+        return noClasses()
+                .that(one)
+                .should()
+                .dependOnClassesThat(OUTER.and(not(one)).as("are of another outer package"))
+                .allowEmptyShould(true);
+    }
+
+    /** One slice per package, the root package among them; sub-packages are slices of their own. */
+    private static final class EachPackage implements SliceAssignment {
+        @Override
+        public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
+            return OURS.test(javaClass)
+                    ? SliceIdentifier.of(javaClass.getPackageName())
+                    : SliceIdentifier.ignore();
+        }
+
+        @Override
+        public String getDescription() {
+            return "each package";
+        }
+    }
 }

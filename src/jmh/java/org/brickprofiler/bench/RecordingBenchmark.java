@@ -4,6 +4,9 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickScope;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileProfiler;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -16,8 +19,11 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What one sample costs on each path, 23 bricks in rotation; the floors are the clock reads that it needs. */
-@State(Scope.Benchmark)
+/**
+ * What one sample costs on each path, 23 bricks in rotation. A floor is what the path cannot do without: its clock
+ * reads, or the loop.
+ */
+@State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 5, time = 1)
@@ -29,22 +35,37 @@ public class RecordingBenchmark {
     static final int BRICKS = 23;
     private static final int LAYERS = 16;
 
+    /** As many aliases as there are, in rotation. */
+    private static final String[] ALIASES = {
+        "Qkv", "Rope", "RoPE", "Softmax", "OutProj", "Gate", "Up", "SiLU", "GELU", "ReLU", "Down", "Embed", "Head",
+        "Sample", "spmv", "spmm", "fft1d", "FFT", "fft2d", "LU", "QR", "SVD", "Qkv"
+    };
+
     private final BrickId[] ids = Arrays.copyOf(BrickId.values(), BRICKS);
+    private final BrickId wanted = ids[BRICKS - 1];
     private final BrickProfiler on = BrickProfiler.enabled();
     private final BrickProfiler withPercentiles =
             BrickProfiler.builder().percentiles(true).build();
     private final BrickProfiler off = new BrickProfiler();
+    private final TileProfiler tiles = on.tiles();
     private final int[] keys = new int[BRICKS];
     private final String[] names = new String[BRICKS];
 
+    /** The timer that runs from one lap to the next, and over the end of an invocation. */
+    private long running;
+
     @Setup
-    public void registerNames() {
+    public void prepare() {
         withPercentiles.enable();
+        tiles.enable();
         for (int i = 0; i < BRICKS; i++) {
+            // A new object for each: an application builds its names too, so that nothing is found by identity alone.
             names[i] = "custom-" + i;
-            keys[i] = on.brickKey(names[i]);
+            keys[i] = on.brickKey("custom-" + i);
         }
     }
+
+    // ---- floors ----
 
     @Benchmark
     public long floorOneClockRead() {
@@ -65,14 +86,17 @@ public class RecordingBenchmark {
         return sum;
     }
 
+    /** The loop of {@link #startStopOff}: each brick is compared, so that the loop stays. */
     @Benchmark
     public long floorEmptyLoop() {
         long sum = 0;
         for (BrickId id : ids) {
-            sum += id.hashCode();
+            sum += id == wanted ? 1 : 0;
         }
         return sum;
     }
+
+    // ---- timers ----
 
     @Benchmark
     public void startStop() {
@@ -96,38 +120,78 @@ public class RecordingBenchmark {
     }
 
     @Benchmark
+    public void startStopByAlias() {
+        for (String alias : ALIASES) {
+            on.stopBrick(on.startBrick(alias), 1);
+        }
+    }
+
+    @Benchmark
     public void startStopWithPercentiles() {
         for (BrickId id : ids) {
             withPercentiles.stopBrick(withPercentiles.startBrick(id), 1);
         }
     }
 
-    /** The timer that runs from one lap to the next. */
-    @State(Scope.Thread)
-    public static class Lap {
-        long timer;
-    }
-
     @Benchmark
-    public void lap(Lap running) {
-        long timer = running.timer;
+    public void lap() {
+        long timer = running;
         for (BrickId id : ids) {
             timer = on.lap(timer, 1, id);
         }
-        running.timer = timer;
+        running = timer;
     }
 
     @Benchmark
-    public void startStopOff() {
+    public void lapByKey() {
+        long timer = running;
+        for (int key : keys) {
+            timer = on.lap(timer, 1, key);
+        }
+        running = timer;
+    }
+
+    @Benchmark
+    public void scope() {
         for (BrickId id : ids) {
-            off.stopBrick(off.startBrick(id), 1);
+            try (BrickScope scope = on.scope(id, 1)) {
+                // Nothing: the cost of the scope alone.
+            }
+        }
+    }
+
+    @Benchmark
+    public long startStopOff() {
+        long sum = 0;
+        for (BrickId id : ids) {
+            long timer = off.startBrick(id);
+            off.stopBrick(timer, 1);
+            sum += timer;
+        }
+        return sum;
+    }
+
+    @Benchmark
+    public void tileStartStop() {
+        for (int i = 0; i < BRICKS; i++) {
+            tiles.stop(tiles.start(TileLevel.MIDI, i, i), 1, 2);
+        }
+    }
+
+    // ---- durations from elsewhere, and deferred ones ----
+
+    @Benchmark
+    public void record() {
+        long elapsedNs = 1_000;
+        for (BrickId id : ids) {
+            on.record(id, elapsedNs++, 1);
         }
     }
 
     /** A pass of some layers, with one synchronisation. */
     @Benchmark
     @OperationsPerInvocation(LAYERS * BRICKS)
-    public void recordDeferredAndFinalize() {
+    public void deferredAndFinalize() {
         for (int layer = 0; layer < LAYERS; layer++) {
             for (BrickId id : ids) {
                 on.recordDeferred(id, on.elapsedNs(), 1);

@@ -75,7 +75,8 @@ public final class NameTable {
     public int keyOf(String name, int tag) {
         int from = size.get();
         Entry known = byName.get(name);
-        return known != null ? known.key : add(name, tag, from);
+        // A name that another thread is adding is in the map before the size passes its key: the key is of no use yet.
+        return known != null && known.key < from ? known.key : add(name, tag, from);
     }
 
     private int add(String name, int tag, int from) {

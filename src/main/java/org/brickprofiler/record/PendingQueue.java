@@ -28,7 +28,7 @@ final class PendingQueue {
         void accept(int key, long startNs, long elements);
     }
 
-    private static final int FIRST_CAPACITY = 256;
+    private static final int FIRST_CAPACITY = 128;
     private static final int LONGS_EACH = 3;
     private static final long[] NO_CELLS = {};
 
@@ -152,15 +152,18 @@ final class PendingQueue {
 
         void drainTo(Consumer consumer) {
             long end = put.getAcquire();
-            int base = base(taken.getPlain());
-            for (long position = taken.getPlain(); position < end; position++) {
-                consumer.accept((int) cells[base], cells[base + 1], cells[base + 2]);
-                base += LONGS_EACH;
-                if (base == cells.length) {
-                    base = 0;
+            long position = taken.getPlain();
+            int base = base(position);
+            try {
+                while (position < end) {
+                    position++;
+                    consumer.accept((int) cells[base], cells[base + 1], cells[base + 2]);
+                    base = base + LONGS_EACH == cells.length ? 0 : base + LONGS_EACH;
                 }
+            } finally {
+                // Also where the consumer throws: what it was given is not given again.
+                taken.setRelease(position);
             }
-            taken.setRelease(end);
         }
     }
 }

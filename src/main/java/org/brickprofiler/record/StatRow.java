@@ -75,33 +75,34 @@ public record StatRow(
     }
 
     /**
-     * The one sample by which this row is ahead of an earlier reading of the same row.
+     * The samples by which this row is ahead of an earlier reading of the same row. All sums are exact. So are the
+     * shortest and the longest of one or two samples; of more, one that changed the row's is exact, and otherwise the
+     * mean of all but the latest stands for it.
      *
-     * @param earlier a reading of the same row with as many samples or one fewer
-     * @return that sample alone, or {@link #EMPTY} where there is none
-     * @throws IllegalArgumentException when more than one sample lies between the two
+     * @param earlier a reading of the same row, with at least one sample fewer or the same
+     * @return those samples alone, {@link #EMPTY} where there are none
      */
-    StatRow sampleSince(StatRow earlier) {
-        if (count == earlier.count) {
+    StatRow samplesSince(StatRow earlier) {
+        long more = count - earlier.count;
+        if (more == 0) {
             return EMPTY;
         }
-        if (count != earlier.count + 1) {
-            throw new IllegalArgumentException((count - earlier.count) + " samples lie between the readings, not one");
-        }
-        long sampleCycles = cycles - earlier.cycles;
+        long moreNs = totalNs - earlier.totalNs;
+        long moreCycles = cycles - earlier.cycles;
+        long otherNs = more == 1 ? lastNs : (moreNs - lastNs) / (more - 1);
         return new StatRow(
-                1,
-                lastNs,
-                lastNs,
-                lastNs,
+                more,
+                moreNs,
+                minNs < earlier.minNs ? minNs : Math.min(lastNs, otherNs),
+                maxNs > earlier.maxNs ? maxNs : Math.max(lastNs, otherNs),
                 lastNs,
                 lastAtNs,
                 elements - earlier.elements,
                 bytes - earlier.bytes,
                 compressedBytes - earlier.compressedBytes,
-                sampleCycles,
-                sampleCycles == 0 ? Long.MAX_VALUE : sampleCycles,
-                sampleCycles,
+                moreCycles,
+                minCycles < earlier.minCycles ? minCycles : moreCycles == 0 ? Long.MAX_VALUE : moreCycles / more,
+                maxCycles > earlier.maxCycles ? maxCycles : moreCycles / more,
                 work - earlier.work,
                 maxNs > earlier.maxNs ? maxTag : NO_TAG);
     }

@@ -41,26 +41,30 @@ public final class StatSums {
     }
 
     /**
-     * Adds everything that a table has now.
+     * Adds everything that a table has, whose writer is about to leave it or has left.
      *
      * @return the rows that were added, by key
      */
     StatRow[] add(StatTable table) {
-        return add(table, 0, table.rowCount());
+        return add(table, 0, table.rowCount(), true);
     }
 
-    /**
-     * Adds the rows that a table has now, from one key to before another.
-     *
-     * @return the rows that were added, from the first key on
-     */
-    StatRow[] add(StatTable table, int fromKey, int toKey) {
+    /** Adds the rows that a table has now, from one key to before another, while it may be written. */
+    void addLive(StatTable table, int fromKey, int toKey) {
+        add(table, fromKey, toKey, false);
+    }
+
+    private StatRow[] add(StatTable table, int fromKey, int toKey, boolean settling) {
         StatRow[] added = new StatRow[Math.max(0, Math.min(toKey, table.rowCount()) - fromKey)];
         boolean any = false;
         for (int i = 0; i < added.length; i++) {
             int key = fromKey + i;
-            added[i] = read(table, key);
-            add(key, added[i]);
+            StatRow row = table.read(key);
+            if (row.count() > 0 && table.hasBuckets(key)) {
+                row = table.read(key, bucketsOf(key), settling);
+            }
+            added[i] = row;
+            add(key, row);
             any |= added[i].count() > 0;
         }
         if (any && table.owner() != null) {
@@ -70,22 +74,16 @@ public final class StatSums {
         return added;
     }
 
-    private StatRow read(StatTable table, int key) {
-        if (!table.hasBuckets(key)) {
-            StatRow row = table.read(key);
-            // Buckets come with a row's first sample, which may have been recorded in between.
-            if (row.count() == 0 || !table.hasBuckets(key)) {
-                return row;
-            }
-        }
-        return table.read(key, bucketsOf(key));
-    }
-
-    /** Adds one sample that came too late for the table it was written to. */
-    void addSample(int key, StatRow sample, boolean withBuckets) {
-        add(key, sample);
+    /** Adds samples that came too late for the table they were written to. Counts a third one and more at their mean. */
+    void addSamples(int key, StatRow late, boolean withBuckets) {
+        add(key, late);
         if (withBuckets) {
-            bucketsOf(key)[LatencyBuckets.indexOf(sample.lastNs())]++;
+            long[] row = bucketsOf(key);
+            row[LatencyBuckets.indexOf(late.lastNs())]++;
+            long others = late.count() - 1;
+            if (others > 0) {
+                row[LatencyBuckets.indexOf((late.totalNs() - late.lastNs()) / others)] += others;
+            }
         }
     }
 

@@ -239,6 +239,7 @@ public final class StatTable {
 
     /** Takes a shared table for the calling thread to write, without waiting; false where another holds it. */
     boolean tryHold() {
+        // Opaque: a caller that tries again and again must see the release.
         return !held.getOpaque() && held.compareAndSet(false, true);
     }
 
@@ -262,11 +263,14 @@ public final class StatTable {
         return rows.length / STRIDE;
     }
 
-    /** Whether a sample was ever added or is being added. */
+    /**
+     * Whether a sample was ever added. Asked of the count that is written last, with release: who sees it also sees
+     * everything that the writer wrote before, to other tables too.
+     */
     boolean isWritten() {
         long[] cells = rows;
         for (int base = 0; base < cells.length; base += STRIDE) {
-            if ((long) CELL.getAcquire(cells, base + BEGUN) != 0) {
+            if ((long) CELL.getAcquire(cells, base + COUNT) != 0) {
                 return true;
             }
         }
@@ -299,7 +303,7 @@ public final class StatTable {
 
     /** The values of a row as they stood at one moment, without its buckets. */
     StatRow read(int key) {
-        return read(key, null);
+        return read(key, null, false);
     }
 
     /**
@@ -308,8 +312,9 @@ public final class StatTable {
      * @param key the row
      * @param into where to add its buckets, {@link LatencyBuckets#COUNT} longs, or null. While the row is written
      *     without a pause, the buckets can miss the samples of the last moment; once its writer rests they agree.
+     * @param settling whether the writer is about to leave this table, or has left: the buckets then always agree
      */
-    StatRow read(int key, long @Nullable [] into) {
+    StatRow read(int key, long @Nullable [] into, boolean settling) {
         long[] row = null;
         long stuckAt = -1;
         int stuckReads = 0;
@@ -321,8 +326,7 @@ public final class StatTable {
             }
             long count = (long) CELL.getAcquire(cells, base + COUNT);
             StatRow values = count == 0 ? StatRow.EMPTY : copy(cells, base, count);
-            // Also while the writer pauses: a table that a reset has replaced is never read again.
-            if (into != null && (reads <= READS_WITH_BUCKETS || stuckReads > 0)) {
+            if (into != null && (settling || reads <= READS_WITH_BUCKETS)) {
                 row = copyBuckets(key);
             }
             VarHandle.loadLoadFence();

@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,10 +18,14 @@ import org.jspecify.annotations.Nullable;
  * <h2>Why nothing is lost or counted twice by a reset</h2>
  *
  * A reset replaces each written table by an empty one in a single compare-and-set, and then reads the old ones. A
- * recorder that had found its old table before the replacement can still finish one sample there, and no second one,
- * since it looks its table up for every sample. An old table is therefore kept as <i>late</i> until its thread has
- * written to the new one or has ended; the one sample that may come in after the reading counts for the interval
- * in which it is found. A shared table is emptied by holding it, which no recorder waits for.
+ * recorder that had found its old table before the replacement can still finish a sample there. It looks its table up
+ * for every sample, but does not wait for its stores first: some samples before that one may be on their way too, as
+ * many as a processor holds back in its store buffer. An old table is therefore kept as <i>late</i> until its thread
+ * has written to the new one or has ended. Whatever the old one has more by then counts for the interval in which it
+ * is found. A shared table is emptied by holding it, which no recorder waits for.
+ *
+ * <p>Sums of late samples are exact however many they are. Their shortest and longest can be told for two in a row; so
+ * that there are no more, the reset gives stores time to arrive before it reads, far more than a store buffer needs.
  */
 public final class TableRegistry {
 
@@ -36,6 +41,8 @@ public final class TableRegistry {
             throw new ExceptionInInitializerError(e);
         }
     }
+
+    private static final long STORES_ARRIVE_WITHIN_NS = 50_000;
 
     private final int rowCount;
     private final boolean withBuckets;
@@ -199,10 +206,10 @@ public final class TableRegistry {
             sums.add(lateSums, fromKey, toKey);
             sums.add(now.retired(), fromKey, toKey);
             for (StatTable table : now.live()) {
-                sums.add(table, fromKey, toKey);
+                sums.addLive(table, fromKey, toKey);
             }
             for (StatTable table : shared) {
-                sums.add(table, fromKey, toKey);
+                sums.addLive(table, fromKey, toKey);
             }
             return sums;
         }
@@ -225,6 +232,9 @@ public final class TableRegistry {
                 before = sweep();
                 after = before.renewed();
             } while (!TABLES.compareAndSet(this, before, after));
+            if (before.hasOthersThan(Thread.currentThread())) {
+                awaitStores();
+            }
             ended.add(before.retired());
             for (int i = 0; i < before.live().length; i++) {
                 StatTable old = before.live()[i];
@@ -237,6 +247,13 @@ public final class TableRegistry {
                 emptyShared(table, ended);
             }
             return ended;
+        }
+    }
+
+    private static void awaitStores() {
+        long began = System.nanoTime();
+        for (long left = STORES_ARRIVE_WITHIN_NS; left > 0; left = began + STORES_ARRIVE_WITHIN_NS - System.nanoTime()) {
+            LockSupport.parkNanos(left);
         }
     }
 
@@ -326,9 +343,9 @@ public final class TableRegistry {
             Arrays.fill(counted, known, counted.length, StatRow.EMPTY);
             for (int key = 0; key < counted.length; key++) {
                 StatRow now = table.read(key);
-                StatRow sample = now.sampleSince(counted[key]);
-                if (sample.count() > 0) {
-                    sums.addSample(key, sample, table.withBuckets());
+                StatRow samples = now.samplesSince(counted[key]);
+                if (samples.count() > 0) {
+                    sums.addSamples(key, samples, table.withBuckets());
                     counted[key] = now;
                 }
             }

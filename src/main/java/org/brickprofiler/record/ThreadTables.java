@@ -66,6 +66,11 @@ final class ThreadTables {
         return orphans;
     }
 
+    /** Whether another thread than the given one has a table. */
+    boolean hasOthersThan(Thread thread) {
+        return live.length > 1 || (live.length == 1 && live[0].owner() != thread);
+    }
+
     /** Whether the writer of an old table is known to write there no more. */
     boolean hasLeft(StatTable old) {
         Thread owner = old.owner();

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.StatRow;
+import org.brickprofiler.record.StatSums;
 import org.brickprofiler.record.StatTable;
 import org.brickprofiler.record.TableRegistry;
 
@@ -166,7 +167,16 @@ public final class TileProfiler {
      * @return three stats, in order
      */
     public List<TileStats> all() {
-        return LEVELS.stream().map(this::stats).toList();
+        return snapshot().levels();
+    }
+
+    /**
+     * What was recorded of every level, and by how many threads.
+     *
+     * @return an immutable snapshot, consistent level by level
+     */
+    public TileSnapshot snapshot() {
+        return snapshot(registry.read());
     }
 
     /** Forgets what was recorded. Tiles that are recorded at the same time count as before or after. */
@@ -177,13 +187,17 @@ public final class TileProfiler {
     /**
      * Begins anew, and returns what was recorded until then; no tile is lost or counted twice.
      *
-     * @return three stats, in order
+     * @return what was recorded since the last reset
      */
-    public List<TileStats> allAndReset() {
-        var sums = registry.readAndReset();
-        return LEVELS.stream()
+    public TileSnapshot snapshotAndReset() {
+        return snapshot(registry.readAndReset());
+    }
+
+    private static TileSnapshot snapshot(StatSums sums) {
+        List<TileStats> levels = LEVELS.stream()
                 .map(level -> stats(level, sums.row(level.index())))
                 .toList();
+        return new TileSnapshot(levels, sums.threads(), sums.virtualThreads());
     }
 
     private static TileStats stats(TileLevel level, StatRow row) {
@@ -214,7 +228,7 @@ public final class TileProfiler {
             if (stats.count() > 0) {
                 text.append(String.format(
                         Locale.ROOT,
-                        "%-5s %,d tiles, avg %.2f us (min %.2f, max %.2f at row %d, col %d), %.2f GFLOP/s, %.2f FLOP/B%n",
+                        "%-5s %,d tiles, avg %.2f us (min %.2f, max %.2f at row %d, col %d), %.2f GFLOP/s, %.2f FLOP/B\n",
                         stats.level().displayName(),
                         stats.count(),
                         stats.avgUs(),
@@ -226,7 +240,7 @@ public final class TileProfiler {
                         stats.arithmeticIntensity()));
             }
         }
-        return text.length() == 0 ? String.format("no tiles recorded%n") : text.toString();
+        return text.length() == 0 ? "no tiles recorded\n" : text.toString();
     }
 
     /**

@@ -45,10 +45,10 @@ final class StatRowTest {
         StatRow earlier = table.read(0);
         table.addWork(0, 25, 200, 3, 80, 9);
 
-        assertThat(table.read(0).sampleSince(earlier))
+        assertThat(table.read(0).samplesSince(earlier))
                 .isEqualTo(new StatRow(1, 25, 25, 25, 25, 200, 3, 0, 0, 0, Long.MAX_VALUE, 0, 80, 9));
-        assertThat(earlier.sampleSince(earlier)).isEqualTo(StatRow.EMPTY);
-        assertThat(earlier.sampleSince(StatRow.EMPTY)).isEqualTo(earlier);
+        assertThat(earlier.samplesSince(earlier)).isEqualTo(StatRow.EMPTY);
+        assertThat(earlier.samplesSince(StatRow.EMPTY)).isEqualTo(earlier);
     }
 
     @Test
@@ -60,17 +60,42 @@ final class StatRowTest {
         StatRow second = table.read(0);
         table.addBytes(0, 6, 300, 1, 64, 16);
 
-        assertThat(second.sampleSince(first))
+        assertThat(second.samplesSince(first))
                 .isEqualTo(new StatRow(1, 5, 5, 5, 5, 200, 1, 0, 0, 400, 400, 400, 0, StatRow.NO_TAG));
-        assertThat(table.read(0).sampleSince(second))
+        assertThat(table.read(0).samplesSince(second))
                 .isEqualTo(new StatRow(1, 6, 6, 6, 6, 300, 1, 64, 16, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
     }
 
     @Test
-    void refusesReadingsThatAreFurtherApart() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> ONE.sampleSince(StatRow.EMPTY))
-                .withMessageContaining("2 samples");
+    void twoSamplesBetweenTwoReadingsAreToldApart() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        table.add(0, 5, 100, 1);
+        table.add(0, 90, 200, 1);
+        StatRow earlier = table.read(0);
+        table.add(0, 20, 300, 2);
+        table.add(0, 30, 400, 3);
+
+        assertThat(table.read(0).samplesSince(earlier))
+                .isEqualTo(new StatRow(2, 50, 20, 30, 30, 400, 5, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+    }
+
+    @Test
+    void sumsOfMoreSamplesBetweenTwoReadingsAreExact() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        table.add(0, 5, 100, 1);
+        StatRow earlier = table.read(0);
+        table.add(0, 20, 300, 2);
+        table.add(0, 40, 400, 3);
+        table.add(0, 10, 500, 4);
+
+        StatRow late = table.read(0).samplesSince(earlier);
+
+        assertThat(late.count()).isEqualTo(3);
+        assertThat(late.totalNs()).isEqualTo(70);
+        assertThat(late.elements()).isEqualTo(9);
+        assertThat(late.lastNs()).isEqualTo(10);
+        assertThat(late.maxNs()).isEqualTo(40);
+        assertThat(late.minNs()).as("the last, shorter than the mean of the others").isEqualTo(10);
     }
 
     @Property

@@ -53,9 +53,20 @@ final class StatSumsTest {
         table.add(1, 10, 1, 1);
 
         assertThat(new StatSums().add(table)).containsExactly(StatRow.EMPTY, table.read(1), StatRow.EMPTY);
-        assertThat(new StatSums().add(table, 1, 2)).containsExactly(table.read(1));
-        assertThat(new StatSums().add(table, 1, 99)).containsExactly(table.read(1), StatRow.EMPTY);
-        assertThat(new StatSums().add(table, 3, 4)).isEmpty();
+    }
+
+    @Test
+    void addsSomeRowsOfATable() {
+        StatTable table = table(3, false);
+        table.add(1, 10, 1, 1);
+        table.add(2, 20, 2, 1);
+        StatSums sums = new StatSums();
+
+        sums.addLive(table, 1, 2);
+        sums.addLive(table, 3, 99);
+
+        assertThat(sums.row(1)).isEqualTo(table.read(1));
+        assertThat(sums.row(2)).isEqualTo(StatRow.EMPTY);
     }
 
     @Test
@@ -118,9 +129,9 @@ final class StatSumsTest {
         StatTable table = table(1, true);
         table.add(0, 20, 1, 3);
         StatSums with = new StatSums();
-        with.addSample(4, table.read(0), true);
+        with.addSamples(4, table.read(0), true);
         StatSums without = new StatSums();
-        without.addSample(4, table.read(0), false);
+        without.addSamples(4, table.read(0), false);
 
         assertThat(with.row(4)).isEqualTo(table.read(0));
         assertThat(counted(with, 4, 20)).isEqualTo(1);

@@ -137,7 +137,7 @@ final class StatTableTest {
 
     @Test
     void aRowPastTheEndReadsAsEmpty() {
-        assertThat(table(2, true).read(2, new long[LatencyBuckets.COUNT])).isEqualTo(StatRow.EMPTY);
+        assertThat(table(2, true).read(2, new long[LatencyBuckets.COUNT], false)).isEqualTo(StatRow.EMPTY);
         assertThat(table(2, true).hasBuckets(2)).isFalse();
     }
 
@@ -152,7 +152,7 @@ final class StatTableTest {
         table.addWork(1, 0, 4, 1, 1, 1);
 
         long[] counts = new long[LatencyBuckets.COUNT];
-        StatRow row = table.read(1, counts);
+        StatRow row = table.read(1, counts, false);
 
         assertThat(row.count()).isEqualTo(4);
         assertThat(counts[5]).isEqualTo(2);
@@ -171,8 +171,8 @@ final class StatTableTest {
         table.add(9, 6, 2, 1);
 
         long[] counts = new long[LatencyBuckets.COUNT];
-        table.read(0, counts);
-        table.read(9, counts);
+        table.read(0, counts, false);
+        table.read(9, counts, false);
 
         assertThat(counts[5]).isEqualTo(1);
         assertThat(counts[6]).isEqualTo(1);
@@ -185,7 +185,7 @@ final class StatTableTest {
         long[] counts = new long[LatencyBuckets.COUNT];
         counts[5] = 10;
 
-        table.read(0, counts);
+        table.read(0, counts, false);
 
         assertThat(counts[5]).isEqualTo(11);
     }
@@ -215,7 +215,7 @@ final class StatTableTest {
         FutureTask<long[]> read = crew.start(() -> {
             reader.set(Thread.currentThread());
             long[] counts = new long[LatencyBuckets.COUNT];
-            long[] countAndSum = {table.read(0, counts).count(), 0};
+            long[] countAndSum = {table.read(0, counts, true).count(), 0};
             countAndSum[1] = Arrays.stream(counts).sum();
             return countAndSum;
         });
@@ -315,9 +315,9 @@ final class StatTableTest {
 
         StatTable table = Crew.result(writer);
         long[] counts = new long[LatencyBuckets.COUNT];
-        assertThat(table.read(0, counts).count()
-                        + table.read(1, counts).count()
-                        + table.read(2, counts).count())
+        assertThat(table.read(0, counts, false).count()
+                        + table.read(1, counts, false).count()
+                        + table.read(2, counts, false).count())
                 .isEqualTo(samples);
         assertThat(Arrays.stream(counts).sum()).isEqualTo(samples);
         assertThat(checked).isPositive();

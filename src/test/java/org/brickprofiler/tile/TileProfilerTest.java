@@ -200,7 +200,7 @@ final class TileProfilerTest {
     @Test
     void handsOverWhatWasRecordedAndBeginsAnew() {
         tile(TileLevel.MICRO, 1, 2, 5);
-        assertThat(tiles.allAndReset())
+        assertThat(tiles.snapshotAndReset().levels())
                 .containsExactly(
                         TileStats.empty(TileLevel.MACRO),
                         TileStats.empty(TileLevel.MIDI),
@@ -226,14 +226,14 @@ final class TileProfilerTest {
         long count = 0;
         TileStats sum = TileStats.empty(TileLevel.MICRO);
         while (!done.stream().allMatch(FutureTask::isDone)) {
-            TileStats part = tiles.allAndReset().get(2);
+            TileStats part = tiles.snapshotAndReset().levels().get(2);
             assertThat(part.totalNs()).isEqualTo(7 * part.totalElements());
             assertThat(part.totalFlops()).isEqualTo(2 * part.totalElements());
             count += part.count();
             sum = sum.plus(part);
         }
         crew.join();
-        sum = sum.plus(tiles.allAndReset().get(2));
+        sum = sum.plus(tiles.snapshotAndReset().levels().get(2));
 
         assertThat(sum.count()).isEqualTo((long) workers * each).isGreaterThanOrEqualTo(count);
         assertThat(sum.totalElements()).isEqualTo(workers * (each * (each + 1L) / 2));

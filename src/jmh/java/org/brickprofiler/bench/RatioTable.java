@@ -1,0 +1,230 @@
+package org.brickprofiler.bench;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.brickprofiler.Environment;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/**
+ * Prints what each path costs as a multiple of its floor, as a Markdown table.
+ *
+ * <p>A round runs every benchmark once, each in a virtual machine of its own and in an order drawn anew. A ratio is
+ * taken within a round, where both sides met the same machine, and the table shows the median over the rounds: a clock
+ * rate that drifts from minute to minute changes it little.
+ *
+ * <p>Arguments: a pattern of names (all), {@code -rounds} (3), {@code -warmup} in ms (2,000; some of the other tools
+ * need as much until they are compiled), {@code -iterations} that are measured (3), {@code -ms} for each (400).
+ */
+public final class RatioTable {
+
+    private static final String RECORDING = RecordingBenchmark.class.getSimpleName() + ".";
+    private static final String COMPETITOR = CompetitorBenchmark.class.getSimpleName() + ".";
+    private static final String THREADS = ThreadsBenchmark.class.getSimpleName() + ".";
+
+    private static final int WARMUP_ITERATIONS = 4;
+
+    private static final String ONE_READ = RECORDING + "floorOneClockRead";
+    private static final String TWO_READS = RECORDING + "floorTwoClockReads";
+    private static final String LOOP = RECORDING + "floorEmptyLoop";
+    private static final String TWO_READS_BESIDE = COMPETITOR + "floorTwoClockReads";
+
+    private static final List<Row> ROWS = List.of(
+            atMost(1.10, "start + stop by id", RECORDING + "startStop", TWO_READS),
+            atMost(1.10, "start + stop by key", RECORDING + "startStopByKey", TWO_READS),
+            atMost(1.20, "start + stop with percentiles", RECORDING + "startStopWithPercentiles", TWO_READS),
+            atMost(1.35, "start + stop by dynamic name", RECORDING + "startStopByName", TWO_READS),
+            shown("start + stop by alias", RECORDING + "startStopByAlias", TWO_READS),
+            atMost(0.62, "lap by id", RECORDING + "lap", TWO_READS),
+            shown("lap by key", RECORDING + "lapByKey", TWO_READS),
+            new Row("off, start + stop", RECORDING + "startStopOff", LOOP, Kind.NS_OVER, 1.0),
+            atMost(1.4, "elapsedNs + recordDeferred + share of finalize", RECORDING + "deferredAndFinalize", ONE_READ),
+            shown("record", RECORDING + "record", ONE_READ),
+            shown("scope", RECORDING + "scope", TWO_READS),
+            shown("tile, start + stop", RECORDING + "tileStartStop", TWO_READS),
+            new Row("two threads to one", THREADS + "twoThreads", THREADS + "oneThread", Kind.AT_LEAST, 1.9),
+            new Row("(clock reads, two threads to one)", THREADS + "floorTwoThreads", THREADS + "floorOneThread", Kind.SHOWN, 0),
+            shown("Brick Profiler", COMPETITOR + "brickProfiler", TWO_READS_BESIDE),
+            shown("PerfMark", COMPETITOR + "perfMark", TWO_READS_BESIDE),
+            shown("PerfMark, off", COMPETITOR + "perfMarkOff", TWO_READS_BESIDE),
+            shown("HdrHistogram SingleWriterRecorder", COMPETITOR + "hdrSingleWriter", TWO_READS_BESIDE),
+            shown("HdrHistogram Recorder", COMPETITOR + "hdrRecorder", TWO_READS_BESIDE),
+            shown("Micrometer Timer.record", COMPETITOR + "micrometerRecord", TWO_READS_BESIDE),
+            shown("Micrometer Timer.Sample", COMPETITOR + "micrometerSample", TWO_READS_BESIDE),
+            shown("Dropwizard Timer", COMPETITOR + "dropwizard", TWO_READS_BESIDE),
+            shown("JFR event", COMPETITOR + "jfrEvent", TWO_READS_BESIDE),
+            shown("JFR event, off", COMPETITOR + "jfrEventOff", TWO_READS_BESIDE),
+            shown("OpenTelemetry span", COMPETITOR + "openTelemetry", TWO_READS_BESIDE),
+            shown("OpenTelemetry span, not sampled", COMPETITOR + "openTelemetryNotSampled", TWO_READS_BESIDE));
+
+    private RatioTable() {}
+
+    private enum Kind {
+        AT_MOST,
+        AT_LEAST,
+        NS_OVER,
+        SHOWN
+    }
+
+    private record Row(String what, String benchmark, String floor, Kind kind, double bound) {
+        double compare(double value, double floorValue) {
+            return kind == Kind.NS_OVER ? value - floorValue : value / floorValue;
+        }
+
+        String boundText() {
+            return switch (kind) {
+                case AT_MOST -> format("≤ %.2f ×", bound);
+                case AT_LEAST -> format("≥ %.2f ×", bound);
+                case NS_OVER -> format("≤ floor + %.2f ns", bound);
+                case SHOWN -> "";
+            };
+        }
+
+        String verdict(double compared) {
+            return switch (kind) {
+                case AT_MOST, NS_OVER -> compared <= bound ? "ok" : "over";
+                case AT_LEAST -> compared >= bound ? "ok" : "under";
+                case SHOWN -> "";
+            };
+        }
+    }
+
+    private static Row atMost(double bound, String what, String benchmark, String floor) {
+        return new Row(what, benchmark, floor, Kind.AT_MOST, bound);
+    }
+
+    private static Row shown(String what, String benchmark, String floor) {
+        return new Row(what, benchmark, floor, Kind.SHOWN, 0);
+    }
+
+    /**
+     * Runs the rounds and prints the table.
+     *
+     * @param args see above
+     * @throws RunnerException where a benchmark fails
+     */
+    public static void main(String[] args) throws RunnerException {
+        String pattern = args.length > 0 && !args[0].startsWith("-") ? args[0] : ".*";
+        int rounds = option(args, "-rounds", 3);
+        int warmupMs = option(args, "-warmup", 2_000);
+        int iterations = option(args, "-iterations", 3);
+        int ms = option(args, "-ms", 400);
+        List<Row> rows = ROWS.stream()
+                .filter(row -> Pattern.compile(pattern).matcher(row.benchmark).find())
+                .toList();
+        if (rows.isEmpty()) {
+            throw new IllegalArgumentException("no benchmark matches '" + pattern + "'");
+        }
+        List<Map<String, Double>> scores = new ArrayList<>();
+        Random order = new Random(rounds);
+        for (int round = 1; round <= rounds; round++) {
+            System.err.printf("round %d of %d%n", round, rounds);
+            scores.add(runRound(rows, order, warmupMs, iterations, ms));
+        }
+        System.out.println(table(rows, scores));
+        Environment here = Environment.current();
+        System.out.printf(
+                Locale.ROOT,
+                "`%s %s`, %d rounds of %d × %d ms after %d ms of warm-up; %s%n",
+                RatioTable.class.getName(),
+                String.join(" ", args),
+                rounds,
+                iterations,
+                ms,
+                warmupMs,
+                here);
+    }
+
+    private static int option(String[] args, String name, int otherwise) {
+        int at = Arrays.asList(args).indexOf(name);
+        return at < 0 || at + 1 == args.length ? otherwise : Integer.parseInt(args[at + 1]);
+    }
+
+    private static Map<String, Double> runRound(
+            List<Row> rows, Random order, int warmupMs, int iterations, int ms) throws RunnerException {
+        Set<String> wanted = new LinkedHashSet<>();
+        for (Row row : rows) {
+            wanted.add(row.floor);
+            wanted.add(row.benchmark);
+        }
+        List<String> shuffled = new ArrayList<>(wanted);
+        Collections.shuffle(shuffled, order);
+        Map<String, Double> scores = new HashMap<>();
+        for (String benchmark : shuffled) {
+            Collection<RunResult> results = new Runner(new OptionsBuilder()
+                            .include(Pattern.quote("." + benchmark) + "$")
+                            .forks(1)
+                            .warmupIterations(WARMUP_ITERATIONS)
+                            .warmupTime(TimeValue.milliseconds(warmupMs / WARMUP_ITERATIONS))
+                            .measurementIterations(iterations)
+                            .measurementTime(TimeValue.milliseconds(ms))
+                            .verbosity(VerboseMode.SILENT)
+                            .shouldFailOnError(true)
+                            .build())
+                    .run();
+            scores.put(benchmark, results.iterator().next().getPrimaryResult().getScore());
+        }
+        return scores;
+    }
+
+    private static String table(List<Row> rows, List<Map<String, Double>> scores) {
+        StringBuilder text = new StringBuilder("| what | measured | floor | to floor | lowest..highest round | bound | |\n");
+        text.append("|---|---:|---:|---:|---|---|---|\n");
+        for (Row row : rows) {
+            double[] values = sorted(scores, row.benchmark);
+            double[] floors = sorted(scores, row.floor);
+            double[] compared = scores.stream()
+                    .mapToDouble(round -> row.compare(score(round, row.benchmark), score(round, row.floor)))
+                    .sorted()
+                    .toArray();
+            String unit = row.benchmark.startsWith(THREADS) ? "/us" : " ns";
+            text.append(format(
+                    "| %s | %.2f%s | %.2f%s | %s | %.2f..%.2f | %s | %s |%n",
+                    row.what,
+                    median(values),
+                    unit,
+                    median(floors),
+                    unit,
+                    format(row.kind == Kind.NS_OVER ? "%+.2f ns" : "%.2f ×", median(compared)),
+                    compared[0],
+                    compared[compared.length - 1],
+                    row.boundText(),
+                    row.verdict(median(compared))));
+        }
+        return text.toString();
+    }
+
+    private static double[] sorted(List<Map<String, Double>> scores, String benchmark) {
+        return scores.stream()
+                .mapToDouble(round -> score(round, benchmark))
+                .sorted()
+                .toArray();
+    }
+
+    private static double score(Map<String, Double> round, String benchmark) {
+        return round.getOrDefault(benchmark, Double.NaN);
+    }
+
+    private static double median(double[] sorted) {
+        int middle = sorted.length / 2;
+        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    }
+
+    private static String format(String pattern, Object... values) {
+        return String.format(Locale.ROOT, pattern, values);
+    }
+}

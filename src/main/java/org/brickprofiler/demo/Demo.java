@@ -1,0 +1,201 @@
+package org.brickprofiler.demo;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * Decodes tokens with a small transformer of random weights and prints where the time went. Exit code 0, or 2 after
+ * bad input, which is told in one line.
+ */
+@Command(
+        name = "demo",
+        sortOptions = false,
+        sortSynopsis = false,
+        usageHelpWidth = 100,
+        description = "Decodes tokens with a small transformer of random weights, prints where the time went, and "
+                + "writes the same as JSON. The defaults take about 20 seconds on two cores.",
+        optionListHeading = "%nOptions, with their defaults:%n",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  A short run of a small model:",
+            "    mvn -q compile exec:java -Dexec.args=\"--layers 4 --tokens 200\"",
+            "  One thread, always the likeliest token, results elsewhere:",
+            "    mvn -q compile exec:java -Dexec.args=\"--threads 1 --temperature 0 --json /tmp/one.json\"",
+            "  As many key heads as query heads, and no tiles timed:",
+            "    mvn -q compile exec:java -Dexec.args=\"--kv-heads 8 --no-tiles\""
+        })
+public final class Demo implements Callable<Integer> {
+
+    private static final int BAD_INPUT = CommandLine.ExitCode.USAGE;
+
+    private static final long BYTES_PER_MB = 1_000_000;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private DemoOptions options;
+
+    @SuppressWarnings("unused") // picocli reads it
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Print this and end.")
+    private boolean help;
+
+    private Demo() {}
+
+    /**
+     * Runs the demonstration. Returns where it went well, so that it may run inside another program; otherwise ends the
+     * virtual machine with the exit code.
+     *
+     * @param args the options; {@code --help} tells them
+     */
+    public static void main(String[] args) {
+        int exitCode = commandLine().execute(args);
+        if (exitCode != CommandLine.ExitCode.OK) {
+            System.exit(exitCode);
+        }
+    }
+
+    /** The command, with one line for every kind of bad input. */
+    static CommandLine commandLine() {
+        return new CommandLine(new Demo())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(
+                        (badInput, args) -> refuse(badInput.getCommandLine().getErr(), badInput));
+    }
+
+    private static int refuse(PrintWriter err, Exception badInput) {
+        return fail(err, badInput.getMessage() + " (--help tells the options)");
+    }
+
+    private static int fail(PrintWriter err, String message) {
+        err.println("demo: " + message.lines().collect(Collectors.joining(" ")));
+        err.flush();
+        return BAD_INPUT;
+    }
+
+    @Override
+    public Integer call() {
+        PrintWriter err = spec.commandLine().getErr();
+        BrickProfiler profiler = profiler();
+        Decoder decoder;
+        try {
+            decoder = decoder(profiler);
+        } catch (IllegalArgumentException badInput) {
+            return refuse(err, badInput);
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        DecodeRun run;
+        try (decoder) {
+            describe(decoder.config(), out);
+            run = decode(decoder, profiler);
+        }
+        report(run, out);
+        try {
+            JsonReport.write(run.snapshot(), options.json());
+        } catch (IOException e) {
+            return fail(err, OutputFile.describe(options.json(), e));
+        }
+        out.println("JSON: " + options.json().toAbsolutePath());
+        out.flush();
+        return CommandLine.ExitCode.OK;
+    }
+
+    private BrickProfiler profiler() {
+        BrickProfiler profiler =
+                BrickProfiler.builder().percentiles(options.percentiles()).build();
+        profiler.setSyncMode(options.syncMode());
+        profiler.enable();
+        if (options.tiles()) {
+            profiler.tiles().enable();
+        }
+        return profiler;
+    }
+
+    /** Finds out everything that could go wrong, as far as it is known before the work begins. */
+    private Decoder decoder(BrickProfiler profiler) {
+        ModelConfig config = options.model();
+        Sampler sampler = options.sampler();
+        OutputFile.requireWritable(options.json());
+        if (config.memoryBytes() > Runtime.getRuntime().maxMemory()) {
+            throw tooLarge(config);
+        }
+        try {
+            Weights weights = Weights.random(config, options.seed());
+            return new Decoder(weights, sampler, options.threads(), Instruments.of(profiler));
+        } catch (OutOfMemoryError e) {
+            // How much of the heap large arrays can use is up to the collector: only trying tells.
+            throw tooLarge(config);
+        }
+    }
+
+    private static IllegalArgumentException tooLarge(ModelConfig config) {
+        return new IllegalArgumentException(String.format(
+                Locale.ROOT,
+                "the model takes %d MB, too much for a heap of %d MB: choose a smaller one, or a larger -Xmx",
+                config.memoryBytes() / BYTES_PER_MB,
+                Runtime.getRuntime().maxMemory() / BYTES_PER_MB));
+    }
+
+    private DecodeRun decode(Decoder decoder, BrickProfiler profiler) {
+        try (DecodeProgress progress = progress()) {
+            return DecodeRun.run(decoder, profiler, options.warmup(), options.tokens(), progress);
+        }
+    }
+
+    private void describe(ModelConfig config, PrintWriter out) {
+        out.printf(
+                Locale.ROOT,
+                "Llama decoder, random weights: layers %d, dim %d, heads %d (%d for keys and values), FFN %d, "
+                        + "vocabulary %d%n%.1f M parameters, %d MB with the KV cache; seed %d, threads %d%n",
+                config.layers(),
+                config.dim(),
+                config.heads(),
+                config.kvHeads(),
+                config.ffnDim(),
+                config.vocab(),
+                config.parameters() / 1e6,
+                config.memoryBytes() / BYTES_PER_MB,
+                options.seed(),
+                options.threads());
+        out.flush();
+    }
+
+    private DecodeProgress progress() {
+        return Terminal.isInteractive()
+                ? DecodeProgress.bar(options.warmup() + options.tokens(), System.out)
+                : DecodeProgress.SILENT;
+    }
+
+    private void report(DecodeRun run, PrintWriter out) {
+        String tokens = run.firstTokens().stream().map(String::valueOf).collect(Collectors.joining(" "));
+        out.printf(
+                Locale.ROOT,
+                "%d tokens in %.2f s: %.1f tokens/s, after %d tokens of warm-up that count for nothing%n",
+                run.tokens(),
+                run.wallNs() / 1e9,
+                run.tokensPerSec(),
+                options.warmup());
+        out.println("First tokens: " + tokens + (run.tokens() > run.firstTokens().size() ? " ..." : ""));
+        out.println();
+        out.println(TextReport.render(run.snapshot()).stripTrailing());
+        if (options.tiles()) {
+            out.println("Elements of a tile: the floats it touches (weights, inputs and outputs).");
+        }
+        out.flush();
+    }
+}

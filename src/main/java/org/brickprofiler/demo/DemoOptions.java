@@ -1,0 +1,142 @@
+package org.brickprofiler.demo;
+
+import java.nio.file.Path;
+import org.brickprofiler.SyncMode;
+import picocli.CommandLine.Option;
+
+/** What a person may choose. The fields are filled by picocli; the methods check them and build from them. */
+final class DemoOptions {
+
+    private static final int MOST_THREADS = 256;
+
+    /** Beyond these the memory, not the processor, limits a decoder; whoever knows better may ask for more. */
+    private static final int MOST_DEFAULT_THREADS = 8;
+
+    @Option(names = "--layers", paramLabel = "N", description = "Layers (${DEFAULT-VALUE}).")
+    private int layers = 12;
+
+    @Option(names = "--dim", paramLabel = "N", description = "Width of the model (${DEFAULT-VALUE}).")
+    private int dim = 512;
+
+    @Option(names = "--heads", paramLabel = "N", description = "Query heads (${DEFAULT-VALUE}).")
+    private int heads = 8;
+
+    @Option(names = "--kv-heads", paramLabel = "N", description = "Key and value heads (${DEFAULT-VALUE}).")
+    private int kvHeads = 4;
+
+    @Option(names = "--ffn", paramLabel = "N", description = "Width of the feed-forward block (${DEFAULT-VALUE}).")
+    private int ffnDim = 1408;
+
+    @Option(names = "--vocab", paramLabel = "N", description = "Different tokens (${DEFAULT-VALUE}).")
+    private int vocab = 16_000;
+
+    @Option(names = "--tokens", paramLabel = "N", description = "Tokens to decode and measure (${DEFAULT-VALUE}).")
+    private int tokens = 1_500;
+
+    @Option(
+            names = "--warmup",
+            paramLabel = "N",
+            description = "Tokens to decode before that, left out of the results (${DEFAULT-VALUE}).")
+    private int warmup = 20;
+
+    @Option(names = "--threads", paramLabel = "N", description = "Threads that compute (${DEFAULT-VALUE}).")
+    private int threads = Math.min(MOST_DEFAULT_THREADS, Runtime.getRuntime().availableProcessors());
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            description = "The same seed gives the same model and the same tokens (${DEFAULT-VALUE}).")
+    private long seed = 42;
+
+    @Option(
+            names = "--temperature",
+            paramLabel = "X",
+            description = "How freely tokens are chosen; 0 always takes the likeliest (${DEFAULT-VALUE}).")
+    private double temperature = 0.8;
+
+    @Option(
+            names = "--top-p",
+            paramLabel = "X",
+            description = "Choose among the likeliest tokens that reach this probability (${DEFAULT-VALUE}).")
+    private double topP = 0.95;
+
+    @Option(
+            names = "--sync-mode",
+            paramLabel = "MODE",
+            description = "When the profiler resolves what is pending: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
+    private SyncMode syncMode = SyncMode.DEFERRED;
+
+    @Option(
+            names = "--no-percentiles",
+            negatable = true,
+            description = "Record how the times are spread, or not (recorded).")
+    private boolean percentiles = true;
+
+    @Option(
+            names = "--no-tiles",
+            negatable = true,
+            description = "Time the tiles of the matrix products, or not (timed).")
+    private boolean tiles = true;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Where the JSON goes (${DEFAULT-VALUE}).")
+    private Path json = Path.of("brick-profile.json");
+
+    /**
+     * Checks the numbers and makes the shape of the model from them.
+     *
+     * @throws IllegalArgumentException when a number makes no sense; the message names it
+     */
+    ModelConfig model() {
+        requireInRange("tokens", tokens, 1, ModelConfig.LARGEST);
+        requireInRange("warmup", warmup, 0, ModelConfig.LARGEST);
+        requireInRange("threads", threads, 1, MOST_THREADS);
+        return new ModelConfig(layers, dim, heads, kvHeads, ffnDim, vocab, tokens + warmup);
+    }
+
+    private static void requireInRange(String what, int value, int smallest, int largest) {
+        if (value < smallest || value > largest) {
+            throw new IllegalArgumentException(what + " " + value + " is not within " + smallest + " to " + largest);
+        }
+    }
+
+    /**
+     * Makes the sampler.
+     *
+     * @throws IllegalArgumentException when a number is out of range; the message names it
+     */
+    Sampler sampler() {
+        return new Sampler(temperature, topP, seed);
+    }
+
+    int tokens() {
+        return tokens;
+    }
+
+    int warmup() {
+        return warmup;
+    }
+
+    int threads() {
+        return threads;
+    }
+
+    long seed() {
+        return seed;
+    }
+
+    SyncMode syncMode() {
+        return syncMode;
+    }
+
+    boolean percentiles() {
+        return percentiles;
+    }
+
+    boolean tiles() {
+        return tiles;
+    }
+
+    Path json() {
+        return json;
+    }
+}

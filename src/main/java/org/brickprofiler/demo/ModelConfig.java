@@ -1,0 +1,94 @@
+package org.brickprofiler.demo;
+
+/**
+ * The shape of a decoder. Immutable; a shape that cannot be built is refused.
+ *
+ * @param layers number of layers
+ * @param dim width of the residual stream
+ * @param heads number of query heads
+ * @param kvHeads number of key and value heads; each serves {@code heads / kvHeads} query heads
+ * @param ffnDim width of the feed-forward block
+ * @param vocab number of different tokens
+ * @param maxSequence number of positions the KV cache has room for
+ */
+record ModelConfig(int layers, int dim, int heads, int kvHeads, int ffnDim, int vocab, int maxSequence) {
+
+    /** The largest value of every component. It keeps all sums below in 64 bits. */
+    static final int LARGEST = 1 << 20;
+
+    /** Weights of one matrix lie in one Java array. */
+    private static final long LARGEST_MATRIX = Integer.MAX_VALUE - 8L;
+
+    /**
+     * Checks the shape.
+     *
+     * @throws IllegalArgumentException when the shape cannot be built; the message names the value
+     */
+    ModelConfig {
+        requireInRange("layers", layers);
+        requireInRange("dim", dim);
+        requireInRange("heads", heads);
+        requireInRange("kv-heads", kvHeads);
+        requireInRange("ffn", ffnDim);
+        requireInRange("vocab", vocab);
+        requireInRange("sequence", maxSequence);
+        if (dim % heads != 0) {
+            throw new IllegalArgumentException("dim " + dim + " is not divisible by heads " + heads);
+        }
+        if (heads % kvHeads != 0) {
+            throw new IllegalArgumentException("heads " + heads + " is not divisible by kv-heads " + kvHeads);
+        }
+        if (dim / heads % 2 != 0) {
+            throw new IllegalArgumentException("dim " + dim + " with heads " + heads + " gives heads of size "
+                    + dim / heads + ", and rotary embedding needs an even size");
+        }
+        requireFits("dim x dim", dim, dim);
+        requireFits("dim x (heads + 2 x kv-heads) x head size", dim, dim + 2L * kvHeads * (dim / heads));
+        requireFits("dim x ffn", dim, ffnDim);
+        requireFits("dim x vocab", dim, vocab);
+        requireFits("heads x sequence", heads, maxSequence);
+        requireFits("sequence x head size", maxSequence, dim / heads);
+    }
+
+    private static void requireInRange(String what, int value) {
+        if (value < 1 || value > LARGEST) {
+            throw new IllegalArgumentException(what + " " + value + " is not within 1 to " + LARGEST);
+        }
+    }
+
+    private static void requireFits(String what, long rows, long cols) {
+        if (rows * cols > LARGEST_MATRIX) {
+            throw new IllegalArgumentException(
+                    what + " is " + rows * cols + " floats, and an array holds " + LARGEST_MATRIX);
+        }
+    }
+
+    /** Width of one head. */
+    int headDim() {
+        return dim / heads;
+    }
+
+    /** Width of all keys, or all values, of one position. */
+    int kvDim() {
+        return kvHeads * headDim();
+    }
+
+    /** Width of queries, keys and values of one position together. */
+    int qkvDim() {
+        return dim + 2 * kvDim();
+    }
+
+    /** Number of weights of the whole model. */
+    long parameters() {
+        long attention = (long) dim * qkvDim() + (long) dim * dim;
+        long feedForward = 3L * dim * ffnDim;
+        long norms = 2L * dim;
+        return layers * (attention + feedForward + norms) + 2L * vocab * dim + dim;
+    }
+
+    /** Memory that the weights and the KV cache take. */
+    long memoryBytes() {
+        long cached = 2L * layers * maxSequence * kvDim();
+        return Float.BYTES * (parameters() + cached);
+    }
+}

@@ -1,0 +1,47 @@
+package org.brickprofiler.demo;
+
+import java.io.IOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** A file that is written after a long run: what makes that impossible is found before it. */
+final class OutputFile {
+
+    private OutputFile() {}
+
+    /**
+     * Checks that a file can be written, and leaves no trace.
+     *
+     * @param file the file; it may exist, its folder must
+     * @throws IllegalArgumentException when it cannot be written; the message says why
+     */
+    static void requireWritable(Path file) {
+        Path folder = file.toAbsolutePath().getParent();
+        if (folder == null || Files.isDirectory(file)) {
+            throw cannotWrite(file, "it is a folder");
+        }
+        if (Files.notExists(folder)) {
+            throw cannotWrite(file, "the folder " + folder + " does not exist");
+        }
+        if (!Files.isDirectory(folder)) {
+            throw cannotWrite(file, folder + " is not a folder");
+        }
+        try {
+            // Permissions alone do not tell: a file system may be read-only, and root is above permissions.
+            Files.delete(Files.createTempFile(folder, ".brick-demo", ".tmp"));
+        } catch (IOException e) {
+            throw cannotWrite(file, "the folder " + folder + " cannot be written to");
+        }
+    }
+
+    private static IllegalArgumentException cannotWrite(Path file, String reason) {
+        return new IllegalArgumentException("cannot write " + file + ": " + reason);
+    }
+
+    /** What to tell a person about a write that failed, in one line. */
+    static String describe(Path file, IOException failure) {
+        String reason = failure instanceof FileSystemException e ? e.getReason() : failure.getMessage();
+        return "cannot write " + file + ": " + (reason == null ? failure.getClass().getSimpleName() : reason);
+    }
+}

@@ -1,0 +1,139 @@
+package org.brickprofiler.report;
+
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.util.List;
+import java.util.Locale;
+
+/** Numbers as people read them: four significant digits, and a unit that fits. Stateless; any thread. */
+final class HumanUnits {
+
+    private static final int DIGITS = 4;
+    private static final MathContext ROUNDED = new MathContext(DIGITS, RoundingMode.HALF_UP);
+    private static final BigDecimal THOUSAND = BigDecimal.valueOf(1_000);
+
+    private static final List<String> TIME_UNITS = List.of("ns", "us", "ms", "s");
+    private static final List<String> PREFIXES = List.of("", "k", "M", "G", "T", "P");
+
+    /** The smallest share that is not rounded to 0.0. */
+    private static final double SMALLEST_PERCENT = 0.05;
+
+    private HumanUnits() {}
+
+    /** A number and the unit it is given in. */
+    private record Scaled(String number, String unit) {
+        static Scaled of(BigDecimal value, List<String> units) {
+            // Rounded before the unit is chosen: 999.96 us are 1.000 ms.
+            BigDecimal rounded = value.round(ROUNDED);
+            boolean whole = rounded.stripTrailingZeros().scale() <= 0;
+            int unit = 0;
+            while (unit < units.size() - 1 && rounded.compareTo(THOUSAND) >= 0) {
+                rounded = rounded.movePointLeft(3);
+                unit++;
+            }
+            return new Scaled(unit == 0 && whole ? plain(rounded, 0) : plain(rounded), units.get(unit));
+        }
+    }
+
+    /**
+     * A duration.
+     *
+     * @param ns the duration, ns, 0 or more
+     * @return for example {@code "12.34 ms"}
+     */
+    static String duration(long ns) {
+        return duration(BigDecimal.valueOf(ns));
+    }
+
+    /**
+     * A mean duration.
+     *
+     * @param ns the duration, ns, 0 or more
+     * @return for example {@code "12.34 ms"}
+     */
+    static String duration(double ns) {
+        return duration(BigDecimal.valueOf(ns));
+    }
+
+    private static String duration(BigDecimal ns) {
+        Scaled scaled = Scaled.of(ns, TIME_UNITS);
+        return scaled.number() + " " + scaled.unit();
+    }
+
+    /**
+     * A duration for a column that is aligned to the right: the unit is two characters wide, so that numbers end at the
+     * same place.
+     *
+     * @param ns the duration, ns, 0 or more
+     * @return for example {@code "12.34  s"}
+     */
+    static String durationCell(long ns) {
+        return durationCell(BigDecimal.valueOf(ns));
+    }
+
+    /**
+     * A mean duration, as {@link #durationCell(long)}.
+     *
+     * @param ns the duration, ns, 0 or more
+     * @return for example {@code "12.34  s"}
+     */
+    static String durationCell(double ns) {
+        return durationCell(BigDecimal.valueOf(ns));
+    }
+
+    private static String durationCell(BigDecimal ns) {
+        Scaled scaled = Scaled.of(ns, TIME_UNITS);
+        return String.format(Locale.ROOT, "%s %2s", scaled.number(), scaled.unit());
+    }
+
+    /**
+     * A rate for a column that is aligned to the right: the prefix is one character wide.
+     *
+     * @param rate the rate, 0 or more
+     * @return for example {@code "12.34 M"}, or {@code "12.34  "} without a prefix
+     */
+    static String rateCell(double rate) {
+        Scaled scaled = Scaled.of(BigDecimal.valueOf(rate), PREFIXES);
+        return String.format(Locale.ROOT, "%s %1s", scaled.number(), scaled.unit());
+    }
+
+    /**
+     * A number without a unit.
+     *
+     * @param value the number, 0 or more
+     * @return four significant digits, at most three of them after the point
+     */
+    static String number(double value) {
+        return plain(BigDecimal.valueOf(value).round(ROUNDED));
+    }
+
+    /**
+     * A count.
+     *
+     * @param count the count
+     * @return all its digits, for example {@code "1,234,567"}
+     */
+    static String count(long count) {
+        return String.format(Locale.ROOT, "%,d", count);
+    }
+
+    /**
+     * A share, without the percent sign.
+     *
+     * @param percent the share, 0 or more
+     * @return for example {@code "42.1"}; {@code "<0.1"} for what would read as nothing, but is something
+     */
+    static String percent(double percent) {
+        return percent > 0 && percent < SMALLEST_PERCENT ? "<0.1" : String.format(Locale.ROOT, "%,.1f", percent);
+    }
+
+    private static String plain(BigDecimal rounded) {
+        int digitsBeforePoint = Math.max(1, rounded.precision() - rounded.scale());
+        return plain(rounded, Math.max(0, DIGITS - digitsBeforePoint));
+    }
+
+    private static String plain(BigDecimal rounded, int decimals) {
+        return String.format(Locale.ROOT, "%,." + decimals + "f", rounded);
+    }
+}

@@ -1,0 +1,268 @@
+package org.brickprofiler.report;
+
+import com.fasterxml.jackson.core.JsonParseException;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * Typed values from a stream of JSON. A wrong value ends the reading, with an exception that says which value it is and
+ * where it stands. A value of {@code null} counts as a key that is not there. One thread.
+ */
+final class JsonInput {
+
+    private static final int LONGEST_QUOTE = 40;
+
+    private final JsonParser parser;
+
+    /**
+     * Input from the start of a text.
+     *
+     * @param parser the parser, before its first token; the caller closes it
+     */
+    JsonInput(JsonParser parser) {
+        this.parser = parser;
+    }
+
+    /** Takes the value of a key, or {@linkplain #skip skips} it. */
+    @FunctionalInterface
+    interface KeyReader {
+        /**
+         * Takes one value.
+         *
+         * @param key its key
+         * @throws IOException when it is wrong
+         */
+        void read(String key) throws IOException;
+    }
+
+    /** Takes an item of an array. */
+    @FunctionalInterface
+    interface ItemReader {
+        /**
+         * Takes one item.
+         *
+         * @throws IOException when it is wrong
+         */
+        void read() throws IOException;
+    }
+
+    /**
+     * Reads a text that is one object.
+     *
+     * @param keys takes the values
+     * @throws IOException when it is something else
+     */
+    void document(KeyReader keys) throws IOException {
+        if (parser.nextToken() == null) {
+            throw error("there is no text");
+        }
+        object("the report", keys);
+        if (parser.nextToken() != null) {
+            throw error("there is more text after the end of the report");
+        }
+    }
+
+    /**
+     * Reads an object.
+     *
+     * @param what what it is, for messages
+     * @param keys takes the values
+     * @throws IOException when it is something else
+     */
+    void object(String what, KeyReader keys) throws IOException {
+        if (!parser.isExpectedStartObjectToken()) {
+            throw wrong(what, "is not an object");
+        }
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            if (parser.nextToken() != JsonToken.VALUE_NULL) {
+                keys.read(key);
+            }
+        }
+    }
+
+    /**
+     * Reads an array.
+     *
+     * @param what what it is, for messages
+     * @param items takes each item
+     * @throws IOException when it is something else
+     */
+    void array(String what, ItemReader items) throws IOException {
+        if (!parser.isExpectedStartArrayToken()) {
+            throw wrong(what, "is not an array");
+        }
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            items.read();
+        }
+    }
+
+    /**
+     * Passes over a value and everything in it.
+     *
+     * @throws IOException when it is malformed
+     */
+    void skip() throws IOException {
+        parser.skipChildren();
+    }
+
+    /**
+     * Reads a string.
+     *
+     * @param what what it is, for messages
+     * @return the string
+     * @throws IOException when it is something else
+     */
+    String text(String what) throws IOException {
+        if (parser.currentToken() != JsonToken.VALUE_STRING) {
+            throw wrong(what, "is not a string");
+        }
+        return parser.getText();
+    }
+
+    /**
+     * Reads a string or a number as it is written.
+     *
+     * @param what what it is, for messages
+     * @return its characters
+     * @throws IOException when it is something else
+     */
+    String scalar(String what) throws IOException {
+        return isNumber() ? parser.getText() : text(what);
+    }
+
+    /**
+     * Reads one of several strings.
+     *
+     * @param what what it is, for messages
+     * @param constants what the strings stand for
+     * @param name the string of each
+     * @param <T> what the strings stand for
+     * @return the constant whose string it is, in upper or lower case
+     * @throws IOException when there is none
+     */
+    <T> T oneOf(String what, T[] constants, Function<T, String> name) throws IOException {
+        String read = text(what);
+        for (T constant : constants) {
+            if (name.apply(constant).equalsIgnoreCase(read)) {
+                return constant;
+            }
+        }
+        throw wrong(what, "is none of " + String.join(", ", List.of(constants).stream().map(name).toList()));
+    }
+
+    /**
+     * Reads a whole number. One with an exponent or a point is accepted if its value is whole: other programs write
+     * large numbers so.
+     *
+     * @param what what it is, for messages
+     * @param smallest the smallest number that is right
+     * @param largest the largest one
+     * @return the number
+     * @throws IOException when it is something else
+     */
+    long whole(String what, long smallest, long largest) throws IOException {
+        if (!isNumber()) {
+            throw wrong(what, "is not a number");
+        }
+        BigDecimal number = parser.getDecimalValue();
+        if (number.signum() < 0 && smallest == 0) {
+            throw wrong(what, "is negative");
+        }
+        long value;
+        try {
+            value = number.longValueExact();
+        } catch (ArithmeticException fractionOrTooLarge) {
+            throw wrong(what, "is not a whole number of at most " + largest);
+        }
+        if (value < smallest || value > largest) {
+            throw wrong(what, "is not within " + smallest + " to " + largest);
+        }
+        return value;
+    }
+
+    /**
+     * Reads a number.
+     *
+     * @param what what it is, for messages
+     * @param largest the largest number that is right
+     * @return the number, 0 or more
+     * @throws IOException when it is something else
+     */
+    double real(String what, double largest) throws IOException {
+        if (!isNumber()) {
+            throw wrong(what, "is not a number");
+        }
+        double value = parser.getDoubleValue();
+        if (value < 0) {
+            throw wrong(what, "is negative");
+        }
+        if (!(value <= largest)) {
+            throw wrong(what, "is above " + largest);
+        }
+        return value;
+    }
+
+    /**
+     * Reads true or false.
+     *
+     * @param what what it is, for messages
+     * @return which
+     * @throws IOException when it is something else
+     */
+    boolean flag(String what) throws IOException {
+        if (!parser.currentToken().isBoolean()) {
+            throw wrong(what, "is neither true nor false");
+        }
+        return parser.getBooleanValue();
+    }
+
+    /**
+     * Reads a moment, as ISO 8601 in UTC.
+     *
+     * @param what what it is, for messages
+     * @return the moment
+     * @throws IOException when it is something else
+     */
+    Instant moment(String what) throws IOException {
+        try {
+            return Instant.parse(text(what));
+        } catch (DateTimeException malformed) {
+            throw wrong(what, "is not a time such as 2026-01-31T23:59:59.999Z");
+        }
+    }
+
+    private boolean isNumber() {
+        return parser.currentToken().isNumeric();
+    }
+
+    /**
+     * The exception for a value that is wrong; throw it.
+     *
+     * @param what what the value is
+     * @param why what is wrong with it
+     * @return the exception, with the value and its place
+     * @throws IOException when the value is malformed too
+     */
+    IOException wrong(String what, String why) throws IOException {
+        String value = PlainText.shortened(PlainText.ascii(parser.getText()), LONGEST_QUOTE);
+        boolean quoted = parser.currentToken() == JsonToken.VALUE_STRING;
+        return error(what + " " + (quoted ? '"' + value + '"' : value) + " " + why);
+    }
+
+    /**
+     * The exception for a fault at this place; throw it.
+     *
+     * @param message what is wrong
+     * @return the exception, with the place
+     */
+    IOException error(String message) {
+        return new JsonParseException(parser, message, parser.currentTokenLocation());
+    }
+}

@@ -1,0 +1,101 @@
+package org.brickprofiler.report;
+
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.io.JsonEOFException;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.brickprofiler.ProfileSnapshot;
+
+/**
+ * A profile as JSON, and back without loss: {@code read} returns a snapshot that equals the one that was written.
+ *
+ * <p>Keys are in snake case and carry their units ({@code _ns}, {@code _us}); {@code pct} is a share of the sum of
+ * brick time. What follows from other values, such as an average, is written for the convenience of other programs and
+ * ignored when it is read. Optional values are left out where there is none. Equal snapshots give equal text.
+ *
+ * <p>The file names its {@code schema_version}, as major and minor number. Readers ignore keys they do not know, and
+ * keys that an older file lacks read as zero or are worked out from others; so files of the same major version can be
+ * read in both directions. A higher major version is refused.
+ *
+ * <p>Stateless; any thread.
+ */
+public final class JsonReport {
+
+    private JsonReport() {}
+
+    /**
+     * The report of a profile.
+     *
+     * @param snapshot the profile
+     * @return indented JSON that ends with a line break
+     */
+    public static String toJson(ProfileSnapshot snapshot) {
+        ByteArrayOutputStream json = new ByteArrayOutputStream();
+        try {
+            JsonReportWriter.write(snapshot, json);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException("memory does not fail", impossible);
+        }
+        return json.toString(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Writes the report to a file. It is written to a temporary file in the same folder first, which then takes the
+     * place of an older report in one step: a reader sees the old one or the new one.
+     *
+     * @param snapshot the profile
+     * @param path where to; its folder must exist. A pipe or a terminal is written to directly
+     * @throws IOException when that fails; the message names the path and the reason, and an older report is untouched
+     */
+    public static void write(ProfileSnapshot snapshot, Path path) throws IOException {
+        AtomicFile.write(path, out -> JsonReportWriter.write(snapshot, out));
+    }
+
+    /**
+     * Reads a report from a file.
+     *
+     * @param path a file that {@link #write} wrote, of this or an older version
+     * @return the profile
+     * @throws IOException when the file cannot be read or is no such report; the message names the path and, of a wrong
+     *     value, the value, its line and its column
+     */
+    public static ProfileSnapshot read(Path path) throws IOException {
+        try (InputStream json = Files.newInputStream(path)) {
+            return JsonReportReader.read(json);
+        } catch (JsonProcessingException malformed) {
+            throw new IOException(path + ": " + describe(malformed), malformed);
+        } catch (IOException failed) {
+            throw new IOException("cannot read " + path + ": " + AtomicFile.reason(failed), failed);
+        }
+    }
+
+    /**
+     * Reads a report from text.
+     *
+     * @param json what {@link #toJson} returned, of this or an older version
+     * @return the profile
+     * @throws IOException when the text is no such report; the message names the wrong value, its line and its column
+     */
+    public static ProfileSnapshot fromJson(String json) throws IOException {
+        try {
+            return JsonReportReader.read(new ByteArrayInputStream(json.getBytes(StandardCharsets.UTF_8)));
+        } catch (JsonProcessingException malformed) {
+            throw new IOException(describe(malformed), malformed);
+        }
+    }
+
+    private static String describe(JsonProcessingException malformed) {
+        JsonLocation at = malformed.getLocation();
+        String where = at == null ? "" : "line " + at.getLineNr() + ", column " + at.getColumnNr() + ": ";
+        // The parser's own message for this case names its source object and no more.
+        boolean truncated = malformed instanceof JsonEOFException;
+        return where + (truncated ? "the text ends too early" : malformed.getOriginalMessage());
+    }
+}

@@ -1,0 +1,214 @@
+package org.brickprofiler.report;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.StreamWriteFeature;
+import com.fasterxml.jackson.core.util.DefaultIndenter;
+import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
+import com.fasterxml.jackson.core.util.Separators;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Locale;
+import java.util.Map;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.CategoryStats;
+import org.brickprofiler.Environment;
+import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.tile.TileStats;
+
+/** Writes one report. One thread. */
+final class JsonReportWriter {
+
+    /** The version of the keys and their meaning; the first number changes when older readers would misread. */
+    static final String SCHEMA_VERSION = "1.0";
+
+    /** The fast writer prints a double alike on every JDK; the JDK's own changed in 19. */
+    private static final JsonFactory FACTORY = JsonFactory.builder()
+            .enable(StreamWriteFeature.USE_FAST_DOUBLE_WRITER)
+            .disable(StreamWriteFeature.AUTO_CLOSE_TARGET)
+            .build();
+
+    /** Above it, characters are escaped, so that a lone half of a surrogate pair in a name survives UTF-8. */
+    private static final int LAST_BEFORE_SURROGATES = Character.MIN_SURROGATE - 1;
+
+    private final JsonGenerator json;
+    private final ProfileSnapshot snapshot;
+    private final long totalNs;
+
+    private JsonReportWriter(JsonGenerator json, ProfileSnapshot snapshot) {
+        this.json = json;
+        this.snapshot = snapshot;
+        this.totalNs = snapshot.totalNs();
+    }
+
+    /**
+     * Writes a report.
+     *
+     * @param snapshot the profile
+     * @param out where to, as UTF-8; flushed, and left open
+     * @throws IOException when that fails
+     */
+    static void write(ProfileSnapshot snapshot, OutputStream out) throws IOException {
+        try (JsonGenerator json = FACTORY.createGenerator(out)) {
+            json.setPrettyPrinter(indented());
+            json.setHighestNonEscapedChar(LAST_BEFORE_SURROGATES);
+            new JsonReportWriter(json, snapshot).report();
+            json.writeRaw('\n');
+        }
+    }
+
+    private static DefaultPrettyPrinter indented() {
+        Separators colonThenBlank = Separators.createDefaultInstance()
+                .withObjectFieldValueSpacing(Separators.Spacing.AFTER);
+        DefaultPrettyPrinter printer = new DefaultPrettyPrinter(colonThenBlank);
+        printer.indentObjectsWith(new DefaultIndenter("  ", "\n"));
+        return printer;
+    }
+
+    private void report() throws IOException {
+        json.writeStartObject();
+        json.writeStringField("schema_version", SCHEMA_VERSION);
+        json.writeStringField("started_at", snapshot.startedAt().toString());
+        json.writeStringField("ended_at", snapshot.endedAt().toString());
+        json.writeNumberField("wall_ns", snapshot.wallNs());
+        json.writeNumberField("threads", snapshot.threads());
+        json.writeBooleanField("virtual_threads", snapshot.virtualThreads());
+        json.writeNumberField("overhead_ns", snapshot.overheadNs());
+        json.writeNumberField("dropped_pending", snapshot.droppedPending());
+        if (snapshot.l2CacheHitRate().isPresent()) {
+            number("l2_cache_hit_rate", snapshot.l2CacheHitRate().getAsDouble());
+        }
+        json.writeBooleanField("zero_copy", snapshot.zeroCopy());
+        json.writeNumberField("total_tokens", snapshot.totalTokens());
+        json.writeNumberField("total_ns", totalNs);
+        number("total_throughput", snapshot.totalThroughput());
+        json.writeStringField("pct_base", "brick_time");
+        environments();
+        bricks();
+        categories();
+        tiles();
+        json.writeEndObject();
+    }
+
+    private void environments() throws IOException {
+        json.writeArrayFieldStart("environments");
+        for (Environment environment : snapshot.environments()) {
+            json.writeStartObject();
+            json.writeStringField("java_version", environment.javaVersion());
+            json.writeStringField("jvm", environment.jvm());
+            json.writeStringField("os", environment.os());
+            json.writeStringField("arch", environment.arch());
+            json.writeStringField("cpu", environment.cpu());
+            json.writeNumberField("processors", environment.processors());
+            json.writeNumberField("clock_resolution_ns", environment.clockResolutionNs());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private void bricks() throws IOException {
+        json.writeArrayFieldStart("bricks");
+        for (BrickStats brick : snapshot.bricks()) {
+            brick(brick);
+        }
+        json.writeEndArray();
+    }
+
+    private void brick(BrickStats brick) throws IOException {
+        json.writeStartObject();
+        json.writeStringField("name", brick.name());
+        json.writeStringField("category", brick.category().displayName());
+        json.writeNumberField("count", brick.count());
+        json.writeNumberField("total_ns", brick.totalNs());
+        number("avg_us", brick.avgUs());
+        number("min_us", brick.minUs());
+        number("max_us", brick.maxUs());
+        json.writeNumberField("min_ns", brick.minNs());
+        json.writeNumberField("max_ns", brick.maxNs());
+        json.writeNumberField("last_ns", brick.lastNs());
+        json.writeNumberField("last_at_unix_ns", brick.lastAtUnixNs());
+        number("throughput", brick.throughput());
+        number("pct", brick.percentage(totalNs));
+        json.writeNumberField("total_elements", brick.totalElements());
+        json.writeNumberField("total_bytes", brick.totalBytes());
+        json.writeNumberField("total_compressed_bytes", brick.totalCompressedBytes());
+        number("compression_ratio", brick.compressionRatio());
+        number("throughput_gbps", brick.throughputGbps());
+        json.writeNumberField("total_cycles", brick.totalCycles());
+        json.writeNumberField("min_cycles", brick.minCycles());
+        json.writeNumberField("max_cycles", brick.maxCycles());
+        json.writeStringField("bottleneck", brick.bottleneck().name().toLowerCase(Locale.ROOT));
+        if (brick.latency().isPresent()) {
+            latency(brick, brick.latency().get());
+        }
+        json.writeEndObject();
+    }
+
+    private void latency(BrickStats brick, LatencyDistribution latency) throws IOException {
+        json.writeObjectFieldStart("latency");
+        percentileUs("p50_us", brick, 50);
+        percentileUs("p90_us", brick, 90);
+        percentileUs("p99_us", brick, 99);
+        percentileUs("p999_us", brick, 99.9);
+        number("relative_error", LatencyDistribution.RELATIVE_ERROR);
+        json.writeArrayFieldStart("buckets");
+        long[] counts = latency.counts();
+        for (int bucket = 0; bucket < counts.length; bucket++) {
+            if (counts[bucket] > 0) {
+                json.writeArray(new long[] {bucket, counts[bucket]}, 0, 2);
+            }
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    private void percentileUs(String key, BrickStats brick, double percent) throws IOException {
+        number(key, brick.percentileNs(percent) / 1e3);
+    }
+
+    private void categories() throws IOException {
+        json.writeArrayFieldStart("categories");
+        for (Map.Entry<BrickCategory, CategoryStats> entry :
+                snapshot.categories().entrySet()) {
+            json.writeStartObject();
+            json.writeStringField("name", entry.getKey().displayName());
+            json.writeNumberField("count", entry.getValue().count());
+            json.writeNumberField("total_ns", entry.getValue().totalNs());
+            number("pct", entry.getValue().percentage(totalNs));
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private void tiles() throws IOException {
+        json.writeArrayFieldStart("tiles");
+        for (TileStats tile : snapshot.tiles()) {
+            json.writeStartObject();
+            json.writeStringField("level", tile.level().displayName());
+            json.writeNumberField("count", tile.count());
+            json.writeNumberField("total_ns", tile.totalNs());
+            number("avg_us", tile.avgUs());
+            number("min_us", tile.minUs());
+            number("max_us", tile.maxUs());
+            json.writeNumberField("min_ns", tile.minNs());
+            json.writeNumberField("max_ns", tile.maxNs());
+            number("gflops", tile.gflops());
+            number("arithmetic_intensity", tile.arithmeticIntensity());
+            json.writeNumberField("total_elements", tile.totalElements());
+            json.writeNumberField("total_flops", tile.totalFlops());
+            json.writeNumberField("slowest_row", tile.slowestRow());
+            json.writeNumberField("slowest_col", tile.slowestCol());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    /** Leaves out what is no number: JSON has no word for it, and other parsers would refuse the file. */
+    private void number(String key, double value) throws IOException {
+        if (Double.isFinite(value)) {
+            json.writeNumberField(key, value);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+package org.brickprofiler.report;
+
+import static org.brickprofiler.report.HumanUnits.count;
+import static org.brickprofiler.report.HumanUnits.duration;
+import static org.brickprofiler.report.HumanUnits.durationCell;
+import static org.brickprofiler.report.HumanUnits.number;
+import static org.brickprofiler.report.HumanUnits.percent;
+import static org.brickprofiler.report.HumanUnits.rateCell;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.CategoryStats;
+import org.brickprofiler.Environment;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.tile.TileStats;
+
+/**
+ * A profile as text for a console: where it was taken, the bricks, their categories, the tiles, and what the profiler
+ * itself cost. Every share names its base. Printable ASCII, with {@code "\n"} at the end of each line, whatever the
+ * locale; times carry their units. Stateless; any thread.
+ */
+public final class TextReport {
+
+    /** The most environments that are listed; many machines' profiles can be merged into one. */
+    private static final int ENVIRONMENTS_SHOWN = 4;
+
+    private static final String BRICK_SHARE = "% of brick time";
+    private static final int BAR = 9;
+    private static final String NONE = "-";
+
+    /** Files of other programs may lack what a snapshot of this one has. */
+    private static final String NOT_KNOWN = "not known";
+
+    private final ProfileSnapshot snapshot;
+    private final long totalNs;
+    private final StringBuilder text = new StringBuilder();
+
+    /** A category that recorded. */
+    private record CategoryLine(String name, CategoryStats stats) {}
+
+    private TextReport(ProfileSnapshot snapshot) {
+        this.snapshot = snapshot;
+        this.totalNs = snapshot.totalNs();
+    }
+
+    /**
+     * The report of a profile.
+     *
+     * @param snapshot the profile
+     * @return lines of text; of a profile without samples, a sentence that says so
+     */
+    public static String render(ProfileSnapshot snapshot) {
+        TextReport report = new TextReport(snapshot);
+        report.header();
+        report.bricks();
+        report.categories();
+        report.tiles();
+        report.footer();
+        return report.text.toString();
+    }
+
+    private void header() {
+        text.append("Brick profile\n");
+        fact("taken", period());
+        List<Environment> environments = snapshot.environments();
+        environments.stream().limit(ENVIRONMENTS_SHOWN).forEach(this::environment);
+        if (environments.size() > ENVIRONMENTS_SHOWN) {
+            fact("machine", "and " + count(environments.size() - ENVIRONMENTS_SHOWN) + " more");
+        }
+        fact("threads", threads());
+        fact("wall time", snapshot.wallNs() == 0 ? NOT_KNOWN : duration(snapshot.wallNs()) + " with the profiler on");
+        fact("brick time", duration(totalNs) + " summed over " + count(snapshot.samples()) + " samples"
+                + (snapshot.wallNs() == 0 ? "" : ", " + percent(percentOfWall(totalNs)) + " % of wall time"));
+    }
+
+    private String period() {
+        if (snapshot.endedAt().equals(Instant.EPOCH)) {
+            return NOT_KNOWN;
+        }
+        return snapshot.startedAt().truncatedTo(ChronoUnit.MILLIS) + " to "
+                + snapshot.endedAt().truncatedTo(ChronoUnit.MILLIS);
+    }
+
+    private String threads() {
+        if (snapshot.virtualThreads()) {
+            return count(snapshot.threads()) + " platform threads, and virtual threads, which are not counted";
+        }
+        boolean unknown = snapshot.threads() == 0 && snapshot.samples() > 0;
+        return unknown ? NOT_KNOWN : count(snapshot.threads()) + " recorded";
+    }
+
+    private void environment(Environment environment) {
+        int processors = environment.processors();
+        long clockStepNs = environment.clockResolutionNs();
+        fact("machine", known(
+                environment.cpu(),
+                processors == 0 ? "" : processors + " processors",
+                environment.arch(),
+                environment.os()));
+        fact("java", known(
+                environment.javaVersion(),
+                environment.jvm(),
+                clockStepNs == 0 ? "" : "clock step " + duration(clockStepNs)));
+    }
+
+    private static String known(String... parts) {
+        String known = Stream.of(parts).filter(part -> !part.isBlank()).collect(Collectors.joining(", "));
+        return known.isEmpty() ? NOT_KNOWN : known;
+    }
+
+    private void fact(String what, String value) {
+        text.append(String.format(Locale.ROOT, "  %-10s  %s\n", what, PlainText.ascii(value.strip())));
+    }
+
+    private void bricks() {
+        List<BrickStats> bricks = snapshot.bricks();
+        if (bricks.isEmpty()) {
+            text.append("\nNo bricks were recorded: none was stopped while the profiler was on.\n");
+            return;
+        }
+        long largestNs = bricks.get(0).totalNs();
+        boolean latency = bricks.stream().anyMatch(brick -> brick.latency().isPresent());
+        TextTable<BrickStats> table = new TextTable<BrickStats>()
+                .left("brick", BrickStats::name, "all bricks")
+                .left("category", brick -> brick.category().displayName(), "")
+                .right("count", brick -> count(brick.count()), count(snapshot.samples()))
+                .right("total", brick -> durationCell(brick.totalNs()), durationCell(totalNs))
+                .right("avg", brick -> avgCell(brick.totalNs(), brick.count()), avgCell(totalNs, snapshot.samples()))
+                .right("min", brick -> durationCell(brick.minNs()), "")
+                .rightIf(latency, "p50", brick -> percentileCell(brick, 50), "")
+                .rightIf(latency, "p99", brick -> percentileCell(brick, 99), "")
+                .right("max", brick -> durationCell(brick.maxNs()), "")
+                .right(BRICK_SHARE, brick -> shareCell(brick.totalNs(), largestNs), shareCell(totalNs, 0))
+                .right("elements/s", brick -> rateCell(brick.throughput()), rateCell(snapshot.totalThroughput()))
+                .rightIf(any(BrickStats::totalBytes), "GB/s", TextReport::bandwidthCell, "")
+                .rightIf(any(BrickStats::totalCompressedBytes), "in/out bytes", TextReport::compressionCell, "")
+                .rightIf(any(BrickStats::totalCycles), "cycles/element", TextReport::cyclesCell, "");
+        if (bricks.stream().anyMatch(brick -> brick.bottleneck() != Bottleneck.UNKNOWN)) {
+            table.left("bottleneck", TextReport::bottleneckCell, "");
+        }
+        text.append("\nBricks, largest first\n\n").append(table.render(bricks));
+    }
+
+    private boolean any(ToLongFunction<BrickStats> value) {
+        return snapshot.bricks().stream().mapToLong(value).anyMatch(recorded -> recorded > 0);
+    }
+
+    private static String avgCell(long totalNs, long count) {
+        return durationCell((double) totalNs / count);
+    }
+
+    private static String percentileCell(BrickStats brick, double percent) {
+        return brick.latency().isPresent() ? durationCell(brick.percentileNs(percent)) : NONE;
+    }
+
+    /** The share of brick time after a bar in proportion to the largest; as wide as its header. */
+    private String shareCell(long ns, long largestNs) {
+        double percent = totalNs == 0 ? 0.0 : 100.0 * ns / totalNs;
+        long bar = largestNs == 0 ? 0 : Math.round((double) BAR * ns / largestNs);
+        return String.format(Locale.ROOT, "%-" + BAR + "s%6s", "#".repeat((int) bar), percent(percent));
+    }
+
+    private static String bandwidthCell(BrickStats brick) {
+        return brick.totalBytes() == 0 ? NONE : number(brick.throughputGbps());
+    }
+
+    private static String compressionCell(BrickStats brick) {
+        return brick.totalCompressedBytes() == 0 ? NONE : number(brick.compressionRatio());
+    }
+
+    private static String cyclesCell(BrickStats brick) {
+        return brick.totalCycles() == 0 ? NONE : number(brick.cyclesPerElement());
+    }
+
+    private static String bottleneckCell(BrickStats brick) {
+        Bottleneck bottleneck = brick.bottleneck();
+        return bottleneck == Bottleneck.UNKNOWN ? NONE : bottleneck.name().toLowerCase(Locale.ROOT);
+    }
+
+    private void categories() {
+        if (snapshot.bricks().isEmpty()) {
+            return;
+        }
+        Map<BrickCategory, CategoryStats> categories = snapshot.categories();
+        List<CategoryLine> lines = categories.entrySet().stream()
+                .filter(entry -> entry.getValue().count() > 0)
+                .map(entry -> new CategoryLine(entry.getKey().displayName(), entry.getValue()))
+                .sorted(Comparator.comparingLong((CategoryLine line) -> line.stats().totalNs())
+                        .reversed())
+                .toList();
+        long largestNs = lines.get(0).stats().totalNs();
+        TextTable<CategoryLine> table = new TextTable<CategoryLine>()
+                .left("category", CategoryLine::name, "all categories")
+                .right("count", line -> count(line.stats().count()), count(snapshot.samples()))
+                .right("total", line -> durationCell(line.stats().totalNs()), durationCell(totalNs))
+                .right(BRICK_SHARE, line -> shareCell(line.stats().totalNs(), largestNs), shareCell(totalNs, 0))
+                .rightIf(
+                        snapshot.wallNs() > 0,
+                        "% of wall time",
+                        line -> percent(percentOfWall(line.stats().totalNs())),
+                        percent(percentOfWall(totalNs)));
+        text.append("\nCategories, largest first\n\n").append(table.render(lines));
+        if (snapshot.wallNs() > 0 && totalNs > snapshot.wallNs()) {
+            text.append("Shares of wall time add up to more than 100 %: bricks ran on several threads at once,"
+                    + " or inside one another.\n");
+        }
+    }
+
+    private double percentOfWall(long ns) {
+        return snapshot.wallNs() == 0 ? 0.0 : 100.0 * ns / snapshot.wallNs();
+    }
+
+    private void tiles() {
+        List<TileStats> tiles =
+                snapshot.tiles().stream().filter(tile -> tile.count() > 0).toList();
+        if (tiles.isEmpty()) {
+            return;
+        }
+        TextTable<TileStats> table = new TextTable<TileStats>()
+                .left("level", tile -> tile.level().displayName(), "")
+                .right("tiles", tile -> count(tile.count()), "")
+                .right("total", tile -> durationCell(tile.totalNs()), "")
+                .right("avg", tile -> avgCell(tile.totalNs(), tile.count()), "")
+                .right("min", tile -> durationCell(tile.minNs()), "")
+                .right("max", tile -> durationCell(tile.maxNs()), "")
+                .right("GFLOP/s per worker", tile -> number(tile.gflops()), "")
+                .right("FLOP/B", tile -> number(tile.arithmeticIntensity()), "")
+                .left("slowest tile", TextReport::slowestCell, "");
+        text.append("\nTiles\n\n").append(table.render(tiles));
+    }
+
+    private static String slowestCell(TileStats tile) {
+        return tile.slowestRow() == TileStats.UNKNOWN
+                ? NONE
+                : "row " + tile.slowestRow() + ", col " + tile.slowestCol();
+    }
+
+    private void footer() {
+        StringBuilder notes = new StringBuilder();
+        if (snapshot.samples() > 0) {
+            notes.append("Profiler's own cost: ").append(cost()).append('\n');
+        }
+        if (snapshot.droppedPending() > 0) {
+            notes.append("Deferred measurements lost because their queue was full: ")
+                    .append(count(snapshot.droppedPending()))
+                    .append(". Counts and totals are too low by them.\n");
+        }
+        snapshot.l2CacheHitRate()
+                .ifPresent(rate ->
+                        notes.append("L2 cache hit rate: ").append(percent(100 * rate)).append(" %\n"));
+        if (snapshot.zeroCopy()) {
+            notes.append("Zero copy: transfers copy nothing.\n");
+        }
+        if (notes.length() > 0) {
+            text.append('\n').append(notes);
+        }
+    }
+
+    private String cost() {
+        if (snapshot.overheadNs() == 0 || totalNs == 0) {
+            return NOT_KNOWN;
+        }
+        return String.format(
+                Locale.ROOT,
+                "about %s, %s %% of brick time (%s a sample)",
+                duration(snapshot.overheadNs()),
+                number(100.0 * snapshot.overheadNs() / totalNs),
+                duration(snapshot.overheadPerSampleNs()));
+    }
+}

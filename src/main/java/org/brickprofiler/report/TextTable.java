@@ -1,0 +1,114 @@
+package org.brickprofiler.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/**
+ * A table in plain text, with a line of headers, a line for each item and a line of totals. Columns are as wide as
+ * their widest cell, up to a limit; cells are made printable. Mutable; one thread.
+ *
+ * @param <T> what a line shows
+ */
+final class TextTable<T> {
+
+    /** The widest that a column gets; longer cells are shortened. */
+    static final int WIDEST = 40;
+
+    private static final String GAP = "  ";
+
+    private final List<Column<T>> columns = new ArrayList<>();
+
+    private record Column<T>(String header, boolean toLeft, Function<T, String> cell, String total) {
+
+        String pad(String text, int width) {
+            String blanks = " ".repeat(width - text.length());
+            return toLeft ? text + blanks : blanks + text;
+        }
+    }
+
+    /**
+     * Adds a column of text, aligned to the left.
+     *
+     * @param header what stands above it
+     * @param cell the text of an item
+     * @param total what stands in the line of totals; empty for nothing
+     * @return this
+     */
+    TextTable<T> left(String header, Function<T, String> cell, String total) {
+        columns.add(new Column<>(header, true, cell, total));
+        return this;
+    }
+
+    /**
+     * Adds a column of numbers, aligned to the right.
+     *
+     * @param header what stands above it
+     * @param cell the number of an item
+     * @param total what stands in the line of totals; empty for nothing
+     * @return this
+     */
+    TextTable<T> right(String header, Function<T, String> cell, String total) {
+        columns.add(new Column<>(header, false, cell, total));
+        return this;
+    }
+
+    /**
+     * Adds a column of numbers only if there is something to show.
+     *
+     * @param shown whether to add it
+     * @param header what stands above it
+     * @param cell the number of an item
+     * @param total what stands in the line of totals; empty for nothing
+     * @return this
+     */
+    TextTable<T> rightIf(boolean shown, String header, Function<T, String> cell, String total) {
+        return shown ? right(header, cell, total) : this;
+    }
+
+    /**
+     * The table.
+     *
+     * @param items what to show, a line each
+     * @return lines that end with {@code "\n"} and carry no blanks before it; the line of totals is left out where no
+     *     column has one
+     */
+    String render(List<T> items) {
+        List<List<String>> lines = new ArrayList<>();
+        lines.add(columns.stream().map(Column::header).toList());
+        for (T item : items) {
+            lines.add(columns.stream()
+                    .map(column -> PlainText.shortened(PlainText.ascii(column.cell().apply(item)), WIDEST))
+                    .toList());
+        }
+        List<String> totals = columns.stream().map(Column::total).toList();
+        boolean hasTotals = totals.stream().anyMatch(total -> !total.isEmpty());
+        if (hasTotals) {
+            lines.add(totals);
+        }
+
+        int[] widths = IntStream.range(0, columns.size())
+                .map(column -> widest(lines, column))
+                .toArray();
+        String rule = IntStream.of(widths).mapToObj("-"::repeat).collect(Collectors.joining(GAP)) + "\n";
+        StringBuilder table = new StringBuilder(line(lines.get(0), widths)).append(rule);
+        for (int i = 1; i < lines.size(); i++) {
+            boolean isTotals = hasTotals && i == lines.size() - 1;
+            table.append(isTotals ? rule : "").append(line(lines.get(i), widths));
+        }
+        return table.toString();
+    }
+
+    private static int widest(List<List<String>> lines, int column) {
+        return lines.stream().mapToInt(line -> line.get(column).length()).max().orElse(0);
+    }
+
+    private String line(List<String> cells, int[] widths) {
+        String line = IntStream.range(0, widths.length)
+                .mapToObj(i -> columns.get(i).pad(cells.get(i), widths[i]))
+                .collect(Collectors.joining(GAP));
+        return line.stripTrailing() + "\n";
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * Reports made of a {@link org.brickprofiler.ProfileSnapshot}: {@link org.brickprofiler.report.TextReport} for people,
+ * {@link org.brickprofiler.report.JsonReport} for programs, which also reads its files back. JSON needs jackson-core
+ * on the class path, text needs nothing.
+ */
+@NullMarked
+package org.brickprofiler.report;
+
+import org.jspecify.annotations.NullMarked;

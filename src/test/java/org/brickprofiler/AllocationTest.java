@@ -1,0 +1,178 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileProfiler;
+import org.junit.jupiter.api.Test;
+
+/**
+ * No path of the recording API allocates in its steady state, compiled or interpreted. The virtual machine counts the
+ * bytes of each thread exactly: one byte in every stretch of calls fails the test. Only a stretch without any counts,
+ * since the virtual machine itself allocates on the thread now and then, when it throws compiled code away.
+ */
+final class AllocationTest {
+
+    private static final int CALLS = 100_000;
+    private static final int WARM_UP_CALLS = 5_000;
+    private static final int STRETCHES = 10;
+    private static final int BRICKS = 23;
+    private static final int LAYERS = 16;
+    private static final long LARGEST_PER_THREAD_BYTES = 8 * 1024;
+
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    @Test
+    void noPathAllocates() {
+        assertThat(allocatedBytes()).allSatisfy((path, bytes) -> assertThat(bytes).as(path).isZero());
+    }
+
+    @Test
+    void noPathAllocatesInInterpretedCode() throws IOException, InterruptedException {
+        Process interpreted = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xint",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        AllocationTest.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(interpreted.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(interpreted.waitFor()).as(output).isZero();
+        assertThat(output).contains("start and stop by id=0");
+    }
+
+    /** The known bricks of a thread that only uses timers, everything included that its first sample makes. */
+    @Test
+    void aThreadTakesFewBytes() throws InterruptedException {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        // Whatever the first sample of a virtual machine loads and links is done before.
+        profiler.stopBrick(profiler.startBrick(BrickId.ROPE_EMBEDDING), 1);
+        AtomicLong bytes = new AtomicLong();
+        Thread recorder = new Thread(() -> {
+            currentBytes();
+            long before = currentBytes();
+            for (BrickId id : BrickId.values()) {
+                profiler.stopBrick(profiler.startBrick(id), 1);
+            }
+            bytes.set(currentBytes() - before);
+        });
+        recorder.start();
+        recorder.join();
+        assertThat(bytes.get()).isBetween(1L, LARGEST_PER_THREAD_BYTES);
+    }
+
+    /** What the interpreted run does: prints the bytes of each path, and fails where one is not 0. */
+    public static void main(String[] args) {
+        Map<String, Long> bytes = allocatedBytes();
+        System.out.println(bytes);
+        System.exit(bytes.values().stream().allMatch(each -> each == 0) ? 0 : 1);
+    }
+
+    private static Map<String, Long> allocatedBytes() {
+        Map<String, Long> bytes = new LinkedHashMap<>();
+        new Paths().all().forEach((name, path) -> bytes.put(name, bytesOf(path)));
+        return bytes;
+    }
+
+    /** The fewest bytes of a stretch of calls. */
+    private static long bytesOf(Runnable path) {
+        long fewest = Long.MAX_VALUE;
+        for (int i = 0; i < STRETCHES && fewest > 0; i++) {
+            fewest = Math.min(fewest, bytesOfStretch(path));
+        }
+        return fewest;
+    }
+
+    private static long bytesOfStretch(Runnable path) {
+        for (int i = 0; i < WARM_UP_CALLS; i++) {
+            path.run();
+        }
+        // The first reading of a thread's bytes may itself allocate.
+        currentBytes();
+        long before = currentBytes();
+        for (int i = 0; i < CALLS; i++) {
+            path.run();
+        }
+        return currentBytes() - before;
+    }
+
+    private static long currentBytes() {
+        return THREADS.getCurrentThreadAllocatedBytes();
+    }
+
+    /** The paths, each as one call that goes on to the next brick. */
+    private static final class Paths {
+        private final BrickId[] ids = BrickId.values();
+        private final BrickProfiler on = BrickProfiler.enabled();
+        private final BrickProfiler off = new BrickProfiler();
+        private final BrickProfiler detailed =
+                BrickProfiler.builder().percentiles(true).build();
+        private final BrickProfiler sequential =
+                BrickProfiler.builder().attribution(Attribution.SEQUENTIAL).build();
+        private final TileProfiler tiles = on.tiles();
+        private final String[] names = new String[BRICKS];
+        private final int[] keys = new int[BRICKS];
+        private int turn;
+        private long timer;
+
+        Paths() {
+            detailed.enable();
+            sequential.enable();
+            tiles.enable();
+            for (int i = 0; i < BRICKS; i++) {
+                names[i] = "custom-" + i;
+                keys[i] = on.brickKey("custom-" + i);
+            }
+        }
+
+        private static void nothing() {}
+
+        private int next() {
+            turn = turn + 1 == BRICKS ? 0 : turn + 1;
+            return turn;
+        }
+
+        Map<String, Runnable> all() {
+            Map<String, Runnable> paths = new LinkedHashMap<>();
+            paths.put("start and stop by id", () -> on.stopBrick(on.startBrick(ids[next()]), 1));
+            paths.put("start and stop by key", () -> on.stopBrick(on.startBrick(keys[next()]), 1));
+            paths.put("start and stop by dynamic name", () -> on.stopBrick(on.startBrick(names[next()]), 1));
+            paths.put("start and stop by alias", () -> on.stopBrick(on.startBrick("Softmax"), 1));
+            paths.put("lap by id", () -> timer = on.lap(timer, 1, ids[next()]));
+            paths.put("lap by key", () -> timer = on.lap(timer, 1, keys[next()]));
+            paths.put("percentiles", () -> detailed.stopBrick(detailed.startBrick(ids[next()]), 1));
+            paths.put("time", () -> on.time(ids[next()], 1, Paths::nothing));
+            paths.put("record", () -> on.record(ids[next()], 5, 1));
+            paths.put("record by name", () -> on.record(names[next()], 5, 1));
+            paths.put("recordBytes", () -> on.recordBytes(ids[next()], 5, 1, 8, 4));
+            paths.put("recordCycles", () -> on.recordCycles(ids[next()], 5, 1, 9));
+            paths.put("deferred, literal", () -> passPart(on));
+            paths.put("deferred, sequential", () -> passPart(sequential));
+            paths.put("tile start and stop", () -> tiles.stop(tiles.start(TileLevel.MIDI, next(), 1), 1, 2));
+            paths.put("tile record", () -> tiles.record(TileLevel.MICRO, next(), 1, 5, 1, 2));
+            paths.put("off, start and stop", () -> off.stopBrick(off.startBrick(ids[next()]), 1));
+            paths.put("off, by name", () -> off.stopBrick(off.startBrick(names[next()]), 1));
+            paths.put("off, lap", () -> timer = off.lap(timer, 1, ids[next()]));
+            paths.put("off, deferred", () -> off.recordDeferred(ids[next()], off.elapsedNs(), 1));
+            paths.put("off, scope", () -> off.scope(ids[next()], 1).close());
+            return paths;
+        }
+
+        /** One measurement, and at the end of each pass its resolution. */
+        private void passPart(BrickProfiler profiler) {
+            profiler.recordDeferred(ids[next()], profiler.elapsedNs(), 1);
+            if (profiler.pendingCount() == LAYERS * BRICKS) {
+                profiler.finalize(profiler.elapsedNs());
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package org.brickprofiler.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class DemoTest {
+
+    private static final String TINY = "--layers 1 --dim 16 --heads 2 --kv-heads 1 --ffn 32 --vocab 50 --tokens 3";
+
+    @TempDir
+    Path folder;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            --layers 0                | layers 0 is not within 1 to 1048576
+            --dim 10 --heads 4        | dim 10 is not divisible by heads 4
+            --heads 8 --kv-heads 3    | heads 8 is not divisible by kv-heads 3
+            --tokens 0                | tokens 0 is not within 1 to 1048576
+            --tokens -5               | tokens -5 is not within 1 to 1048576
+            --warmup -1               | warmup -1 is not within 0 to 1048576
+            --threads 0               | threads 0 is not within 1 to 256
+            --threads 1000            | threads 1000 is not within 1 to 256
+            --temperature -1          | temperature -1.0 is not 0 or more
+            --top-p 0                 | top-p 0.0 is not above 0 and up to 1
+            --layers 1000000          | too much for a heap of
+            --layers x                | Invalid value for option '--layers'
+            --sync-mode sometimes     | Invalid value for option '--sync-mode'
+            --no-such-option          | Unknown option: '--no-such-option'
+            stray                     | Unmatched argument
+            """)
+    void tellsBadInputInOneLine(String arguments, String reason) {
+        int exitCode = run(arguments);
+
+        assertThat(exitCode).isEqualTo(2);
+        assertThat(err.toString())
+                .startsWith("demo: ")
+                .contains(reason)
+                .endsWith(System.lineSeparator())
+                .hasLineCount(1);
+        assertThat(out.toString()).isEmpty();
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
+    void checksTheOutputBeforeAnythingIsDecoded() {
+        int exitCode = run(TINY + " --json " + folder.resolve("missing").resolve("a.json"));
+
+        assertThat(exitCode).isEqualTo(2);
+        assertThat(err.toString()).hasLineCount(1).contains("does not exist");
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @Test
+    void decodesAndReports() {
+        int exitCode = run(TINY + " --sync-mode per_layer --warmup 2 --threads 1");
+
+        assertThat(err.toString()).isEmpty();
+        assertThat(exitCode).isZero();
+        assertThat(out.toString())
+                .contains("layers 1, dim 16, heads 2 (1 for keys and values), FFN 32, vocabulary 50")
+                .contains("after 2 tokens of warm-up")
+                .contains("First tokens: ")
+                .contains("RmsNorm")
+                .contains("macro")
+                .contains("JSON: " + folder.resolve("out.json"));
+        assertThat(folder.resolve("out.json")).isNotEmptyFile();
+        assertThat(folder).isDirectoryContaining("glob:**out.json");
+    }
+
+    @Test
+    void leavesOutWhatNobodyWants() {
+        run(TINY + " --no-percentiles --no-tiles");
+
+        assertThat(out.toString()).doesNotContain("p99").doesNotContain("macro").doesNotContain("Elements of a tile");
+    }
+
+    @Test
+    void recordsPercentilesAndTilesUnlessTold() {
+        run(TINY);
+        assertThat(out.toString()).contains("p99").contains("macro");
+
+        out.getBuffer().setLength(0);
+        run(TINY + " --percentiles --tiles");
+        assertThat(out.toString()).contains("p99").contains("macro");
+    }
+
+    @Test
+    void helpTeachesByExample() {
+        int exitCode = run("--help");
+
+        assertThat(exitCode).isZero();
+        assertThat(out.toString())
+                .contains("Examples:")
+                .contains("exec:java -Dexec.args=")
+                .contains("--layers=N")
+                .contains("DEFERRED");
+        assertThat(err.toString()).isEmpty();
+    }
+
+    private int run(String arguments) {
+        CommandLine commandLine = Demo.commandLine();
+        commandLine.setOut(new PrintWriter(out));
+        commandLine.setErr(new PrintWriter(err));
+        List<String> all = new ArrayList<>(List.of(arguments.split(" ")));
+        if (!all.contains("--json")) {
+            all.add("--json");
+            all.add(folder.resolve("out.json").toString());
+        }
+        return commandLine.execute(all.toArray(String[]::new));
+    }
+}

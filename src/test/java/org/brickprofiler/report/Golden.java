@@ -1,0 +1,33 @@
+package org.brickprofiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Files with the output that is expected. {@code -Dgolden.regenerate=true} writes them anew; the test fails even then,
+ * so that a difference is looked at before it counts.
+ */
+final class Golden {
+
+    private static final String REGENERATE = "golden.regenerate";
+    private static final Path FOLDER = Path.of("src", "test", "resources", "org", "brickprofiler", "report");
+
+    private Golden() {}
+
+    static Path path(String name) {
+        return FOLDER.resolve(name);
+    }
+
+    static void assertSame(String actual, String name) throws IOException {
+        if (Boolean.getBoolean(REGENERATE)) {
+            Files.writeString(path(name), actual);
+            fail("%s was written anew: look at the difference, then run without -D%s", path(name), REGENERATE);
+        }
+        String expected = Files.readString(path(name)).replace("\r\n", "\n");
+        assertThat(actual).as(name).isEqualTo(expected);
+    }
+}

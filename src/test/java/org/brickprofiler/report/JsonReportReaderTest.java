@@ -1,0 +1,189 @@
+package org.brickprofiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import java.io.IOException;
+import java.time.Instant;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.Environment;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileStats;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class JsonReportReaderTest {
+
+    @Test
+    void aFileWithTheKeysOfTheContractAloneIsRead() throws IOException {
+        ProfileSnapshot old = JsonReport.read(Golden.path("contract-v1.json"));
+
+        assertThat(old.startedAt()).isEqualTo(Instant.EPOCH);
+        assertThat(old.wallNs()).isZero();
+        assertThat(old.totalNs()).isEqualTo(6_152_153_111L);
+        assertThat(old.totalTokens()).isEqualTo(1_445);
+        assertThat(old.bricks()).extracting(BrickStats::name).containsExactly("DownProjection", "RmsNorm");
+        assertThat(old.tiles().get(0))
+                .isEqualTo(new TileStats(
+                        TileLevel.MACRO, 4, 1_000, 200, 300, 16, 64, TileStats.UNKNOWN, TileStats.UNKNOWN));
+        assertThat(TextReport.render(old)).contains("DownProjection", "not known");
+    }
+
+    @Test
+    void theGoldenFileIsReadBack() throws IOException {
+        assertThat(JsonReport.read(Golden.path("full.json"))).isEqualTo(Samples.full());
+    }
+
+    @Test
+    void unknownKeysAreIgnoredAtEveryDepth() throws IOException {
+        String unknown = "\"later\": {\"deep\": [[1, {\"count\": -1}], null, \"x\"]}";
+        String json = """
+                {%1$s, "schema_version": "1.9", "environments": [{%1$s, "cpu": "c"}],
+                 "bricks": [{%1$s, "name": "RmsNorm", "count": 1,
+                             "latency": {%1$s, "buckets": [[3, 1]]}}],
+                 "categories": [{%1$s}], "tiles": [{%1$s, "level": "micro", "count": 2}]}
+                """.formatted(unknown);
+
+        ProfileSnapshot read = JsonReport.fromJson(json);
+
+        assertThat(read.bricks()).singleElement().satisfies(brick -> assertThat(brick.percentileNs(50))
+                .isZero());
+        assertThat(read.bricks().get(0).latency().orElseThrow().count()).isEqualTo(1);
+        assertThat(read.tiles().get(2).count()).isEqualTo(2);
+        assertThat(read.environments())
+                .containsExactly(new Environment("unknown", "unknown", "unknown", "unknown", "c", 0, 0));
+    }
+
+    @Test
+    void nullCountsAsMissing() throws IOException {
+        ProfileSnapshot read = JsonReport.fromJson("""
+                {"l2_cache_hit_rate": null, "started_at": null, "environments": null,
+                 "bricks": [{"name": "a", "count": 1, "category": null, "latency": null}]}
+                """);
+
+        assertThat(read.l2CacheHitRate()).isEmpty();
+        assertThat(read.bricks().get(0).latency()).isEmpty();
+    }
+
+    @Test
+    void theOrderOfKeysDoesNotMatter() throws IOException {
+        ProfileSnapshot read = JsonReport.fromJson("""
+                {"bricks": [{"count": 2, "name": "a"}], "threads": 4, "schema_version": "1.0"}
+                """);
+
+        assertThat(read.threads()).isEqualTo(4);
+        assertThat(read.bricks()).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1", "1.0", "\"1\"", "\"1.7\"", "\"1.7.3\"", "\"0.9\""})
+    void versionsUpToThisMajorOneAreRead(String version) throws IOException {
+        assertThat(JsonReport.fromJson("{\"schema_version\": " + version + ", \"bricks\": []}").bricks())
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"2", "2.0", "\"2.0\"", "\"10.1\""})
+    void laterMajorVersionsAreRefused(String version) {
+        assertThatIOException()
+                .isThrownBy(() -> JsonReport.fromJson("{\"schema_version\": " + version + ", \"bricks\": []}"))
+                .withMessageContaining("schema_version")
+                .withMessageContaining("is too new: this version of Brick Profiler reads reports up to 1.x");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+        "`` | there is no text",
+        "` ` | there is no text",
+        "hello | Unrecognized token 'hello'",
+        "3 | the report 3 is not an object",
+        "[] | the report [ is not an object",
+        "{} | there are no bricks: this is no report of Brick Profiler",
+        "{\"name\": \"other\", \"version\": \"1\"} | this is no report of Brick Profiler",
+        "{\"bricks\": []} {} | there is more text after the end of the report",
+        "{\"bricks\": []}] | Unexpected close marker ']'",
+        "{\"bricks\": [} | Unexpected close marker '}'",
+        "{\"bricks\": | the text ends too early",
+        "{\"bricks\": [{\"name\": \"a | the text ends too early",
+        "{\"bricks\": [], \"bricks\": []} | Duplicate field 'bricks'",
+        "{\"bricks\": {}} | bricks { is not an array",
+        "{\"bricks\": [null]} | brick null is not an object",
+        "{\"bricks\": [{}]} | a brick has no name",
+        "{\"bricks\": [{\"name\": 7}]} | name 7 is not a string",
+        "{\"bricks\": [{\"name\": \"a\", \"category\": \"Foo\"}]} | category \"Foo\" is none of Norm, Attention, FFN",
+        "{\"bricks\": [{\"name\": \"a\", \"bottleneck\": \"luck\"}]} | bottleneck \"luck\" is none of UNKNOWN, MEMORY",
+        "{\"bricks\": [{\"count\": -5}]} | count -5 is negative",
+        "{\"bricks\": [{\"count\": \"5\"}]} | count \"5\" is not a number",
+        "{\"bricks\": [{\"count\": 5.5}]} | count 5.5 is not a whole number",
+        "{\"bricks\": [{\"count\": 9223372036854775808}]} | count 9223372036854775808 is not a whole number of at most",
+        "{\"bricks\": [{\"count\": 1e999999999}]} | count 1e999999999 is not a whole number",
+        "{\"bricks\": [{\"count\": NaN}]} | NaN",
+        "{\"bricks\": [{\"min_us\": -0.5}]} | min_us -0.5 is negative",
+        "{\"bricks\": [{\"min_us\": 1e999}]} | min_us 1e999 is above",
+        "{\"bricks\": [{\"min_us\": \"x\"}]} | min_us \"x\" is not a number",
+        "{\"bricks\": [{\"latency\": 1}]} | latency 1 is not an object",
+        "{\"bricks\": [{\"latency\": {\"relative_error\": 0.01}}]} | relative_error 0.01 is that of other buckets",
+        "{\"bricks\": [{\"latency\": {\"buckets\": [[2240, 1]]}}]} | bucket number 2240 is not within 0 to 2239",
+        "{\"bricks\": [{\"latency\": {\"buckets\": [[1, -1]]}}]} | bucket count -1 is negative",
+        "{\"bricks\": [{\"latency\": {\"buckets\": [[1]]}}]} | a bucket has 1 numbers",
+        "{\"bricks\": [{\"latency\": {\"buckets\": [[1, 2, 3]]}}]} | a bucket has 3 numbers",
+        "{\"bricks\": [{\"latency\": {\"buckets\": [3]}}]} | bucket 3 is not an array",
+        "{\"tiles\": [{\"level\": \"nano\"}]} | level \"nano\" is none of macro, midi, micro",
+        "{\"tiles\": [{\"count\": 1}]} | an entry of tiles has no level",
+        "{\"tiles\": [{\"slowest_row\": -2}]} | slowest_row -2 is not within -1 to 2147483647",
+        "{\"wall_ns\": -1} | wall_ns -1 is negative",
+        "{\"threads\": 3000000000} | threads 3000000000 is not within 0 to 2147483647",
+        "{\"zero_copy\": 1} | zero_copy 1 is neither true nor false",
+        "{\"l2_cache_hit_rate\": 1.5} | l2_cache_hit_rate 1.5 is above 1.0",
+        "{\"started_at\": \"yesterday\"} | started_at \"yesterday\" is not a time such as",
+        "{\"schema_version\": \"one\"} | schema_version \"one\" is not a version such as 1.0",
+        "{\"schema_version\": -1} | schema_version -1 is not a version",
+        "{\"environments\": [{\"processors\": -1}]} | processors -1 is negative",
+    })
+    void faultsAreNamed(String json, String message) {
+        assertThatIOException()
+                .isThrownBy(() -> JsonReport.fromJson(json))
+                .withMessageMatching("(?s)line \\d+, column \\d+: .*")
+                .withMessageContaining(message);
+    }
+
+    @Test
+    void longValuesAreCutInMessages() {
+        String json = "{\"started_at\": \"" + "x".repeat(100_000) + "\"}";
+
+        assertThatIOException()
+                .isThrownBy(() -> JsonReport.fromJson(json))
+                .satisfies(thrown -> assertThat(thrown.getMessage()).hasSizeLessThan(200).contains("x...x"));
+    }
+
+    @Test
+    void numbersThatOtherProgramsRewroteAreRead() throws IOException {
+        ProfileSnapshot read = JsonReport.fromJson("""
+                {"bricks": [{"name": "a", "count": 1.0, "total_ns": 1.5e3, "last_at_unix_ns": 1.767323057e+18}]}
+                """);
+
+        assertThat(read.bricks().get(0).totalNs()).isEqualTo(1_500);
+        assertThat(read.bricks().get(0).lastAtUnixNs()).isEqualTo(1_767_323_057_000_000_000L);
+    }
+
+    @Test
+    void deepNestingIsRefusedAndNotFollowed() {
+        String deep = "[".repeat(100_000);
+
+        assertThatIOException().isThrownBy(() -> JsonReport.fromJson("{\"later\": " + deep));
+    }
+
+    @Test
+    void theStreamOfBricksMayBeLong() throws IOException {
+        StringBuilder json = new StringBuilder("{\"bricks\": [");
+        for (int i = 0; i < 4_000; i++) {
+            json.append("{\"count\": 1, \"name\": \"").append(i).append("\"},");
+        }
+        json.setCharAt(json.length() - 1, ']');
+
+        assertThat(JsonReport.fromJson(json.append('}').toString()).bricks()).hasSize(4_000);
+    }
+}

@@ -1,0 +1,118 @@
+package org.brickprofiler.report;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.Environment;
+import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.record.LatencyBuckets;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileStats;
+
+/** Snapshots to report. */
+final class Samples {
+
+    static final Environment ENVIRONMENT = new Environment(
+            "17.0.15", "OpenJDK 64-Bit Server VM 17.0.15+6", "Linux 6.1.0", "amd64", "Example CPU @ 2.40GHz", 8, 21);
+
+    static final Instant STARTED = Instant.parse("2026-01-02T03:04:05.123456789Z");
+    static final Instant ENDED = Instant.parse("2026-01-02T03:04:17.470Z");
+
+    private static final long LAST_AT_UNIX_NS = 1_767_323_057_470_000_001L;
+
+    private Samples() {}
+
+    static ProfileSnapshot empty() {
+        return new ProfileSnapshot(
+                STARTED, ENDED, 0, 0, false, 0, 0, OptionalDouble.empty(), false, List.of(ENVIRONMENT), List.of(),
+                List.of());
+    }
+
+    /** One thread, no percentiles, nothing optional. */
+    static ProfileSnapshot plain() {
+        return new ProfileSnapshot(
+                STARTED,
+                ENDED,
+                20_000_000_000L,
+                1,
+                false,
+                80_000,
+                0,
+                OptionalDouble.empty(),
+                false,
+                List.of(ENVIRONMENT),
+                List.of(
+                        brick("DownProjection", BrickCategory.FFN, 704, 6_120_450_112L, 8_011_000, 12_345_678, 704),
+                        brick("RmsNorm", BrickCategory.NORM, 1_441, 31_702_000, 13_870, 191_004, 1_441),
+                        brick("Sampling", BrickCategory.OTHER, 1, 999, 999, 999, 1)),
+                List.of());
+    }
+
+    /** Everything that a snapshot can hold. */
+    static ProfileSnapshot full() {
+        return new ProfileSnapshot(
+                STARTED,
+                ENDED,
+                12_346_543_211L,
+                3,
+                true,
+                65_432_100,
+                12,
+                OptionalDouble.of(0.9125),
+                true,
+                List.of(ENVIRONMENT),
+                fullBricks(),
+                List.of(
+                        new TileStats(TileLevel.MACRO, 704, 6_100_000_000L, 7_900_000, 12_300_000, 5_767_168_000L,
+                                11_534_336_000L, 3, 7),
+                        new TileStats(TileLevel.MICRO, 1_441_792, 5_800_000_000L, 812, 91_000, 5_905_580_032L,
+                                11_811_160_064L, 2_047, 15)));
+    }
+
+    private static List<BrickStats> fullBricks() {
+        return List.of(
+                new BrickStats("DownProjection", BrickCategory.FFN, Bottleneck.MEMORY, 704, 6_120_450_112L, 8_011_000,
+                        12_345_678, 8_700_001, LAST_AT_UNIX_NS, 704, 127_205_900_288L, 0, 0, 0, 0,
+                        Optional.of(latency(704, 8_650_000))),
+                new BrickStats("GateProjection", BrickCategory.FFN, Bottleneck.MEMORY, 704, 6_013_000_771L, 8_000_001,
+                        11_900_000, 8_500_500, LAST_AT_UNIX_NS, 704, 127_205_900_288L, 0, 0, 0, 0,
+                        Optional.of(latency(704, 8_490_000))),
+                new BrickStats("AttentionSoftmax", BrickCategory.ATTENTION, Bottleneck.COMPUTE, 22_528,
+                        2_530_000_000L, 90_100, 412_000, 120_000, LAST_AT_UNIX_NS, 1_441_792, 0, 0,
+                        5_060_000_000L, 180_200, 824_000, Optional.of(latency(22_528, 109_000))),
+                new BrickStats("model.layers.31.self_attn.rotary_embedding.cache_update", BrickCategory.OTHER,
+                        Bottleneck.UNKNOWN, 44_000, 120_450_000, 812, 99_960, 2_500, LAST_AT_UNIX_NS, 44_000, 0, 0, 0,
+                        0, 0, Optional.empty()),
+                new BrickStats("quantize\n\tkv \u00e9", BrickCategory.QUANTIZATION, Bottleneck.UNKNOWN, 12, 3_400_000,
+                        250_000, 300_000, 290_000, LAST_AT_UNIX_NS, 12, 4_194_304, 1_048_576, 0, 0, 0,
+                        Optional.of(latency(12, 281_000))),
+                brick("Sampling", BrickCategory.OTHER, 1, 999, 999, 999, 1));
+    }
+
+    static BrickStats brick(
+            String name, BrickCategory category, long count, long totalNs, long minNs, long maxNs, long elements) {
+        return new BrickStats(
+                name, category, Bottleneck.UNKNOWN, count, totalNs, minNs, maxNs, maxNs, LAST_AT_UNIX_NS, elements, 0,
+                0, 0, 0, 0, Optional.empty());
+    }
+
+    static ProfileSnapshot of(BrickStats... bricks) {
+        return new ProfileSnapshot(
+                STARTED, ENDED, 1_000_000_000, 1, false, 100, 0, OptionalDouble.empty(), false, List.of(ENVIRONMENT),
+                List.of(bricks), List.of());
+    }
+
+    /** Nine tenths in the bucket of a duration, the rest eight buckets further on. */
+    private static LatencyDistribution latency(long count, long ns) {
+        int bucket = LatencyBuckets.indexOf(ns);
+        long[] counts = new long[bucket + 9];
+        counts[bucket] = count * 9 / 10;
+        counts[bucket + 8] = count - counts[bucket];
+        return LatencyDistribution.ofCounts(counts);
+    }
+}

@@ -1,0 +1,106 @@
+package org.brickprofiler.report;
+
+import java.time.Instant;
+import java.util.OptionalDouble;
+import java.util.stream.LongStream;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.Provide;
+import net.jqwik.api.domains.DomainContextBase;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.Environment;
+import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.record.LatencyBuckets;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileStats;
+
+/** Random snapshots. Numbers stay below the point where the sums of a snapshot would overflow. */
+final class Snapshots extends DomainContextBase {
+
+    private static final long LARGEST = 1L << 52;
+    private static final int MOST_BRICKS = 8;
+
+    @Provide
+    Arbitrary<ProfileSnapshot> snapshots() {
+        return Combinators.combine(
+                        moments().list().ofSize(2),
+                        numbers().list().ofSize(3),
+                        Arbitraries.integers().greaterOrEqual(0),
+                        Arbitraries.of(true, false).list().ofSize(2),
+                        Arbitraries.doubles().between(0, 1).optional(),
+                        environments().list().ofMaxSize(3),
+                        bricks().list().ofMaxSize(MOST_BRICKS),
+                        tiles().list().ofMaxSize(4))
+                .as((at, times, threads, flags, l2, environments, bricks, tiles) -> new ProfileSnapshot(
+                        at.get(0),
+                        at.get(1),
+                        times.get(0),
+                        threads,
+                        flags.get(0),
+                        times.get(1),
+                        times.get(2),
+                        l2.map(OptionalDouble::of).orElseGet(OptionalDouble::empty),
+                        flags.get(1),
+                        environments,
+                        bricks,
+                        tiles))
+                // Combinations of edge cases alone would use up the tries; single ones are drawn all the same.
+                .withoutEdgeCases();
+    }
+
+    private static Arbitrary<Long> numbers() {
+        return Arbitraries.longs().between(0, LARGEST);
+    }
+
+    private static Arbitrary<String> texts() {
+        return Arbitraries.strings().all().ofMaxLength(60);
+    }
+
+    private static Arbitrary<Instant> moments() {
+        return Combinators.combine(
+                        Arbitraries.longs().between(Instant.MIN.getEpochSecond(), Instant.MAX.getEpochSecond()),
+                        Arbitraries.integers().between(0, 999_999_999))
+                .as(Instant::ofEpochSecond);
+    }
+
+    private static Arbitrary<Environment> environments() {
+        return Combinators.combine(
+                        texts().list().ofSize(5), Arbitraries.integers().greaterOrEqual(0), numbers())
+                .as((texts, processors, stepNs) -> new Environment(
+                        texts.get(0), texts.get(1), texts.get(2), texts.get(3), texts.get(4), processors, stepNs));
+    }
+
+    private static Arbitrary<BrickStats> bricks() {
+        return Combinators.combine(
+                        texts(),
+                        Arbitraries.of(BrickCategory.class),
+                        Arbitraries.of(Bottleneck.class),
+                        numbers().list().ofSize(12),
+                        latencies().optional())
+                .as((name, category, bottleneck, n, latency) -> new BrickStats(
+                        name, category, bottleneck, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), n.get(5),
+                        n.get(6), n.get(7), n.get(8), n.get(9), n.get(10), n.get(11), latency));
+    }
+
+    private static Arbitrary<LatencyDistribution> latencies() {
+        return Combinators.combine(
+                        Arbitraries.integers().between(0, LatencyBuckets.COUNT - 20),
+                        Arbitraries.longs().between(0, LARGEST >> 12).list().ofMaxSize(20))
+                .as((first, counts) -> LatencyDistribution.ofCounts(
+                        LongStream.concat(LongStream.range(0, first).map(i -> 0), counts.stream().mapToLong(n -> n))
+                                .toArray()));
+    }
+
+    private static Arbitrary<TileStats> tiles() {
+        Arbitrary<Integer> places = Arbitraries.integers().greaterOrEqual(TileStats.UNKNOWN);
+        return Combinators.combine(Arbitraries.of(TileLevel.class), numbers().list().ofSize(6), places, places)
+                .as((level, n, row, col) -> n.get(0) == 0
+                        ? TileStats.empty(level)
+                        : new TileStats(
+                                level, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), n.get(5), row, col));
+    }
+}

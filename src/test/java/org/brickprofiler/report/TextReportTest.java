@@ -1,0 +1,151 @@
+package org.brickprofiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.stream.IntStream;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.Environment;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileStats;
+import org.junit.jupiter.api.Test;
+
+final class TextReportTest {
+
+    @Test
+    void looksAsExpected() throws IOException {
+        Golden.assertSame(TextReport.render(Samples.full()), "full.txt");
+    }
+
+    @Test
+    void looksAsExpectedWithNothingOptional() throws IOException {
+        Golden.assertSame(TextReport.render(Samples.plain()), "plain.txt");
+    }
+
+    @Test
+    void anEmptyProfileIsSaidToBeEmpty() throws IOException {
+        Golden.assertSame(TextReport.render(Samples.empty()), "empty.txt");
+    }
+
+    @Test
+    void isTheSameInEveryLocale() {
+        Locale before = Locale.getDefault();
+        try {
+            Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+            String arabic = TextReport.render(Samples.full());
+            Locale.setDefault(Locale.ROOT);
+            assertThat(arabic).isEqualTo(TextReport.render(Samples.full()));
+        } finally {
+            Locale.setDefault(before);
+        }
+    }
+
+    @Test
+    void isPrintableAsciiWithoutTrailingBlanks() {
+        assertThat(TextReport.render(Samples.full()).split("\n", -1))
+                .allSatisfy(line -> assertThat(line).matches("|[ -~]*[!-~]"));
+    }
+
+    @Test
+    void columnsOfOptionalDataAppearOnlyWithSuchData() {
+        assertThat(TextReport.render(Samples.full()))
+                .contains("p50", "p99", "GB/s", "in/out bytes", "cycles/element", "bottleneck", "Tiles");
+        assertThat(TextReport.render(Samples.plain()))
+                .doesNotContain("p50", "p99", "GB/s", "in/out bytes", "cycles/element", "bottleneck", "Tiles");
+    }
+
+    @Test
+    void everyShareNamesItsBase() {
+        assertThat(TextReport.render(Samples.plain())).contains("% of brick time", "% of wall time");
+    }
+
+    @Test
+    void explainsSharesOfWallTimeAboveTheWhole() {
+        assertThat(TextReport.render(Samples.full())).contains("add up to more than 100 %");
+        assertThat(TextReport.render(Samples.plain())).doesNotContain("add up to more than 100 %");
+    }
+
+    @Test
+    void bricksWithoutDurationDoNotDivideByZero() {
+        String report = TextReport.render(Samples.of(Samples.brick("zero", BrickCategory.OTHER, 3, 0, 0, 0, 5)));
+
+        assertThat(report).doesNotContain("NaN", "Infinity").contains("Profiler's own cost: not known");
+    }
+
+    @Test
+    void theCostOfTheProfilerIsAShareOfBrickTime() {
+        String report = TextReport.render(Samples.of(Samples.brick("a", BrickCategory.OTHER, 2, 20_000, 1, 19_999, 2)));
+
+        assertThat(report).contains("Profiler's own cost: about 100 ns, 0.500 % of brick time (50 ns a sample)");
+    }
+
+    @Test
+    void aFileWithoutTimesSaysSo() {
+        ProfileSnapshot old = new ProfileSnapshot(
+                Instant.EPOCH, Instant.EPOCH, 0, 0, false, 0, 0, OptionalDouble.empty(), false, List.of(),
+                List.of(Samples.brick("a", BrickCategory.OTHER, 1, 10, 10, 10, 1)), List.of());
+
+        assertThat(TextReport.render(old))
+                .containsPattern("taken +not known\n")
+                .containsPattern("threads +not known\n")
+                .containsPattern("wall time +not known\n")
+                .doesNotContain("1970", "% of wall time");
+    }
+
+    @Test
+    void tilesAloneAreReported() {
+        TileStats tile = new TileStats(TileLevel.MIDI, 1, 10, 10, 10, 4, 32, TileStats.UNKNOWN, TileStats.UNKNOWN);
+        ProfileSnapshot tiles = new ProfileSnapshot(
+                Samples.STARTED, Samples.ENDED, 1, 0, false, 0, 0, OptionalDouble.empty(), false, List.of(), List.of(),
+                List.of(tile));
+
+        assertThat(TextReport.render(tiles))
+                .contains("No bricks were recorded")
+                .containsPattern("midi +1 .*10 ns +3.200 +2.000  -\n");
+    }
+
+    @Test
+    void manyMachinesAreCounted() {
+        List<Environment> environments = IntStream.range(0, 100)
+                .mapToObj(i -> new Environment("17", "vm", "os", "arch", "cpu" + i, 1, 1))
+                .toList();
+        ProfileSnapshot merged = new ProfileSnapshot(
+                Samples.STARTED, Samples.ENDED, 1, 1, false, 0, 0, OptionalDouble.empty(), false, environments,
+                List.of(), List.of());
+
+        assertThat(TextReport.render(merged)).contains("and 96 more").doesNotContain("cpu9,");
+    }
+
+    @Test
+    void namesCannotBreakTheTable() {
+        BrickStats evil = Samples.brick("a\nb\r\u001b[31m\u2028\ud83d", BrickCategory.OTHER, 1, 10, 10, 10, 1);
+        BrickStats twin = Samples.brick("a", BrickCategory.OTHER, 1, 10, 10, 10, 1);
+
+        String broken = TextReport.render(Samples.of(evil));
+
+        assertThat(broken.lines()).hasSameSizeAs(TextReport.render(Samples.of(twin)).lines().toList());
+        assertThat(broken).contains("a\\nb\\r\\u001b[31m\\u2028\\ud83d");
+    }
+
+    @Test
+    void thousandsOfBricksAreListed() {
+        BrickStats one = Samples.brick("x", BrickCategory.OTHER, 1, 10, 10, 10, 1);
+        BrickStats[] bricks = IntStream.range(0, 4_000)
+                .mapToObj(i -> Samples.brick("x" + i, BrickCategory.OTHER, 1, 10, 10, 10, 1))
+                .toArray(BrickStats[]::new);
+
+        long added = TextReport.render(Samples.of(bricks)).lines().count()
+                - TextReport.render(Samples.of(Collections.nCopies(1, one).toArray(BrickStats[]::new)))
+                        .lines()
+                        .count();
+
+        assertThat(added).isEqualTo(3_999);
+    }
+}

@@ -1,0 +1,58 @@
+package org.brickprofiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+final class TextTableTest {
+
+    @Test
+    void columnsAreAsWideAsTheirWidestCell() {
+        String table = new TextTable<String>()
+                .left("name", item -> item, "all")
+                .right("n", item -> "" + item.length(), "12345")
+                .render(List.of("a", "longer"));
+
+        assertThat(table).isEqualTo("""
+                name        n
+                ------  -----
+                a           1
+                longer      6
+                ------  -----
+                all     12345
+                """);
+    }
+
+    @Test
+    void withoutTotalsThereIsNoLineOfThem() {
+        String table = new TextTable<String>().left("name", item -> item, "").render(List.of("a"));
+
+        assertThat(table).isEqualTo("name\n----\na\n");
+    }
+
+    @Test
+    void columnsWithNothingToShowAreLeftOut() {
+        String table = new TextTable<String>()
+                .left("name", item -> item, "")
+                .rightIf(false, "off", item -> item, "")
+                .rightIf(true, "on", item -> item, "")
+                .render(List.of("a"));
+
+        assertThat(table).startsWith("name  on\n");
+    }
+
+    @Test
+    void aCellWithLineBreaksStaysOnItsLine() {
+        String table = new TextTable<String>().left("name", item -> item, "").render(List.of("a\nb\u001b[2J"));
+
+        assertThat(table.lines()).containsExactly("name", "-------------", "a\\nb\\u001b[2J");
+    }
+
+    @Test
+    void aLongCellIsCutVisibly() {
+        String table = new TextTable<String>().left("name", item -> item, "").render(List.of("x".repeat(1_000)));
+
+        assertThat(table.lines().skip(2)).singleElement().asString().hasSize(TextTable.WIDEST).contains("x...x");
+    }
+}
