@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 final class BrickStatsTest {
 
     private static final BrickStats STATS = new BrickStats(
-            "Up", BrickCategory.FFN, Bottleneck.MEMORY, 4, 8_000, 500, 5_000, 700, 42, 400, 16_000, 4_000, 24_000, 1_000,
-            9_000, Optional.empty());
+            "Up", BrickCategory.FFN, Bottleneck.MEMORY, 4, 8_000, 500, 5_000, 700, 42, 400, 16_000, 4_000, 24_000,
+            1_000, 9_000, Optional.empty());
 
     private static BrickStats withCycles(long total, long min, long max) {
         return new BrickStats(
@@ -176,7 +176,12 @@ final class BrickStatsTest {
     Arbitrary<BrickStats> bricks() {
         Arbitrary<Long> few = Arbitraries.longs().between(0, 3);
         return Combinators.combine(
-                        few.list().ofMaxSize(4), few, Arbitraries.of(Bottleneck.class), few, few, Arbitraries.of(true, false))
+                        few.list().ofMaxSize(4),
+                        few,
+                        Arbitraries.of(Bottleneck.class),
+                        few,
+                        few,
+                        Arbitraries.of(true, false))
                 .as((durations, atNs, bottleneck, minCycles, moreCycles, withLatency) -> {
                     long[] ns = durations.stream().mapToLong(Long::longValue).toArray();
                     BrickStats plain = Samples.brick("Up", BrickCategory.FFN, bottleneck, atNs, ns);

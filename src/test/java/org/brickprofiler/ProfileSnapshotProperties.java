@@ -119,7 +119,8 @@ final class ProfileSnapshotProperties {
     // ---- a run in parts ----
 
     @Property
-    void theMergeOfTheHalvesIsTheRunRecordedAtOnce(@ForAll("events") List<Event> events, @ForAll @IntRange(max = 60) int at) {
+    void theMergeOfTheHalvesIsTheRunRecordedAtOnce(
+            @ForAll("events") List<Event> events, @ForAll @IntRange(max = 60) int at) {
         int cut = Math.min(at, events.size());
         FakeClock clock = new FakeClock();
         BrickProfiler inParts = profiler(clock);
@@ -137,7 +138,8 @@ final class ProfileSnapshotProperties {
     }
 
     @Property
-    void consecutiveSnapshotsSumToTheWhole(@ForAll("events") List<Event> events, @ForAll @IntRange(min = 1, max = 9) int every) {
+    void consecutiveSnapshotsSumToTheWhole(
+            @ForAll("events") List<Event> events, @ForAll @IntRange(min = 1, max = 9) int every) {
         FakeClock clock = new FakeClock();
         BrickProfiler inParts = profiler(clock);
         long samples = 0;

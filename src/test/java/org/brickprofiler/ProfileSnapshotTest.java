@@ -25,7 +25,8 @@ final class ProfileSnapshotTest {
                 OptionalDouble.empty(), false, List.of(), List.of(), List.of());
     }
 
-    private static ProfileSnapshot with(long startS, long endS, OptionalDouble rate, boolean zeroCopy, Environment where) {
+    private static ProfileSnapshot with(
+            long startS, long endS, OptionalDouble rate, boolean zeroCopy, Environment where) {
         return new ProfileSnapshot(
                 Instant.ofEpochSecond(startS), Instant.ofEpochSecond(endS), 10, (int) startS, startS == 1, 3, 4, rate,
                 zeroCopy, List.of(where), List.of(), List.of());

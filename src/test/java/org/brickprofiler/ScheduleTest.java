@@ -47,7 +47,8 @@ final class ScheduleTest {
     void countsCycles() {
         Schedule schedule = new Schedule(2, 1, 1, 2, 2);
 
-        assertThat(LongStream.range(0, 11).map(schedule::cycle).toArray()).containsExactly(-1, -1, 0, 0, 0, 0, 1, 1, 1, 1, 2);
+        assertThat(LongStream.range(0, 11).map(schedule::cycle).toArray())
+                .containsExactly(-1, -1, 0, 0, 0, 0, 1, 1, 1, 1, 2);
         assertThat(LongStream.range(0, 12).filter(schedule::endsCycle).toArray()).containsExactly(5, 9);
     }
 

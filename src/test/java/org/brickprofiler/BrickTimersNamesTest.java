@@ -1,0 +1,123 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.record.TimerToken;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which brick a name or a key stands for. */
+final class BrickTimersNamesTest {
+
+    private final FakeClock clock = new FakeClock(1_000);
+    private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+
+    BrickTimersNamesTest() {
+        profiler.enable();
+    }
+
+    @Test
+    void aKnownNameOrAliasFeedsItsBrick() {
+        for (String name : new String[] {"RopeEmbedding", "Rope", "RoPE"}) {
+            long timer = profiler.startBrick(name);
+            clock.advance(10);
+            profiler.stopBrick(timer, 1);
+        }
+
+        assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).count()).isEqualTo(3);
+        assertThat(profiler.allBrickStats()).hasSize(1);
+        assertThat(profiler.brickKey("RoPE")).isEqualTo(BrickId.ROPE_EMBEDDING.index());
+    }
+
+    @Test
+    void anyOtherNameIsADynamicBrick() {
+        long timer = profiler.startBrick("softmax");
+        clock.advance(10);
+        profiler.stopBrick(timer, 1);
+
+        BrickStats stats = profiler.stats("softmax").orElseThrow();
+        assertThat(stats.category()).isSameAs(BrickCategory.OTHER);
+        assertThat(stats.totalNs()).isEqualTo(10);
+        assertThat(profiler.brickStats(BrickId.ATTENTION_SOFTMAX).count()).isZero();
+    }
+
+    @Test
+    void aKeyStandsForItsNameForEver() {
+        int key = profiler.brickKey("mine");
+
+        assertThat(profiler.brickKey("mine")).isEqualTo(key);
+        assertThat(profiler.brickKey("other")).isNotEqualTo(key);
+        profiler.reset();
+        assertThat(profiler.brickKey("mine")).isEqualTo(key);
+        long timer = profiler.startBrick(key);
+        clock.advance(10);
+        profiler.stopBrick(timer, 1);
+        assertThat(profiler.stats("mine").orElseThrow().totalNs()).isEqualTo(10);
+        assertThat(profiler.brickNames()).containsExactly("mine");
+    }
+
+    @Test
+    void theFirstCategoryStays() {
+        int key = profiler.brickKey("mine", BrickCategory.SPARSE);
+        assertThat(profiler.brickKey("mine", BrickCategory.FFN)).isEqualTo(key);
+        assertThat(profiler.brickKey("mine")).isEqualTo(key);
+        profiler.record(key, 1, 1);
+        assertThat(profiler.stats("mine").orElseThrow().category()).isSameAs(BrickCategory.SPARSE);
+
+        assertThat(profiler.brickKey("Rope", BrickCategory.FFT)).isEqualTo(BrickId.ROPE_EMBEDDING.index());
+        assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).category()).isSameAs(BrickCategory.ATTENTION);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, Integer.MIN_VALUE, 37, TimerToken.MAX_KEY, Integer.MAX_VALUE})
+    void anUnknownKeyGivesAVoidTimer(int key) {
+        assertThat(profiler.startBrick(key)).isEqualTo(TimerToken.VOID);
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // null is what is tested
+    void refusesNamesThatAreNone() {
+        assertThatIllegalArgumentException().isThrownBy(() -> profiler.startBrick("")).withMessageContaining("empty");
+        assertThatIllegalArgumentException().isThrownBy(() -> profiler.brickKey("")).withMessageContaining("empty");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.brickKey("", BrickCategory.FFN))
+                .withMessageContaining("empty");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.startBrick((String) null))
+                .withMessageContaining("null");
+        assertThatIllegalArgumentException().isThrownBy(() -> profiler.brickKey(null)).withMessageContaining("null");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.brickKey(null, BrickCategory.FFN))
+                .withMessageContaining("null");
+
+        assertThat(profiler.allBrickStats()).isEmpty();
+    }
+
+    @Test
+    void pastTheBoundFurtherNamesFeedOneBrickAndThatIsLoggedOnce() {
+        int tried = 5_000;
+        try (CapturedLog log = new CapturedLog()) {
+            for (int i = 0; i < tried; i++) {
+                profiler.stopBrick(profiler.startBrick("layer " + i), 1);
+            }
+            profiler.record("layer 4999", 7, 2);
+            profiler.record("RoPE", 1, 1);
+
+            assertThat(log.linesWith("(other names)")).isEqualTo(1);
+        }
+
+        BrickStats other = profiler.stats("(other names)").orElseThrow();
+        assertThat(other.category()).isSameAs(BrickCategory.OTHER);
+        long dynamic = profiler.brickNames().size() - 2L;
+        assertThat(dynamic).isBetween(4_000L, 4_999L);
+        assertThat(other.count()).isEqualTo(tried - dynamic + 1);
+        assertThat(other.maxNs()).isEqualTo(7);
+        assertThat(profiler.stats("layer 4999")).isEmpty();
+        assertThat(profiler.stats("layer 0")).isPresent();
+        assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).count()).as("known names still fit").isEqualTo(1);
+    }
+}
