@@ -24,7 +24,8 @@ import java.util.Optional;
  * @param totalCycles sum of the cycles
  * @param minCycles fewest cycles of a sample with cycles; 0 without one
  * @param maxCycles most cycles of a sample
- * @param latency how the durations are spread; empty unless the profiler was built with percentiles
+ * @param latency how the durations are spread; empty unless the profiler was built with percentiles, all profilers
+ *     where snapshots were merged
  */
 public record BrickStats(
         String name,
@@ -209,6 +210,7 @@ public record BrickStats(
 
     private static Optional<LatencyDistribution> merged(
             Optional<LatencyDistribution> one, Optional<LatencyDistribution> two) {
-        return one.isPresent() && two.isPresent() ? Optional.of(one.get().plus(two.get())) : one.or(() -> two);
+        // A part without percentiles would leave its samples out of them without a word.
+        return one.flatMap(mine -> two.map(mine::plus));
     }
 }

@@ -18,7 +18,7 @@ import org.brickprofiler.tile.TileStats;
  * Everything a profiler knew at one moment: what it takes to report or to merge. Immutable; the lists cannot be
  * changed and are sorted, so that equal profiles are equal objects.
  *
- * @param startedAt when recording began; of merged snapshots, the earliest
+ * @param startedAt when the profiler was first on since the last reset; of merged snapshots, the earliest
  * @param endedAt when the snapshot was taken; of merged snapshots, the latest
  * @param wallNs time the profiler was switched on for, ns; of merged snapshots, the sum
  * @param threads platform threads that recorded bricks or tiles, whichever are more; of merged snapshots, the largest

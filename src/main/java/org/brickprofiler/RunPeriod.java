@@ -13,6 +13,7 @@ final class RunPeriod {
     private final long originNs;
 
     private boolean running;
+    private boolean begun;
     private long startedNs;
     private long resumedNs;
     private long coveredNs;
@@ -24,13 +25,15 @@ final class RunPeriod {
         startedNs = nowNs;
     }
 
-    /** A part of the run: when it began and ended, and how much of that the profiler was on. */
+    /** A part of the run: when the profiler was first on in it and when it ended, and how much of that the profiler was on. */
     record Part(Instant startedAt, Instant endedAt, long coveredNs) {}
 
     synchronized void resume(long nowNs) {
         if (!running) {
             running = true;
             resumedNs = nowNs;
+            startedNs = begun ? startedNs : nowNs;
+            begun = true;
         }
     }
 
@@ -48,6 +51,7 @@ final class RunPeriod {
         startedNs = nowNs;
         resumedNs = nowNs;
         coveredNs = 0;
+        begun = running;
         return ended;
     }
 

@@ -131,6 +131,17 @@ final class BrickStatsTest {
     }
 
     @Test
+    void hasPercentilesOnlyWhereAllOfItsSamplesHaveThem() {
+        BrickStats with = Samples.brick("Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 10, 5);
+        BrickStats without = new BrickStats(
+                "Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 1, 4, 4, 4, 4, 1, 1, 0, 0, 0, 0, 0, Optional.empty());
+
+        assertThat(with.plus(without).latency()).isEmpty();
+        assertThat(without.plus(with).latency()).isEmpty();
+        assertThat(without.plus(with).percentileNs(50)).isZero();
+    }
+
+    @Test
     void addsBytesAndCyclesUp() {
         BrickStats sum = STATS.plus(STATS);
 

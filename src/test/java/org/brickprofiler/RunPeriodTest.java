@@ -35,7 +35,22 @@ final class RunPeriodTest {
         assertThat(ended.coveredNs()).isEqualTo(50);
         assertThat(next.coveredNs()).isEqualTo(7);
         assertThat(next.startedAt()).isEqualTo(ended.endedAt());
-        assertThat(Duration.between(ended.startedAt(), ended.endedAt())).isEqualTo(Duration.ofNanos(150));
+        assertThat(Duration.between(ended.startedAt(), ended.endedAt())).isEqualTo(Duration.ofNanos(50));
+    }
+
+    @Test
+    void startsWhenItIsFirstOn() {
+        period.resume(1_400);
+        period.pause(1_500);
+        period.resume(1_600);
+        RunPeriod.Part first = period.until(2_000);
+        period.pause(2_100);
+        period.endAndRestart(2_200);
+        period.resume(3_000);
+        RunPeriod.Part second = period.until(3_500);
+
+        assertThat(Duration.between(first.startedAt(), first.endedAt())).isEqualTo(Duration.ofNanos(600));
+        assertThat(Duration.between(second.startedAt(), second.endedAt())).isEqualTo(Duration.ofNanos(500));
     }
 
     @Test

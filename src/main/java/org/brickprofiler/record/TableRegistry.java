@@ -131,7 +131,11 @@ public final class TableRegistry {
             return own;
         }
         Thread caller = Thread.currentThread();
-        return VirtualThreads.isVirtual(caller) ? holdShared(caller) : register(caller);
+        if (VirtualThreads.isVirtual(caller)) {
+            return holdShared(caller);
+        }
+        StatTable misplaced = tables.search(caller);
+        return misplaced != null ? misplaced : register(caller);
     }
 
     /**

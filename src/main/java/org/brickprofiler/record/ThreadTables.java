@@ -51,6 +51,16 @@ final class ThreadTables {
         }
     }
 
+    /** The table of a thread, or null, wherever it lies: a subclass of Thread may answer with another id each time. */
+    @Nullable StatTable search(Thread thread) {
+        for (StatTable table : live) {
+            if (table.owner() == thread) {
+                return table;
+            }
+        }
+        return null;
+    }
+
     /** The tables of the threads that were alive when last looked at; not to be changed. */
     StatTable[] live() {
         return live;

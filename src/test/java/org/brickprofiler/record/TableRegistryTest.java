@@ -8,6 +8,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 final class TableRegistryTest {
@@ -22,6 +24,29 @@ final class TableRegistryTest {
         assertThat(registry.readAndReset().row(0)).isEqualTo(StatRow.EMPTY);
         assertThat(registry.tableCount()).isZero();
         assertThat(registry.pendingCount()).isZero();
+    }
+
+    /** Thread.getId may be overridden up to JDK 18, and still be on later ones. */
+    @Test
+    void aThreadWhoseIdChangesHasOneTable() throws Exception {
+        AtomicLong id = new AtomicLong();
+        AtomicInteger tables = new AtomicInteger();
+        Thread thread = new Thread(() -> {
+            for (int i = 0; i < 100; i++) {
+                registry.add(1, 10, i, 1);
+            }
+            tables.set(registry.tableCount());
+        }) {
+            @Override
+            public long getId() {
+                return id.incrementAndGet() * 7;
+            }
+        };
+        thread.start();
+        thread.join();
+
+        assertThat(tables.get()).isEqualTo(1);
+        assertThat(registry.read().row(1).count()).isEqualTo(100);
     }
 
     @Test
