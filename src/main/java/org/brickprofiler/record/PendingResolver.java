@@ -24,8 +24,10 @@ public final class PendingResolver {
     private final PendingQueue.Consumer literalAdder = this::addLiterally;
     private final PendingQueue.Consumer discarder = (key, startNs, elementCount) -> {};
 
-    /** The common end of the measurements that are being resolved; guarded by this. */
+    // What is being resolved: the common end, and where the calling thread writes; guarded by this.
     private long endNs;
+    private ThreadTables tables = ThreadTables.EMPTY;
+    private @Nullable StatTable own;
 
     // The measurements that are being put in order; guarded by this.
     private int size;
@@ -51,12 +53,16 @@ public final class PendingResolver {
      */
     public synchronized void resolve(long commonEndNs) {
         endNs = commonEndNs;
-        if (sequential) {
-            registry.drainPending(collector);
-            addSequentially();
+        findOwn(registry.tables());
+        try {
+            if (sequential) {
+                registry.drainPending(collector);
+                addSequentially();
+            } else {
+                registry.drainPending(literalAdder);
+            }
+        } finally {
             clear();
-        } else {
-            registry.drainPending(literalAdder);
         }
     }
 
@@ -107,12 +113,28 @@ public final class PendingResolver {
         return order;
     }
 
-    /** Looks the table up for each sample: {@link TableRegistry} relies on it for resets. */
+    /** Asks for each sample whether the calling thread still has the same table: resets rely on it. */
     private void add(int key, long startNs, long untilNs, long elementCount) {
-        registry.add(key, Math.max(0L, untilNs - startNs), endNs, elementCount);
+        ThreadTables now = registry.tables();
+        if (now != tables) {
+            findOwn(now);
+        }
+        long elapsedNs = Math.max(0L, untilNs - startNs);
+        if (own != null) {
+            own.add(key, elapsedNs, endNs, elementCount);
+        } else {
+            registry.add(key, elapsedNs, endNs, elementCount);
+        }
+    }
+
+    private void findOwn(ThreadTables now) {
+        tables = now;
+        own = now.of(Thread.currentThread());
     }
 
     private void clear() {
+        tables = ThreadTables.EMPTY;
+        own = null;
         size = 0;
         if (keys.length > LARGEST_KEPT) {
             keys = new int[FIRST_CAPACITY];

@@ -18,11 +18,12 @@ import org.jspecify.annotations.Nullable;
  * <h2>Why nothing is lost or counted twice by a reset</h2>
  *
  * A reset replaces each written table by an empty one in a single compare-and-set, and then reads the old ones. A
- * recorder that had found its old table before the replacement can still finish a sample there. It looks its table up
- * for every sample, but does not wait for its stores first: some samples before that one may be on their way too, as
- * many as a processor holds back in its store buffer. An old table is therefore kept as <i>late</i> until its thread
- * has written to the new one or has ended. Whatever the old one has more by then counts for the interval in which it
- * is found. A shared table is emptied by holding it, which no recorder waits for.
+ * recorder that had found its old table before the replacement can still finish a sample there. For every sample it
+ * looks its table up, or asks whether tables were replaced since it did; but it does not wait for its stores first: some
+ * samples before that one may be on their way too, as many as a processor holds back in its store buffer. An old table
+ * is therefore kept as <i>late</i> until its thread has written to the new one or has ended. Whatever the old one has
+ * more by then counts for the interval in which it is found. A shared table is emptied by holding it, which no recorder
+ * waits for.
  *
  * <p>Sums of late samples are exact however many they are. Their shortest and longest can be told for two in a row; so
  * that there are no more, the reset gives stores time to arrive before it reads, far more than a store buffer needs.
@@ -118,6 +119,11 @@ public final class TableRegistry {
     /** The calling thread's own table, or null where it has none. */
     private @Nullable StatTable own() {
         return tables.of(Thread.currentThread());
+    }
+
+    /** The tables as they are now: while this is the same object, so is each thread's table. */
+    ThreadTables tables() {
+        return tables;
     }
 
     /**
