@@ -105,9 +105,10 @@ public final class StatTable {
      */
     public void add(int key, long elapsedNs, long atNs, long elementCount) {
         long[] cells = rowsFor(key);
+        long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
-        addTime(cells, base, key, elapsedNs, atNs, elementCount);
+        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
         end(cells, base, count);
     }
 
@@ -123,9 +124,10 @@ public final class StatTable {
      */
     public void addBytes(int key, long elapsedNs, long atNs, long elementCount, long inputBytes, long outputBytes) {
         long[] cells = rowsFor(key);
+        long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
-        addTime(cells, base, key, elapsedNs, atNs, elementCount);
+        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
         cells[base + BYTES] += inputBytes;
         cells[base + COMPRESSED_BYTES] += outputBytes;
         end(cells, base, count);
@@ -142,9 +144,10 @@ public final class StatTable {
      */
     public void addCycles(int key, long elapsedNs, long atNs, long elementCount, long cycleCount) {
         long[] cells = rowsFor(key);
+        long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
-        addTime(cells, base, key, elapsedNs, atNs, elementCount);
+        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
         if (cycleCount > 0) {
             cells[base + CYCLES] += cycleCount;
             cells[base + MIN_CYCLES] = Math.min(cells[base + MIN_CYCLES], cycleCount);
@@ -165,6 +168,7 @@ public final class StatTable {
      */
     public void addWork(int key, long elapsedNs, long atNs, long elementCount, long workCount, long tag) {
         long[] cells = rowsFor(key);
+        long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
         // The greater tag among equals, as in StatRow.plus: the answer must not depend on who recorded first.
@@ -172,7 +176,7 @@ public final class StatTable {
         if (elapsedNs > longest || (elapsedNs == longest && tag > cells[base + MAX_TAG])) {
             cells[base + MAX_TAG] = tag;
         }
-        addTime(cells, base, key, elapsedNs, atNs, elementCount);
+        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
         cells[base + WORK] += workCount;
         end(cells, base, count);
     }
@@ -184,7 +188,8 @@ public final class StatTable {
         return count;
     }
 
-    private void addTime(long[] cells, int base, int key, long elapsedNs, long atNs, long elementCount) {
+    private static void addTime(
+            long[] cells, int base, long @Nullable [] spread, long elapsedNs, long atNs, long elementCount) {
         cells[base + TOTAL_NS] += elapsedNs;
         if (elapsedNs < cells[base + MIN_NS]) {
             cells[base + MIN_NS] = elapsedNs;
@@ -195,9 +200,8 @@ public final class StatTable {
         cells[base + LAST_NS] = elapsedNs;
         cells[base + LAST_AT_NS] = atNs;
         cells[base + ELEMENTS] += elementCount;
-        long @Nullable [] @Nullable [] all = buckets;
-        if (all != null) {
-            bucketsFor(all, key)[LatencyBuckets.indexOf(elapsedNs)]++;
+        if (spread != null) {
+            spread[LatencyBuckets.indexOf(elapsedNs)]++;
         }
     }
 
@@ -205,7 +209,12 @@ public final class StatTable {
         CELL.setRelease(cells, base + COUNT, count);
     }
 
-    private static long[] bucketsFor(long[] @Nullable [] all, int key) {
+    /** The buckets of a row, or null where percentiles are off. Made before the row's write begins: it may fail. */
+    private long @Nullable [] spreadOf(int key) {
+        long @Nullable [] @Nullable [] all = buckets;
+        if (all == null) {
+            return null;
+        }
         long[] row = all[key];
         return row != null ? row : makeBuckets(all, key);
     }
