@@ -108,7 +108,7 @@ public final class Demo implements Callable<Integer> {
         try {
             JsonReport.write(run.snapshot(), options.json());
         } catch (IOException e) {
-            return fail(err, OutputFile.describe(options.json(), e));
+            return fail(err, String.valueOf(e.getMessage()));
         }
         out.println("JSON: " + options.json().toAbsolutePath());
         out.flush();

@@ -1,7 +1,6 @@
 package org.brickprofiler.demo;
 
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -37,11 +36,5 @@ final class OutputFile {
 
     private static IllegalArgumentException cannotWrite(Path file, String reason) {
         return new IllegalArgumentException("cannot write " + file + ": " + reason);
-    }
-
-    /** What to tell a person about a write that failed, in one line. */
-    static String describe(Path file, IOException failure) {
-        String reason = failure instanceof FileSystemException e ? e.getReason() : failure.getMessage();
-        return "cannot write " + file + ": " + (reason == null ? failure.getClass().getSimpleName() : reason);
     }
 }

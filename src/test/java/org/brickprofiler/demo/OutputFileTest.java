@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -66,18 +65,6 @@ class OutputFileTest {
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs a folder that not even root can write to")
     void refusesAFolderThatCannotBeWrittenTo() {
         assertRefused(Path.of("/proc/a.json"), "cannot write /proc/a.json: the folder /proc cannot be written to");
-    }
-
-    @Test
-    void describesWhatWentWrong() {
-        Path file = Path.of("a.json");
-
-        assertThat(OutputFile.describe(file, new IOException("No space left on device")))
-                .isEqualTo("cannot write a.json: No space left on device");
-        assertThat(OutputFile.describe(file, new NoSuchFileException("b", null, "gone")))
-                .isEqualTo("cannot write a.json: gone");
-        assertThat(OutputFile.describe(file, new NoSuchFileException("b")))
-                .isEqualTo("cannot write a.json: NoSuchFileException");
     }
 
     private static void assertRefused(Path file, String message) {
