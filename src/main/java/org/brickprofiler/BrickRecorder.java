@@ -83,8 +83,8 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @param name the brick's name
      * @param elapsed its duration, up to 292 years
      * @param elements elements it processed
-     * @throws IllegalArgumentException when the duration is negative or too long, the elements are negative, or the name
-     *     is null or empty
+     * @throws IllegalArgumentException when the duration is negative or too long, the elements are negative, or the
+     *     name is null or empty
      */
     public final void record(String name, Duration elapsed, long elements) {
         try {
@@ -263,7 +263,9 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
 
     private void drop(int key) {
         if (dropLogged.compareAndSet(false, true)) {
-            LOG.warn("too many deferred measurements wait for finalize: '{}' and further ones are dropped", names.name(key));
+            LOG.warn(
+                    "too many deferred measurements wait for finalize: '{}' and further ones are dropped",
+                    names.name(key));
         }
         droppedPending.incrementAndGet();
     }

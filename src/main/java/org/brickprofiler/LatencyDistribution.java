@@ -76,7 +76,8 @@ public final class LatencyDistribution {
         if (!(percent >= 0 && percent <= 100)) {
             throw new IllegalArgumentException("percentile " + percent + " is not within 0 to 100");
         }
-        // One step down first: a share such as 99.9 is no binary fraction, and the product must not exceed a whole rank.
+        // One step down first: a share such as 99.9 is no binary fraction, and the product must not exceed a
+        // whole rank.
         long rank = Math.max(1, (long) Math.ceil(Math.nextDown(percent) * count / 100.0));
         long seen = 0;
         for (int i = 0; i < counts.length; i++) {

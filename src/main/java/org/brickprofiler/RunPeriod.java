@@ -25,7 +25,7 @@ final class RunPeriod {
         startedNs = nowNs;
     }
 
-    /** A part of the run: when the profiler was first on in it and when it ended, and how much of that the profiler was on. */
+    /** A part of the run: when the profiler was first on in it, when it ended, and how long the profiler was on. */
     record Part(Instant startedAt, Instant endedAt, long coveredNs) {}
 
     synchronized void resume(long nowNs) {

@@ -15,9 +15,9 @@ import org.brickprofiler.Schedule.Phase;
  * }
  * }</pre>
  *
- * <p>While it runs, the profiler's switch belongs to it: a profiler that was on is not recorded in the steps that do not
- * count. Tiles follow the same steps where they were on at the start. A timer that is stopped in another step than it
- * was started in counts where it is stopped; let other threads finish their bricks before {@link #step}.
+ * <p>While it runs, the profiler's switch belongs to it: a profiler that was on is not recorded in the steps that do
+ * not count. Tiles follow the same steps where they were on at the start. A timer that is stopped in another step
+ * than it was started in counts where it is stopped; let other threads finish their bricks before {@link #step}.
  *
  * <p>{@link #step} is for one thread at a time, the one that drives the passes; the other methods are for any thread.
  */

@@ -19,9 +19,10 @@ import org.openjdk.jcstress.infra.grading.GradingResult;
  * forbidden outcome must be seen, which shows that the tests beside it would notice the same mistake. Every other test
  * must pass in every mode.
  *
- * <p>The first argument is {@code quick} or {@code full}; further ones go to jcstress, such as {@code -t} with a pattern
- * of names. The quick run leaves the order of compiled instructions to chance, which finds most of what can be found,
- * and takes under three minutes on two cores. The full one tries every pair of interpreter, C1 and C2; it takes hours.
+ * <p>The first argument is {@code quick} or {@code full}; further ones go to jcstress, such as {@code -t} with a
+ * pattern of names. The quick run leaves the order of compiled instructions to chance, which finds most of what can
+ * be found, and takes a few minutes on two cores. The full one tries every pair of interpreter, C1 and C2; it takes
+ * hours.
  *
  * <p>The exit status is 0 only where every test passed and every control failed.
  */
@@ -30,7 +31,8 @@ public final class StressGate {
     private static final String CONTROL_SUFFIX = "Control";
     private static final List<String> QUICK = List.of(
             "-m", "quick", "-f", "1", "-sc", "false", "-hs", "256",
-            "-jvmArgs", "-XX:-TieredCompilation -XX:+UnlockDiagnosticVMOptions -XX:+StressLCM -XX:+StressGCM -XX:+StressIGVN");
+            "-jvmArgs",
+            "-XX:-TieredCompilation -XX:+UnlockDiagnosticVMOptions -XX:+StressLCM -XX:+StressGCM -XX:+StressIGVN");
     private static final List<String> FULL = List.of("-m", "default", "-hs", "512");
 
     private StressGate() {}

@@ -74,7 +74,7 @@ public final class StatSums {
         return added;
     }
 
-    /** Adds samples that came too late for the table they were written to. Counts a third one and more at their mean. */
+    /** Adds samples that came too late for the table they were written to; a third one and more at their mean. */
     void addSamples(int key, StatRow late, boolean withBuckets) {
         add(key, late);
         if (withBuckets) {

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  *
  * A reset replaces each written table by an empty one in a single compare-and-set, and then reads the old ones. A
  * recorder that had found its old table before the replacement can still finish a sample there. For every sample it
- * looks its table up, or asks whether tables were replaced since it did; but it does not wait for its stores first: some
- * samples before that one may be on their way too, as many as a processor holds back in its store buffer. An old table
- * is therefore kept as <i>late</i> until its thread has written to the new one or has ended. Whatever the old one has
- * more by then counts for the interval in which it is found. A shared table is emptied by holding it, which no recorder
- * waits for.
+ * looks its table up, or asks whether tables were replaced since it did; but it does not wait for its stores first:
+ * some samples before that one may be on their way too, as many as a processor holds back in its store buffer. An old
+ * table is therefore kept as <i>late</i> until its thread has written to the new one or has ended. Whatever the old
+ * one has more by then counts for the interval in which it is found. A shared table is emptied by holding it, which
+ * no recorder waits for.
  *
  * <p>Sums of late samples are exact however many they are. Their shortest and longest can be told for two in a row; so
  * that there are no more, the reset gives stores time to arrive before it reads, far more than a store buffer needs.
@@ -261,9 +261,9 @@ public final class TableRegistry {
     }
 
     private static void awaitStores() {
-        long began = System.nanoTime();
-        for (long left = STORES_ARRIVE_WITHIN_NS; left > 0; left = began + STORES_ARRIVE_WITHIN_NS - System.nanoTime()) {
-            LockSupport.parkNanos(left);
+        long untilNs = System.nanoTime() + STORES_ARRIVE_WITHIN_NS;
+        for (long leftNs = STORES_ARRIVE_WITHIN_NS; leftNs > 0; leftNs = untilNs - System.nanoTime()) {
+            LockSupport.parkNanos(leftNs);
         }
     }
 

@@ -228,7 +228,8 @@ public final class TileProfiler {
             if (stats.count() > 0) {
                 text.append(String.format(
                         Locale.ROOT,
-                        "%-5s %,d tiles, avg %.2f us (min %.2f, max %.2f at row %d, col %d), %.2f GFLOP/s, %.2f FLOP/B\n",
+                        "%-5s %,d tiles, avg %.2f us (min %.2f, max %.2f at row %d, col %d), "
+                                + "%.2f GFLOP/s, %.2f FLOP/B\n",
                         stats.level().displayName(),
                         stats.count(),
                         stats.avgUs(),

@@ -147,7 +147,10 @@ class DemoIT {
         DemoProcess demo = DemoProcess.run(folder, withoutSpace, List.of(), DemoProcess.TINY);
 
         assertThat(demo.exitCode()).isEqualTo(2);
-        assertThat(demo.err()).hasLineCount(1).startsWith("demo: cannot write brick-profile.json: ").containsOnlyOnce("write");
+        assertThat(demo.err())
+                .hasLineCount(1)
+                .startsWith("demo: cannot write brick-profile.json: ")
+                .containsOnlyOnce("write");
         assertThat(demo.out()).contains("RmsNorm").doesNotContain("JSON: ");
         assertThat(folder.resolve("brick-profile.json")).hasContent("old");
         assertThat(folder.toFile().list()).containsExactly("brick-profile.json");
