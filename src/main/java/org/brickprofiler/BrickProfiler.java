@@ -147,7 +147,7 @@ public final class BrickProfiler extends BrickRecorder {
      * @return elements
      */
     public long totalTokens() {
-        return allBrickStats().stream().mapToLong(BrickStats::totalElements).sum();
+        return total().totalElements();
     }
 
     /**
@@ -156,7 +156,7 @@ public final class BrickProfiler extends BrickRecorder {
      * @return ns
      */
     public long totalNs() {
-        return allBrickStats().stream().mapToLong(BrickStats::totalNs).sum();
+        return total().totalNs();
     }
 
     /**
@@ -165,7 +165,11 @@ public final class BrickProfiler extends BrickRecorder {
      * @return elements/s, 0 where no time was measured
      */
     public double totalThroughput() {
-        return CategoryStats.sum(categoryStats().values()).throughput();
+        return total().throughput();
+    }
+
+    private CategoryStats total() {
+        return CategoryStats.sum(categoryStats().values());
     }
 
     /**

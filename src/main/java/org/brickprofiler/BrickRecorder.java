@@ -43,7 +43,10 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @throws IllegalArgumentException when a number is negative
      */
     public final void record(BrickId id, long elapsedNs, long elements) {
-        recordKey(id.index(), elapsedNs, elements);
+        requireSample(elapsedNs, elements);
+        if (enabled) {
+            add(id.index(), elapsedNs, elements);
+        }
     }
 
     /**
@@ -58,7 +61,10 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
         if (!hasBrick(key)) {
             throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
         }
-        recordKey(key, elapsedNs, elements);
+        requireSample(elapsedNs, elements);
+        if (enabled) {
+            add(key, elapsedNs, elements);
+        }
     }
 
     /**
@@ -73,7 +79,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
         requireName(name);
         requireSample(elapsedNs, elements);
         if (enabled) {
-            recordKey(keyOf(name), elapsedNs, elements);
+            add(keyOf(name), elapsedNs, elements);
         }
     }
 
@@ -94,11 +100,8 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
         }
     }
 
-    private void recordKey(int key, long elapsedNs, long elements) {
-        requireSample(elapsedNs, elements);
-        if (enabled) {
-            registry.add(key, elapsedNs, clock.nanoTime(), elements);
-        }
+    private void add(int key, long elapsedNs, long elements) {
+        registry.add(key, elapsedNs, clock.nanoTime(), elements);
     }
 
     /**
@@ -112,7 +115,10 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @throws IllegalArgumentException when a number is negative
      */
     public final void recordBytes(BrickId id, long elapsedNs, long elements, long inputBytes, long outputBytes) {
-        recordBytesKey(id.index(), elapsedNs, elements, inputBytes, outputBytes);
+        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
+        if (enabled) {
+            addBytes(id.index(), elapsedNs, elements, inputBytes, outputBytes);
+        }
     }
 
     /**
@@ -127,23 +133,22 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      */
     public final void recordBytes(String name, long elapsedNs, long elements, long inputBytes, long outputBytes) {
         requireName(name);
-        requireSample(elapsedNs, elements);
-        requireNotNegative("inputBytes", inputBytes);
-        requireNotNegative("outputBytes", outputBytes);
+        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
         if (enabled) {
-            recordBytesKey(keyOf(name), elapsedNs, elements, inputBytes, outputBytes);
+            addBytes(keyOf(name), elapsedNs, elements, inputBytes, outputBytes);
         }
     }
 
-    private void recordBytesKey(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+    private static void requireBytes(long elapsedNs, long elements, long inputBytes, long outputBytes) {
         requireSample(elapsedNs, elements);
         requireNotNegative("inputBytes", inputBytes);
         requireNotNegative("outputBytes", outputBytes);
-        if (enabled) {
-            StatTable table = registry.acquire();
-            table.addBytes(key, elapsedNs, clock.nanoTime(), elements, inputBytes, outputBytes);
-            registry.release(table);
-        }
+    }
+
+    private void addBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        StatTable table = registry.acquire();
+        table.addBytes(key, elapsedNs, clock.nanoTime(), elements, inputBytes, outputBytes);
+        registry.release(table);
     }
 
     /**
@@ -156,7 +161,10 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @throws IllegalArgumentException when a number is negative
      */
     public final void recordCycles(BrickId id, long elapsedNs, long elements, long cycles) {
-        recordCyclesKey(id.index(), elapsedNs, elements, cycles);
+        requireCycles(elapsedNs, elements, cycles);
+        if (enabled) {
+            addCycles(id.index(), elapsedNs, elements, cycles);
+        }
     }
 
     /**
@@ -170,21 +178,21 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      */
     public final void recordCycles(String name, long elapsedNs, long elements, long cycles) {
         requireName(name);
-        requireSample(elapsedNs, elements);
-        requireNotNegative("cycles", cycles);
+        requireCycles(elapsedNs, elements, cycles);
         if (enabled) {
-            recordCyclesKey(keyOf(name), elapsedNs, elements, cycles);
+            addCycles(keyOf(name), elapsedNs, elements, cycles);
         }
     }
 
-    private void recordCyclesKey(int key, long elapsedNs, long elements, long cycles) {
+    private static void requireCycles(long elapsedNs, long elements, long cycles) {
         requireSample(elapsedNs, elements);
         requireNotNegative("cycles", cycles);
-        if (enabled) {
-            StatTable table = registry.acquire();
-            table.addCycles(key, elapsedNs, clock.nanoTime(), elements, cycles);
-            registry.release(table);
-        }
+    }
+
+    private void addCycles(int key, long elapsedNs, long elements, long cycles) {
+        StatTable table = registry.acquire();
+        table.addCycles(key, elapsedNs, clock.nanoTime(), elements, cycles);
+        registry.release(table);
     }
 
     // ---- the mode and the epoch ----

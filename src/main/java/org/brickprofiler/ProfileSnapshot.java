@@ -104,7 +104,7 @@ public record ProfileSnapshot(
      * @return ns
      */
     public long totalNs() {
-        return bricks.stream().mapToLong(BrickStats::totalNs).sum();
+        return total().totalNs();
     }
 
     /**
@@ -113,7 +113,7 @@ public record ProfileSnapshot(
      * @return elements
      */
     public long totalTokens() {
-        return bricks.stream().mapToLong(BrickStats::totalElements).sum();
+        return total().totalElements();
     }
 
     /**
@@ -122,7 +122,7 @@ public record ProfileSnapshot(
      * @return samples
      */
     public long samples() {
-        return bricks.stream().mapToLong(BrickStats::count).sum();
+        return total().count();
     }
 
     /**
@@ -131,8 +131,11 @@ public record ProfileSnapshot(
      * @return elements/s, 0 where no time was measured
      */
     public double totalThroughput() {
-        long totalNs = totalNs();
-        return totalNs == 0 ? 0.0 : totalTokens() * 1e9 / totalNs;
+        return total().throughput();
+    }
+
+    private CategoryStats total() {
+        return CategoryStats.sum(categories().values());
     }
 
     /**

@@ -87,7 +87,7 @@ final class PendingQueue {
         cells = ring.cells;
         count = ring.put.getPlain();
         publishedCount = ring.put;
-        at = ring.putBase();
+        at = ring.base(count);
         until = Math.min(ring.cells.length, at + Math.min(left, ring.room()) * LONGS_EACH);
         return true;
     }
@@ -142,12 +142,8 @@ final class PendingQueue {
             return capacity - (int) (put.getPlain() - taken.getAcquire());
         }
 
-        /** Only the producer. */
-        int putBase() {
-            return base(put.getPlain());
-        }
-
-        private int base(long position) {
+        /** Where the cells of a position begin. */
+        int base(long position) {
             return ((int) position & (capacity - 1)) * LONGS_EACH;
         }
 

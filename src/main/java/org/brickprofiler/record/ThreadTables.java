@@ -84,7 +84,7 @@ final class ThreadTables {
     /** Whether the writer of an old table is known to write there no more. */
     boolean hasLeft(StatTable old) {
         Thread owner = old.owner();
-        StatTable current = owner == null ? null : of(owner);
+        StatTable current = owner == null ? null : search(owner);
         return current == null ? owner == null || !owner.isAlive() : current != old && current.isWritten();
     }
 

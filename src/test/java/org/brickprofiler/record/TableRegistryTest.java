@@ -280,6 +280,38 @@ final class TableRegistryTest {
         assertThat(lateTables()).as("the other has ended").isEmpty();
     }
 
+    @Test
+    void aReplacedTableIsLetGoWhereTheIdOfItsThreadChanges() throws Exception {
+        AtomicLong id = new AtomicLong();
+        AtomicInteger lateTables = new AtomicInteger(-1);
+        Thread thread = new Thread(() -> {
+            for (int i = 0; i < 10; i++) {
+                registry.add(1, 10, i, 1);
+                registry.readAndReset();
+            }
+            registry.add(1, 10, 10, 1);
+            registry.read();
+            lateTables.set(lateTableCount());
+        }) {
+            @Override
+            public long getId() {
+                return id.incrementAndGet() * 7;
+            }
+        };
+        thread.start();
+        thread.join();
+
+        assertThat(lateTables).hasValue(0);
+    }
+
+    private int lateTableCount() {
+        try {
+            return lateTables().size();
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("the list of late tables has another name", e);
+        }
+    }
+
     private Collection<?> lateTables() throws ReflectiveOperationException {
         Field late = TableRegistry.class.getDeclaredField("late");
         late.setAccessible(true);
