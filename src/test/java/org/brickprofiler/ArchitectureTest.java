@@ -45,9 +45,10 @@ final class ArchitectureTest {
     private static final DescribedPredicate<JavaClass> TRACE = inPackage("trace");
     private static final DescribedPredicate<JavaClass> BRIDGES = inPackage("bridges");
     private static final DescribedPredicate<JavaClass> FLEET = inPackage("fleet");
+    private static final DescribedPredicate<JavaClass> KERNEL = inPackage("kernel");
 
     private static final DescribedPredicate<JavaClass> OUTER =
-            REPORT.or(TRACE).or(BRIDGES).or(FLEET).as("are in the outer layer");
+            REPORT.or(TRACE).or(BRIDGES).or(FLEET).or(KERNEL).as("are in the outer layer");
 
     private static final DescribedPredicate<JavaClass> CORE =
             resideInAPackage(ROOT).as("are in the core");
@@ -59,7 +60,7 @@ final class ArchitectureTest {
                             ROOT + ".device..",
                             ROOT + ".graph..",
                             ROOT + ".checksum..",
-                            ROOT + ".kernel..")
+                            ROOT + ".io..")
                     .as("are in the ground layer");
 
     /** The only ground packages with a foreign library beneath them. */
@@ -98,6 +99,7 @@ final class ArchitectureTest {
     @ArchTest static final ArchRule traceStandsAlone = standsAlone(TRACE);
     @ArchTest static final ArchRule bridgesStandAlone = standsAlone(BRIDGES);
     @ArchTest static final ArchRule fleetStandsAlone = standsAlone(FLEET);
+    @ArchTest static final ArchRule kernelStandsAlone = standsAlone(KERNEL);
 
     @ArchTest
     static final ArchRule coreAndGroundUseFewLibraries =

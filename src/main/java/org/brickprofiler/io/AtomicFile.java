@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.io;
 
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -18,7 +18,7 @@ import java.util.UUID;
  * and then takes the place of the old file in one step. Stateless; any thread; of two writers to the same path, the
  * last one wins.
  */
-final class AtomicFile {
+public final class AtomicFile {
 
     /** DSYNC: a rename that survives a crash must not leave an empty file behind it. */
     private static final OpenOption[] NEW_AND_FORCED = {
@@ -32,7 +32,7 @@ final class AtomicFile {
 
     /** What to write. */
     @FunctionalInterface
-    interface Content {
+    public interface Content {
         /**
          * Writes the whole content.
          *
@@ -51,7 +51,7 @@ final class AtomicFile {
      * @throws IOException when that fails; the message names the path and the reason, the old file is untouched, and
      *     the temporary file is gone
      */
-    static void write(Path path, Content content) throws IOException {
+    public static void write(Path path, Content content) throws IOException {
         try {
             if (!Files.exists(path)) {
                 writeAndRename(path, content);
@@ -108,7 +108,7 @@ final class AtomicFile {
      * @param failed what was thrown
      * @return the reason in words
      */
-    static String reason(IOException failed) {
+    public static String reason(IOException failed) {
         if (failed instanceof NoSuchFileException) {
             return "it does not exist";
         }
