@@ -1,0 +1,61 @@
+package org.brickprofiler.trace;
+
+/** One execution of something that has a name: when it began and ended, and what is known besides. */
+public interface Span {
+
+    /**
+     * When it began.
+     *
+     * @return ns, on the timeline's clock
+     */
+    long startNs();
+
+    /**
+     * When it ended.
+     *
+     * @return ns, on the timeline's clock; not before {@link #startNs()}
+     */
+    long endNs();
+
+    /**
+     * What it was.
+     *
+     * @return an index into {@link Timeline#names()}
+     */
+    int name();
+
+    /**
+     * What it processed.
+     *
+     * @return the number of elements, or -1 where it is not known
+     */
+    long elements();
+
+    /**
+     * The model's layer that it belongs to.
+     *
+     * @return the number of the layer, or -1 for none
+     */
+    int layer();
+
+    /**
+     * How long the device worked on it.
+     *
+     * @return ns, or -1 where it was not measured
+     */
+    long deviceNs();
+
+    /**
+     * The flow that begins here, for example from a launch to the kernel it launched.
+     *
+     * @return the number of the flow, which one other span has as its {@link #flowIn()}; or 0 for none
+     */
+    long flowOut();
+
+    /**
+     * The flow that ends here.
+     *
+     * @return the number of the flow, or 0 for none
+     */
+    long flowIn();
+}

@@ -1,0 +1,21 @@
+package org.brickprofiler.trace;
+
+import java.util.Objects;
+
+/**
+ * A name of spans and instants, and the category it belongs to. Immutable.
+ *
+ * @param name as people read it; any text
+ * @param category the display name of a {@link org.brickprofiler.BrickCategory}, {@link #STEP}, or another word
+ */
+public record SpanName(String name, String category) {
+
+    /** The category of the spans that are steps of a run. */
+    public static final String STEP = "step";
+
+    /** Refuses nulls. */
+    public SpanName {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
+    }
+}
