@@ -2,6 +2,7 @@ package org.brickprofiler;
 
 import java.util.List;
 import org.brickprofiler.record.NameTable;
+import org.brickprofiler.record.SpanNames;
 
 /** Which keys the known bricks have, and how a category is kept with a key. Stateless; any thread. */
 final class BrickNames {
@@ -33,5 +34,25 @@ final class BrickNames {
 
     static BrickCategory category(int tag) {
         return CATEGORIES.get(tag);
+    }
+
+    /** What the keys of a table mean to whoever shows spans. */
+    static SpanNames spanNames(NameTable names) {
+        return new SpanNames() {
+            @Override
+            public int size() {
+                return names.size();
+            }
+
+            @Override
+            public String name(int key) {
+                return names.name(key);
+            }
+
+            @Override
+            public String category(int key) {
+                return BrickNames.category(names.tag(key)).displayName();
+            }
+        };
     }
 }

@@ -40,7 +40,7 @@ public final class BrickProfiler extends BrickRecorder {
 
     BrickProfiler(BrickProfilerBuilder options) {
         super(options);
-        tiles = new TileProfiler(options.clock);
+        tiles = new TileProfiler(options.clock, options.tracing);
         period = new RunPeriod(clock.nanoTime());
         results = new Results(names, period, options.percentiles);
     }

@@ -1,12 +1,15 @@
 package org.brickprofiler;
 
 import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.SpanSink;
+import org.jspecify.annotations.Nullable;
 
 /** Options of a profiler. Not thread-safe; may be used for several profilers. */
 public final class BrickProfilerBuilder {
     NanoClock clock = NanoClock.SYSTEM;
     boolean percentiles;
     Attribution attribution = Attribution.LITERAL;
+    @Nullable SpanSink tracing;
 
     BrickProfilerBuilder() {}
 
@@ -40,6 +43,18 @@ public final class BrickProfilerBuilder {
      */
     public BrickProfilerBuilder attribution(Attribution attribution) {
         this.attribution = attribution;
+        return this;
+    }
+
+    /**
+     * Who gets every sample, layer and pass as a span on a timeline; nobody unless set. Spans cost time beside the
+     * sums: {@code org.brickprofiler.trace.TraceRecorder} is a sink.
+     *
+     * @param sink the sink
+     * @return this
+     */
+    public BrickProfilerBuilder tracing(SpanSink sink) {
+        this.tracing = sink;
         return this;
     }
 

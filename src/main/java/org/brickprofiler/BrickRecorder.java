@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.record.PendingResolver;
+import org.brickprofiler.record.SpanKind;
 import org.brickprofiler.record.StatTable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +28,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     private volatile long epochNs;
 
     BrickRecorder(BrickProfilerBuilder options) {
-        super(options.clock, options.percentiles);
+        super(options);
         resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
         epochNs = clock.nanoTime();
     }
@@ -308,18 +309,37 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     }
 
     /**
+     * Marks the beginning of a layer, for whoever follows the order of things. Only needed where bricks came before the
+     * layer: without this call a layer begins where the last boundary was.
+     */
+    public final void startLayer() {
+        reach(SpanKind.LAYER_START, false);
+    }
+
+    /**
      * Marks the end of a layer: resolves what is pending, as of now, in the modes {@link SyncMode#IMMEDIATE} and
-     * {@link SyncMode#PER_LAYER}. In the others nothing happens.
+     * {@link SyncMode#PER_LAYER}. In the others nothing is resolved.
      */
     public final void endLayer() {
         SyncMode mode = syncMode;
-        if (mode == SyncMode.IMMEDIATE || mode == SyncMode.PER_LAYER) {
-            resolver.resolve(clock.nanoTime());
-        }
+        reach(SpanKind.LAYER_END, mode == SyncMode.IMMEDIATE || mode == SyncMode.PER_LAYER);
     }
 
     /** Marks the end of a forward pass: resolves what is pending, as of now, in every mode. */
     public final void endPass() {
-        resolver.resolve(clock.nanoTime());
+        reach(SpanKind.PASS_END, true);
+    }
+
+    private void reach(SpanKind boundary, boolean resolves) {
+        boolean followed = enabled && registry.hasSpans();
+        if (resolves || followed) {
+            long now = clock.nanoTime();
+            if (resolves) {
+                resolver.resolve(now);
+            }
+            if (followed) {
+                registry.mark(boundary, 0, now, 0);
+            }
+        }
     }
 }

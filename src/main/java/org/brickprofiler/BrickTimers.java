@@ -3,6 +3,8 @@ package org.brickprofiler;
 import java.util.function.Supplier;
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.SpanSink;
+import org.brickprofiler.record.SpanStore;
 import org.brickprofiler.record.TableRegistry;
 import org.brickprofiler.record.TimerToken;
 import org.jspecify.annotations.Nullable;
@@ -37,9 +39,11 @@ public abstract sealed class BrickTimers permits BrickRecorder {
 
     volatile boolean enabled;
 
-    BrickTimers(NanoClock clock, boolean percentiles) {
-        this.clock = clock;
-        this.registry = new TableRegistry(BrickNames.FIXED, percentiles);
+    BrickTimers(BrickProfilerBuilder options) {
+        clock = options.clock;
+        SpanSink sink = options.tracing;
+        SpanStore spans = sink == null ? null : sink.bricks(BrickNames.spanNames(names));
+        registry = new TableRegistry(BrickNames.FIXED, options.percentiles, spans);
     }
 
     // ---- the hot path ----

@@ -121,9 +121,9 @@ public final class PendingResolver {
         }
         long elapsedNs = Math.max(0L, untilNs - startNs);
         if (own != null) {
-            own.add(key, elapsedNs, endNs, elementCount);
+            own.addDeferred(key, startNs, elapsedNs, endNs, elementCount);
         } else {
-            registry.add(key, elapsedNs, endNs, elementCount);
+            registry.addDeferred(key, startNs, elapsedNs, endNs, elementCount);
         }
     }
 

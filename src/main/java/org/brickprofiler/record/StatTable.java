@@ -4,20 +4,18 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The sums of one recording thread, a row per key. One writer, any number of readers.
  *
  * <p>The writer is the thread that {@link TableRegistry} gave the table to or, for a shared table, whichever thread
- * holds it. Recording allocates nothing once a row exists, takes no lock and never waits; a reader that meets a row
- * in the middle of a write reads it again.
+ * holds it. Recording allocates nothing once a row exists, takes no lock and never waits. {@link RowReader} reads.
  *
  * <h2>Why a row's values belong together</h2>
  *
  * Each row has two counts: {@code BEGUN} is raised before the other columns are written, {@code COUNT} after them.
- * The writer's fences order <i>begun, columns, count</i>; the reader's order <i>count, columns, begun</i>. Where a
+ * The writer's fences order <i>begun, columns, count</i>; a reader's order <i>count, columns, begun</i>. Where a
  * reader finds both counts equal, no write lay between its first and its last load: a write that had begun would show
  * in {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
  */
@@ -42,18 +40,12 @@ public final class StatTable {
     /** Longs a row: a power of two, two cache lines. */
     static final int STRIDE = 16;
 
-    private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
-    private static final int READS_BEFORE_PAUSE = 64;
-    private static final long PAUSE_NS = 100_000;
-
-    /** Ten seconds of pauses: far longer than a scheduler keeps a thread waiting. */
-    private static final int READS_OF_A_STUCK_ROW = 100_000;
-
-    private static final int READS_WITH_BUCKETS = 16;
+    static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
 
     private final @Nullable Thread owner;
     private final AtomicBoolean held;
     private final PendingQueue pending;
+    private final @Nullable SpanBuffer spans;
 
     /** Replaced by the writer alone, by a longer copy. */
     private volatile long[] rows;
@@ -68,11 +60,18 @@ public final class StatTable {
      * @param rowCount how many rows it begins with
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
      * @param pending the queue of deferred measurements of the same writer
+     * @param spans the timeline of the same writer, or null where nobody wants it
      */
-    StatTable(@Nullable Thread owner, int rowCount, boolean withBuckets, PendingQueue pending) {
+    StatTable(
+            @Nullable Thread owner,
+            int rowCount,
+            boolean withBuckets,
+            PendingQueue pending,
+            @Nullable SpanBuffer spans) {
         this.owner = owner;
         this.held = new AtomicBoolean();
         this.pending = pending;
+        this.spans = spans;
         this.rows = emptyRows(rowCount);
         this.buckets = withBuckets ? new long[rowCount][] : null;
     }
@@ -104,12 +103,31 @@ public final class StatTable {
      * @param elementCount elements it processed
      */
     public void add(int key, long elapsedNs, long atNs, long elementCount) {
+        addSums(key, elapsedNs, atNs, elementCount);
+        addSpan(key, elapsedNs, atNs, elementCount);
+    }
+
+    /** Adds a sample whose end was told later, at a synchronisation. Only the writer. */
+    void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elementCount) {
+        addSums(key, elapsedNs, atNs, elementCount);
+        if (spans != null) {
+            spans.add(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
+        }
+    }
+
+    private void addSums(int key, long elapsedNs, long atNs, long elementCount) {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
         addTime(cells, base, spread, elapsedNs, atNs, elementCount);
         end(cells, base, count);
+    }
+
+    private void addSpan(int key, long elapsedNs, long atNs, long elementCount) {
+        if (spans != null) {
+            spans.add(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
+        }
     }
 
     /**
@@ -131,6 +149,7 @@ public final class StatTable {
         cells[base + BYTES] += inputBytes;
         cells[base + COMPRESSED_BYTES] += outputBytes;
         end(cells, base, count);
+        addSpan(key, elapsedNs, atNs, elementCount);
     }
 
     /**
@@ -154,6 +173,7 @@ public final class StatTable {
             cells[base + MAX_CYCLES] = Math.max(cells[base + MAX_CYCLES], cycleCount);
         }
         end(cells, base, count);
+        addSpan(key, elapsedNs, atNs, elementCount);
     }
 
     /**
@@ -179,6 +199,7 @@ public final class StatTable {
         addTime(cells, base, spread, elapsedNs, atNs, elementCount);
         cells[base + WORK] += workCount;
         end(cells, base, count);
+        addSpan(key, elapsedNs, atNs, elementCount);
     }
 
     private static long begin(long[] cells, int base) {
@@ -268,6 +289,11 @@ public final class StatTable {
         return pending;
     }
 
+    /** The timeline of this table's writer, or null where nobody wants it. */
+    @Nullable SpanBuffer spans() {
+        return spans;
+    }
+
     int rowCount() {
         return rows.length / STRIDE;
     }
@@ -290,12 +316,6 @@ public final class StatTable {
         return buckets != null;
     }
 
-    /** Whether the durations of a row were counted in buckets. */
-    boolean hasBuckets(int key) {
-        long @Nullable [] @Nullable [] all = buckets;
-        return all != null && key < all.length && all[key] != null;
-    }
-
     /** Forgets everything. Only the writer. */
     void clear() {
         int rowCount = rowCount();
@@ -307,83 +327,32 @@ public final class StatTable {
 
     /** An empty table of the same writer, with the same number of rows. */
     StatTable renewed() {
-        return new StatTable(owner, rowCount(), buckets != null, pending);
+        return new StatTable(owner, rowCount(), buckets != null, pending, spans);
+    }
+
+    /** Whether the durations of a row were counted in buckets. */
+    boolean hasBuckets(int key) {
+        return buckets(key) != null;
     }
 
     /** The values of a row as they stood at one moment, without its buckets. */
     StatRow read(int key) {
-        return read(key, null, false);
+        return RowReader.read(this, key, null, false);
     }
 
-    /**
-     * The values of a row as they stood at one moment.
-     *
-     * @param key the row
-     * @param into where to add its buckets, {@link LatencyBuckets#COUNT} longs, or null. While the row is written
-     *     without a pause, the buckets can miss the samples of the last moment; once its writer rests they agree.
-     * @param settling whether the writer is about to leave this table, or has left: the buckets then always agree
-     */
+    /** The values of a row as they stood at one moment; {@link RowReader#read} tells the rest. */
     StatRow read(int key, long @Nullable [] into, boolean settling) {
-        long[] row = null;
-        long stuckAt = -1;
-        int stuckReads = 0;
-        for (int reads = 1; ; reads++) {
-            long[] cells = rows;
-            int base = key * STRIDE;
-            if (base >= cells.length) {
-                return StatRow.EMPTY;
-            }
-            long count = (long) CELL.getAcquire(cells, base + COUNT);
-            StatRow values = count == 0 ? StatRow.EMPTY : copy(cells, base, count);
-            if (into != null && (settling || reads <= READS_WITH_BUCKETS)) {
-                row = copyBuckets(key);
-            }
-            VarHandle.loadLoadFence();
-            long begun = (long) CELL.getOpaque(cells, base + BEGUN);
-            // A writer that an error killed between its two counts must not hold readers up for ever.
-            stuckReads = begun == stuckAt ? stuckReads + 1 : 0;
-            stuckAt = begun;
-            if (begun == count || (begun == count + 1 && stuckReads >= READS_OF_A_STUCK_ROW)) {
-                addBuckets(row, into);
-                return values;
-            }
-            if (reads < READS_BEFORE_PAUSE) {
-                Thread.onSpinWait();
-            } else {
-                LockSupport.parkNanos(PAUSE_NS);
-            }
-        }
+        return RowReader.read(this, key, into, settling);
     }
 
-    private static StatRow copy(long[] cells, int base, long count) {
-        return new StatRow(
-                count,
-                cells[base + TOTAL_NS],
-                cells[base + MIN_NS],
-                cells[base + MAX_NS],
-                cells[base + LAST_NS],
-                cells[base + LAST_AT_NS],
-                cells[base + ELEMENTS],
-                cells[base + BYTES],
-                cells[base + COMPRESSED_BYTES],
-                cells[base + CYCLES],
-                cells[base + MIN_CYCLES],
-                cells[base + MAX_CYCLES],
-                cells[base + WORK],
-                cells[base + MAX_TAG]);
+    /** The rows as they are now; only the writer changes them. */
+    long[] cells() {
+        return rows;
     }
 
-    private long @Nullable [] copyBuckets(int key) {
+    /** The buckets of a row, or null where it has none; only the writer changes them. */
+    long @Nullable [] buckets(int key) {
         long @Nullable [] @Nullable [] all = buckets;
-        long[] row = all == null || key >= all.length ? null : all[key];
-        return row == null ? null : row.clone();
-    }
-
-    private static void addBuckets(long @Nullable [] row, long @Nullable [] into) {
-        if (row != null && into != null) {
-            for (int i = 0; i < row.length; i++) {
-                into[i] += row[i];
-            }
-        }
+        return all == null || key >= all.length ? null : all[key];
     }
 }

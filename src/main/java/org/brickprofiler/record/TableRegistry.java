@@ -2,9 +2,7 @@ package org.brickprofiler.record;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -47,13 +45,11 @@ public final class TableRegistry {
 
     private final int rowCount;
     private final boolean withBuckets;
+    private final @Nullable SpanStore spans;
     private final Object readers = new Object();
 
-    /** Old tables whose thread may still finish a sample there. Guarded by {@code readers}. */
-    private final List<LateTable> late = new ArrayList<>();
-
-    /** Late samples of this interval. Guarded by {@code readers}. */
-    private StatSums lateSums = new StatSums();
+    /** Guarded by {@code readers}. */
+    private final LateTables late = new LateTables();
 
     private volatile ThreadTables tables = ThreadTables.EMPTY;
 
@@ -61,14 +57,26 @@ public final class TableRegistry {
     private volatile StatTable[] shared = new StatTable[0];
 
     /**
-     * An empty registry.
+     * An empty registry, whose samples nobody wants as spans.
      *
      * @param rowCount how many rows a table begins with
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
      */
     public TableRegistry(int rowCount, boolean withBuckets) {
+        this(rowCount, withBuckets, null);
+    }
+
+    /**
+     * An empty registry.
+     *
+     * @param rowCount how many rows a table begins with
+     * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
+     * @param spans where every sample goes as a span too, or null where nobody wants that
+     */
+    public TableRegistry(int rowCount, boolean withBuckets, @Nullable SpanStore spans) {
         this.rowCount = rowCount;
         this.withBuckets = withBuckets;
+        this.spans = spans;
     }
 
     // ---- recording threads ----
@@ -93,6 +101,13 @@ public final class TableRegistry {
     private void addWithoutOwnTable(int key, long elapsedNs, long atNs, long elements) {
         StatTable table = acquire();
         table.add(key, elapsedNs, atNs, elements);
+        release(table);
+    }
+
+    /** Adds a sample whose end was told later, at a synchronisation. */
+    void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elements) {
+        StatTable table = acquire();
+        table.addDeferred(key, startNs, elapsedNs, atNs, elements);
         release(table);
     }
 
@@ -156,7 +171,7 @@ public final class TableRegistry {
     }
 
     private StatTable register(Thread caller) {
-        StatTable table = new StatTable(caller, rowCount, withBuckets, new PendingQueue());
+        StatTable table = newTable(caller);
         ThreadTables before;
         do {
             before = tables;
@@ -177,7 +192,7 @@ public final class TableRegistry {
     }
 
     private StatTable addShared() {
-        StatTable added = new StatTable(null, rowCount, withBuckets, new PendingQueue());
+        StatTable added = newTable(null);
         boolean held = added.tryHold();
         assert held;
         StatTable[] before;
@@ -188,6 +203,37 @@ public final class TableRegistry {
             after[before.length] = added;
         } while (!SHARED.compareAndSet(this, before, after));
         return added;
+    }
+
+    private StatTable newTable(@Nullable Thread owner) {
+        SpanBuffer buffer = spans == null ? null : spans.newBuffer(owner);
+        return new StatTable(owner, rowCount, withBuckets, new PendingQueue(), buffer);
+    }
+
+    /**
+     * Whether somebody wants samples as spans.
+     *
+     * @return the same for the life of the registry
+     */
+    public boolean hasSpans() {
+        return spans != null;
+    }
+
+    /**
+     * Puts a moment on the calling thread's timeline, where one is wanted.
+     *
+     * @param kind what it is
+     * @param key its name
+     * @param atNs the clock
+     * @param value what comes with it
+     */
+    public void mark(SpanKind kind, int key, long atNs, long value) {
+        StatTable table = acquire();
+        SpanBuffer buffer = table.spans();
+        if (buffer != null) {
+            buffer.add(kind, key, atNs, 0, value);
+        }
+        release(table);
     }
 
     // ---- readers ----
@@ -210,10 +256,10 @@ public final class TableRegistry {
      */
     public StatSums read(int fromKey, int toKey) {
         synchronized (readers) {
-            countLateSamples();
+            late.count(tables);
             ThreadTables now = sweep();
             StatSums sums = new StatSums();
-            sums.add(lateSums, fromKey, toKey);
+            sums.add(late.sums(), fromKey, toKey);
             sums.add(now.retired(), fromKey, toKey);
             for (StatTable table : now.live()) {
                 sums.addLive(table, fromKey, toKey);
@@ -233,9 +279,8 @@ public final class TableRegistry {
      */
     public StatSums readAndReset() {
         synchronized (readers) {
-            countLateSamples();
-            StatSums ended = lateSums;
-            lateSums = new StatSums();
+            late.count(tables);
+            StatSums ended = late.takeSums();
             ThreadTables before;
             ThreadTables after;
             do {
@@ -250,7 +295,7 @@ public final class TableRegistry {
                 StatTable old = before.live()[i];
                 // A table that was empty stays, and whatever came into it since is of the new interval.
                 if (after.live()[i] != old) {
-                    late.add(new LateTable(old, ended.add(old)));
+                    late.add(old, ended.add(old));
                 }
             }
             for (StatTable table : shared) {
@@ -274,16 +319,6 @@ public final class TableRegistry {
         ended.add(table);
         table.clear();
         table.release();
-    }
-
-    private void countLateSamples() {
-        ThreadTables now = tables;
-        late.removeIf(entry -> {
-            // Asked first: whatever such a thread wrote to its old table is then there to be read.
-            boolean finished = now.hasLeft(entry.table);
-            entry.countInto(lateSums);
-            return finished;
-        });
     }
 
     private ThreadTables sweep() {
@@ -337,28 +372,10 @@ public final class TableRegistry {
         return sweep().live().length + shared.length;
     }
 
-    /** A replaced table, and which of its samples are counted already. */
-    private static final class LateTable {
-        private final StatTable table;
-        private StatRow[] counted;
-
-        LateTable(StatTable table, StatRow[] counted) {
-            this.table = table;
-            this.counted = counted;
-        }
-
-        void countInto(StatSums sums) {
-            int known = counted.length;
-            counted = Arrays.copyOf(counted, Math.max(known, table.rowCount()));
-            Arrays.fill(counted, known, counted.length, StatRow.EMPTY);
-            for (int key = 0; key < counted.length; key++) {
-                StatRow now = table.read(key);
-                StatRow samples = now.samplesSince(counted[key]);
-                if (samples.count() > 0) {
-                    sums.addSamples(key, samples, table.withBuckets());
-                    counted[key] = now;
-                }
-            }
+    /** How many replaced tables are kept because their thread may still finish a sample there. */
+    int lateTableCount() {
+        synchronized (readers) {
+            return late.size();
         }
     }
 }

@@ -3,10 +3,13 @@ package org.brickprofiler.tile;
 import java.util.List;
 import java.util.Locale;
 import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.SpanSink;
+import org.brickprofiler.record.SpanStore;
 import org.brickprofiler.record.StatRow;
 import org.brickprofiler.record.StatSums;
 import org.brickprofiler.record.StatTable;
 import org.brickprofiler.record.TableRegistry;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Times tiles, by level. Off until enabled, and then a cheap no-op; on, a tile costs two clock reads and one row of the
@@ -34,17 +37,29 @@ public final class TileProfiler {
     private static final List<TileLevel> LEVELS = List.of(TileLevel.values());
 
     private final NanoClock clock;
-    private final TableRegistry registry = new TableRegistry(LEVELS.size(), false);
+    private final TableRegistry registry;
 
     private volatile boolean enabled;
+
+    /**
+     * A profiler for tiles, switched off, whose tiles nobody wants as spans.
+     *
+     * @param clock the clock it reads
+     */
+    public TileProfiler(NanoClock clock) {
+        this(clock, null);
+    }
 
     /**
      * A profiler for tiles, switched off.
      *
      * @param clock the clock it reads
+     * @param sink who may want tiles as spans, or null
      */
-    public TileProfiler(NanoClock clock) {
+    public TileProfiler(NanoClock clock, @Nullable SpanSink sink) {
         this.clock = clock;
+        SpanStore spans = sink == null ? null : sink.tiles(TileNames.INSTANCE);
+        this.registry = new TableRegistry(LEVELS.size(), false, spans);
     }
 
     /** Switches recording on. */

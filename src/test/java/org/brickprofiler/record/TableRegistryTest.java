@@ -2,9 +2,7 @@ package org.brickprofiler.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.reflect.Field;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
@@ -267,17 +265,19 @@ final class TableRegistryTest {
         recorded.await();
         registry.add(1, 10, 100, 1);
         registry.readAndReset();
-        assertThat(lateTables()).as("both threads may be about to finish a sample").hasSize(2);
+        assertThat(registry.lateTableCount())
+                .as("both threads may be about to finish a sample")
+                .isEqualTo(2);
 
         registry.add(1, 10, 100, 1);
         registry.read();
-        assertThat(lateTables()).as("one has recorded since").hasSize(1);
+        assertThat(registry.lateTableCount()).as("one has recorded since").isEqualTo(1);
 
         read.countDown();
         crew.join();
         registry.read();
         registry.read();
-        assertThat(lateTables()).as("the other has ended").isEmpty();
+        assertThat(registry.lateTableCount()).as("the other has ended").isZero();
     }
 
     @Test
@@ -291,7 +291,7 @@ final class TableRegistryTest {
             }
             registry.add(1, 10, 10, 1);
             registry.read();
-            lateTables.set(lateTableCount());
+            lateTables.set(registry.lateTableCount());
         }) {
             @Override
             public long getId() {
@@ -302,20 +302,6 @@ final class TableRegistryTest {
         thread.join();
 
         assertThat(lateTables).hasValue(0);
-    }
-
-    private int lateTableCount() {
-        try {
-            return lateTables().size();
-        } catch (ReflectiveOperationException e) {
-            throw new LinkageError("the list of late tables has another name", e);
-        }
-    }
-
-    private Collection<?> lateTables() throws ReflectiveOperationException {
-        Field late = TableRegistry.class.getDeclaredField("late");
-        late.setAccessible(true);
-        return (Collection<?>) late.get(registry);
     }
 
     // ---- pending measurements ----

@@ -1,0 +1,31 @@
+package org.brickprofiler.record;
+
+/** What an entry of a {@link SpanBuffer} is. */
+public enum SpanKind {
+    /** A piece of work of the thread that owns the buffer. */
+    SPAN,
+    /** A piece of work whose end was told by a later synchronisation; which thread did it is not known. */
+    DEFERRED,
+    /** A moment at which a layer began. */
+    LAYER_START,
+    /** A moment at which a layer had ended. */
+    LAYER_END,
+    /** A moment at which a forward pass had ended. */
+    PASS_END,
+    /** A moment that has a name. */
+    INSTANT,
+    /** The value of a counter from a moment on; the entry's value holds the bits of a {@code double}. */
+    COUNTER;
+
+    private static final SpanKind[] ALL = values();
+
+    /** The place of this kind in an entry. */
+    @SuppressWarnings("EnumOrdinal")
+    int index() {
+        return ordinal();
+    }
+
+    static SpanKind at(int index) {
+        return ALL[index];
+    }
+}

@@ -1,0 +1,26 @@
+package org.brickprofiler.record;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who wants each span beside the sums; nobody unless an application asks. It gives out the stores that spans are
+ * written to, once for each profiler that is made. Every method may be called from any thread.
+ */
+public interface SpanSink {
+
+    /**
+     * Where the bricks of a profiler go.
+     *
+     * @param names what their keys mean
+     * @return a store of that profiler alone
+     */
+    SpanStore bricks(SpanNames names);
+
+    /**
+     * Where the tiles of a profiler go.
+     *
+     * @param names what their keys mean
+     * @return a store of that profiler alone, or null where tiles are not wanted
+     */
+    @Nullable SpanStore tiles(SpanNames names);
+}
