@@ -338,7 +338,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
                 resolver.resolve(now);
             }
             if (followed) {
-                registry.mark(boundary, 0, now, 0);
+                registry.mark(boundary, 0, now, 0, 0);
             }
         }
     }

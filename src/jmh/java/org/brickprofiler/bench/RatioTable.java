@@ -47,6 +47,7 @@ public final class RatioTable {
             atMost(1.10, "start + stop by id", RECORDING + "startStop", TWO_READS),
             atMost(1.10, "start + stop by key", RECORDING + "startStopByKey", TWO_READS),
             atMost(1.20, "start + stop with percentiles", RECORDING + "startStopWithPercentiles", TWO_READS),
+            atMost(1.22, "start + stop with a timeline", RECORDING + "startStopTraced", TWO_READS),
             atMost(1.35, "start + stop by dynamic name", RECORDING + "startStopByName", TWO_READS),
             shown("start + stop by alias", RECORDING + "startStopByAlias", TWO_READS),
             atMost(0.62, "lap by id", RECORDING + "lap", TWO_READS),

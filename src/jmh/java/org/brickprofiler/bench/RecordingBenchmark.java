@@ -7,6 +7,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickScope;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
+import org.brickprofiler.trace.TraceRecorder;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -46,6 +47,8 @@ public class RecordingBenchmark {
     private final BrickProfiler on = BrickProfiler.enabled();
     private final BrickProfiler withPercentiles =
             BrickProfiler.builder().percentiles(true).build();
+    private final BrickProfiler traced =
+            BrickProfiler.builder().tracing(new TraceRecorder()).build();
     private final BrickProfiler off = new BrickProfiler();
     private final TileProfiler tiles = on.tiles();
     private final int[] keys = new int[BRICKS];
@@ -57,6 +60,7 @@ public class RecordingBenchmark {
     @Setup
     public void prepare() {
         withPercentiles.enable();
+        traced.enable();
         tiles.enable();
         for (int i = 0; i < BRICKS; i++) {
             // A new object for each: an application builds its names too, so that nothing is found by identity alone.
@@ -130,6 +134,13 @@ public class RecordingBenchmark {
     public void startStopWithPercentiles() {
         for (BrickId id : ids) {
             withPercentiles.stopBrick(withPercentiles.startBrick(id), 1);
+        }
+    }
+
+    @Benchmark
+    public void startStopTraced() {
+        for (BrickId id : ids) {
+            traced.stopBrick(traced.startBrick(id), 1);
         }
     }
 

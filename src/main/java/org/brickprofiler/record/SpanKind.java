@@ -12,6 +12,8 @@ public enum SpanKind {
     LAYER_END,
     /** A moment at which a forward pass had ended. */
     PASS_END,
+    /** The moment at which the host launched the span before this entry; the value is the id of the thread. */
+    LAUNCH,
     /** A moment that has a name. */
     INSTANT,
     /** The value of a counter from a moment on; the entry's value holds the bits of a {@code double}. */

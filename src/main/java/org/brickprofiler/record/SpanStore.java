@@ -39,6 +39,15 @@ public final class SpanStore {
         return keepsNewest;
     }
 
+    /**
+     * A buffer for whoever makes sure that one thread at a time writes to it.
+     *
+     * @return an empty buffer, which the store keeps
+     */
+    public SpanBuffer newSharedBuffer() {
+        return newBuffer(null);
+    }
+
     /** A buffer for a thread, or for threads that take turns where there is no owner. */
     SpanBuffer newBuffer(@Nullable Thread owner) {
         synchronized (buffers) {

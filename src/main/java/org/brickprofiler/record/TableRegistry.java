@@ -220,18 +220,19 @@ public final class TableRegistry {
     }
 
     /**
-     * Puts a moment on the calling thread's timeline, where one is wanted.
+     * Puts an entry on the calling thread's timeline and into no sum, where a timeline is wanted.
      *
      * @param kind what it is
-     * @param key its name
-     * @param atNs the clock
+     * @param key its name, up to {@link TimerToken#MAX_KEY}
+     * @param startNs the clock at its beginning
+     * @param elapsedNs how long it took, ns; 0 for a moment
      * @param value what comes with it
      */
-    public void mark(SpanKind kind, int key, long atNs, long value) {
+    public void mark(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
         StatTable table = acquire();
         SpanBuffer buffer = table.spans();
         if (buffer != null) {
-            buffer.add(kind, key, atNs, 0, value);
+            buffer.add(kind, key, startNs, elapsedNs, value);
         }
         release(table);
     }

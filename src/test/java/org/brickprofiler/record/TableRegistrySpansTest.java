@@ -55,7 +55,7 @@ final class TableRegistrySpansTest {
 
     @Test
     void marksGoToTheTimelineAndNotIntoTheSums() {
-        registry.mark(SpanKind.LAYER_END, 0, 70, 0);
+        registry.mark(SpanKind.LAYER_END, 0, 70, 0, 0);
 
         assertThat(entries(spans.copies().get(0))).containsExactly("LAYER_END 0 70..70 x0");
         assertThat(registry.read().row(0)).isEqualTo(StatRow.EMPTY);
@@ -86,7 +86,7 @@ final class TableRegistrySpansTest {
     void nobodyWantsSpansUnlessAStoreIsGiven() {
         assertThat(registry.hasSpans()).isTrue();
         TableRegistry plain = new TableRegistry(4, false);
-        plain.mark(SpanKind.INSTANT, 0, 0, 0);
+        plain.mark(SpanKind.INSTANT, 0, 0, 0, 0);
 
         assertThat(plain.hasSpans()).isFalse();
         assertThat(plain.acquire().spans()).isNull();

@@ -1,0 +1,155 @@
+package org.brickprofiler.trace;
+
+import java.util.List;
+import org.brickprofiler.record.SpanBuffer;
+import org.brickprofiler.record.SpanCopy;
+import org.brickprofiler.record.SpanKind;
+import org.brickprofiler.record.SpanStore;
+
+/**
+ * The line of one stream of a device. Made by {@link TraceRecorder#stream}. Any thread; callers wait for each other,
+ * since spans of a device are told after a synchronisation and not in a hot loop. Nothing is allocated but for new names
+ * and while the line grows to its bound.
+ *
+ * <p>Times are the host's: ns of the recorder's clock. {@link #clockErrorNs(long)} says how far they may be off.
+ */
+public final class DeviceTrack {
+
+    /** What the name of a line ends with where only durations were known. */
+    static final String LAID_END_TO_END = " (laid end to end)";
+
+    private static final long UNKNOWN = -1;
+
+    private final DeviceInfo device;
+    private final String name;
+    private final long streamId;
+    private final EventNames names;
+    private final SpanBuffer spans;
+    private final SpanBuffer laid;
+
+    private long errorNs;
+
+    DeviceTrack(DeviceInfo device, String name, long streamId, EventNames names, SpanStore store) {
+        this.device = device;
+        this.name = name;
+        this.streamId = streamId;
+        this.names = names;
+        this.spans = store.newSharedBuffer();
+        this.laid = store.newSharedBuffer();
+    }
+
+    /**
+     * Adds a span whose launch is not known.
+     *
+     * @param spanName its name
+     * @param category its category
+     * @param startNs when it began, ns on the recorder's clock
+     * @param elapsedNs how long it took, ns
+     * @param elements elements it processed
+     * @throws IllegalArgumentException when a duration or elements are negative, or a name is empty
+     */
+    public synchronized void span(String spanName, String category, long startNs, long elapsedNs, long elements) {
+        requireSpan(elapsedNs, elements);
+        spans.add(SpanKind.SPAN, names.keyOf(spanName, category), startNs, elapsedNs, elements);
+    }
+
+    /**
+     * Adds a span that a thread of the host launched: the span of the same name that began on that thread at that
+     * moment and this one are tied together.
+     *
+     * @param spanName its name
+     * @param category its category
+     * @param startNs when it began, ns on the recorder's clock
+     * @param elapsedNs how long it took, ns
+     * @param elements elements it processed
+     * @param launchThreadId the thread that launched it, as {@link Thread#getId()} tells
+     * @param launchNs when the host's span began, ns on the recorder's clock
+     * @throws IllegalArgumentException when a duration or elements are negative, or a name is empty
+     */
+    public synchronized void launchedSpan(
+            String spanName,
+            String category,
+            long startNs,
+            long elapsedNs,
+            long elements,
+            long launchThreadId,
+            long launchNs) {
+        requireSpan(elapsedNs, elements);
+        spans.add(SpanKind.SPAN, names.keyOf(spanName, category), startNs, elapsedNs, elements);
+        spans.add(SpanKind.LAUNCH, 0, launchNs, 0, launchThreadId);
+    }
+
+    /**
+     * Adds a batch of which only the durations are known: one span after the other from the submission on. They get a
+     * line of their own, whose name says so.
+     *
+     * @param submitNs when the batch was submitted, ns on the recorder's clock
+     * @param spanNames the names, in the order of execution
+     * @param category the category of all
+     * @param elapsedNs how long each took, ns
+     * @throws IllegalArgumentException when there are not as many names as durations, a duration is negative, or a name
+     *     is empty; nothing is added then
+     */
+    public synchronized void endToEnd(long submitNs, List<String> spanNames, String category, long... elapsedNs) {
+        if (spanNames.size() != elapsedNs.length) {
+            throw new IllegalArgumentException(spanNames.size() + " names for " + elapsedNs.length + " durations");
+        }
+        int[] keys = spanNames.stream()
+                .mapToInt(spanName -> names.keyOf(spanName, category))
+                .toArray();
+        for (long elapsed : elapsedNs) {
+            requireSpan(elapsed, 0);
+        }
+        long startNs = submitNs;
+        for (int i = 0; i < keys.length; i++) {
+            laid.add(SpanKind.SPAN, keys[i], startNs, elapsedNs[i], UNKNOWN);
+            startNs += elapsedNs[i];
+        }
+    }
+
+    /**
+     * Says how far times of this stream may lie from those of the host. The largest value told is kept.
+     *
+     * @param ns the error, ns
+     * @throws IllegalArgumentException when it is negative
+     */
+    public synchronized void clockErrorNs(long ns) {
+        if (ns < 0) {
+            throw new IllegalArgumentException("the error of a clock is not negative: " + ns);
+        }
+        errorNs = Math.max(errorNs, ns);
+    }
+
+    private static void requireSpan(long elapsedNs, long elements) {
+        if (elapsedNs < 0 || elements < 0) {
+            throw new IllegalArgumentException(
+                    "a span of " + elapsedNs + " ns and " + elements + " elements: neither may be negative");
+        }
+    }
+
+    // ---- the recorder ----
+
+    DeviceInfo device() {
+        return device;
+    }
+
+    String name() {
+        return name;
+    }
+
+    long streamId() {
+        return streamId;
+    }
+
+    synchronized long clockErrorNs() {
+        return errorNs;
+    }
+
+    synchronized SpanCopy copy() {
+        return spans.copy();
+    }
+
+    synchronized SpanCopy laidCopy() {
+        return laid.copy();
+    }
+}

@@ -1,0 +1,188 @@
+package org.brickprofiler.trace;
+
+import java.util.List;
+import org.brickprofiler.record.SpanCopy;
+import org.brickprofiler.record.SpanKind;
+import org.eclipse.collections.api.list.primitive.MutableIntList;
+import org.eclipse.collections.api.map.primitive.MutableIntLongMap;
+import org.eclipse.collections.impl.factory.primitive.IntLists;
+import org.eclipse.collections.impl.factory.primitive.IntLongMaps;
+
+/**
+ * The spans and instants of one track, in order. Filled by one thread; once a timeline has it, it does not change, and
+ * any thread may replay it.
+ */
+final class Line implements TrackEvents {
+
+    private final List<LinePart> parts;
+    private final int[] firstEntries;
+    private final boolean valueIsElements;
+    private final Stages stages;
+    private final MutableIntList order = IntLists.mutable.empty();
+    private final MutableIntLongMap flowsOut = IntLongMaps.mutable.empty();
+    private final MutableIntLongMap flowsIn = IntLongMaps.mutable.empty();
+    private final MutableIntLongMap deviceNs = IntLongMaps.mutable.empty();
+
+    /** Which entries of a part belong to a line. */
+    @FunctionalInterface
+    interface Filter {
+        boolean accepts(SpanCopy copy, int entry);
+    }
+
+    /**
+     * A line.
+     *
+     * @param parts the buffers it is made of
+     * @param filter which of their entries belong to it
+     * @param stages its layers and steps, sorted
+     * @param valueIsElements whether the value of a span is its number of elements
+     */
+    Line(List<LinePart> parts, Filter filter, Stages stages, boolean valueIsElements) {
+        this.parts = List.copyOf(parts);
+        this.stages = stages;
+        this.valueIsElements = valueIsElements;
+        firstEntries = new int[parts.size() + 1];
+        for (int part = 0; part < parts.size(); part++) {
+            SpanCopy copy = parts.get(part).copy();
+            for (int entry = 0; entry < copy.size(); entry++) {
+                if (filter.accepts(copy, entry)) {
+                    order.add(firstEntries[part] + entry);
+                }
+            }
+            firstEntries[part + 1] = Math.addExact(firstEntries[part], copy.size());
+        }
+        order.sortThis(this::compare);
+    }
+
+    private int compare(int a, int b) {
+        int byStart = Long.compare(startNs(a), startNs(b));
+        if (byStart != 0) {
+            return byStart;
+        }
+        int byEnd = Long.compare(endNs(b), endNs(a));
+        if (byEnd != 0) {
+            return byEnd;
+        }
+        // Of two of the same extent the outer one was written last; moments stay in the order they were written in.
+        return endNs(a) == startNs(a) ? Integer.compare(a, b) : Integer.compare(b, a);
+    }
+
+    private int part(int entry) {
+        int part = 0;
+        while (entry >= firstEntries[part + 1]) {
+            part++;
+        }
+        return part;
+    }
+
+    private SpanCopy copy(int part) {
+        return parts.get(part).copy();
+    }
+
+    private long startNs(int entry) {
+        int part = part(entry);
+        return copy(part).startNs(entry - firstEntries[part]);
+    }
+
+    private long endNs(int entry) {
+        int part = part(entry);
+        return copy(part).endNs(entry - firstEntries[part]);
+    }
+
+    private SpanKind kind(int entry) {
+        int part = part(entry);
+        return copy(part).kind(entry - firstEntries[part]);
+    }
+
+    private long value(int entry) {
+        int part = part(entry);
+        return copy(part).value(entry - firstEntries[part]);
+    }
+
+    private int name(int entry) {
+        int part = part(entry);
+        return parts.get(part).name(entry - firstEntries[part]);
+    }
+
+    // ---- flows ----
+
+    /**
+     * The span that began at a moment.
+     *
+     * @return its entry, or -1 where there is none of that name without a flow
+     */
+    int launcher(long startNs, int name) {
+        int low = 0;
+        int high = order.size();
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (startNs(order.get(middle)) < startNs) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        for (int place = low; place < order.size() && startNs(order.get(place)) == startNs; place++) {
+            int entry = order.get(place);
+            if (kind(entry) == SpanKind.SPAN && name(entry) == name && !flowsOut.containsKey(entry)) {
+                return entry;
+            }
+        }
+        return -1;
+    }
+
+    void flowOut(int entry, long flow, long elapsedOnDeviceNs) {
+        flowsOut.put(entry, flow);
+        deviceNs.put(entry, elapsedOnDeviceNs);
+    }
+
+    void flowIn(int entry, long flow) {
+        flowsIn.put(entry, flow);
+    }
+
+    // ---- replay ----
+
+    @Override
+    public void replay(TimelineVisitor visitor) {
+        LineSpan span = new LineSpan();
+        int stage = 0;
+        int layerStage = -1;
+        for (int place = 0; place < order.size(); place++) {
+            int entry = order.get(place);
+            long start = startNs(entry);
+            long end = endNs(entry);
+            while (stage < stages.size() && isBefore(stage, start, end)) {
+                layerStage = stages.layer(stage) == Stages.NO_LAYER ? layerStage : stage;
+                visitor.span(span.ofStage(stages, stage++));
+            }
+            if (kind(entry) == SpanKind.INSTANT) {
+                visitor.instant(start, name(entry));
+            } else {
+                boolean inLayer = layerStage >= 0 && end <= stages.endNs(layerStage);
+                visitor.span(span.of(
+                        start,
+                        end,
+                        name(entry),
+                        valueIsElements ? value(entry) : -1,
+                        inLayer ? stages.layer(layerStage) : Stages.NO_LAYER,
+                        deviceNs.getIfAbsent(entry, -1),
+                        flowsOut.get(entry),
+                        flowsIn.get(entry)));
+            }
+        }
+        while (stage < stages.size()) {
+            visitor.span(span.ofStage(stages, stage++));
+        }
+    }
+
+    private boolean isBefore(int stage, long startNs, long endNs) {
+        long stageStart = stages.startNs(stage);
+        return stageStart < startNs || (stageStart == startNs && stages.endNs(stage) >= endNs);
+    }
+
+    @Override
+    public long earliestNs() {
+        long first = order.isEmpty() ? Long.MAX_VALUE : startNs(order.getFirst());
+        return stages.size() == 0 ? first : Math.min(first, stages.startNs(0));
+    }
+}

@@ -1,0 +1,238 @@
+package org.brickprofiler.trace;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.SpanCopy;
+import org.brickprofiler.record.SpanKind;
+import org.brickprofiler.record.SpanNames;
+import org.brickprofiler.record.SpanSink;
+import org.brickprofiler.record.SpanStore;
+import org.brickprofiler.record.TableRegistry;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records timelines: every brick, layer and forward pass of the profilers it is given to, and what an application adds
+ * itself.
+ *
+ * <pre>{@code
+ * TraceRecorder trace = new TraceRecorder();
+ * BrickProfiler profiler = BrickProfiler.builder().tracing(trace).build();
+ * ... // profile
+ * TraceFiles.write(trace.timeline(), Path.of("pass.pftrace"));
+ * }</pre>
+ *
+ * <p>Every method may be called from any thread. Recording takes no lock and never waits, and allocates only for a
+ * thread's first event, for new names, and while a thread's buffer grows to its bound; 24 bytes an event. When a buffer
+ * is full, the newest or the first events stay, as {@link TraceRecorderBuilder} was told; what was lost is counted. A
+ * buffer outlives its thread until {@link #clear}. Virtual threads share buffers.
+ *
+ * <p>The recorder has no switch: a profiler that is off records nothing here either.
+ */
+public final class TraceRecorder implements SpanSink {
+
+    private final NanoClock clock;
+    private final TraceProcess process;
+    private final boolean withTiles;
+    private final int threadCapacity;
+    private final boolean keepNewest;
+    private final AtomicLong budget;
+    private final EventNames names = new EventNames();
+    private final SpanStore ownStore;
+    private final TableRegistry ownEvents;
+    private final SpanStore pushedStore;
+    private final TableRegistry pushedEvents;
+    private final SpanStore deviceStore;
+
+    /** Guarded by itself. */
+    private final List<SpanSource> bricks = new ArrayList<>();
+
+    /** Guarded by itself. */
+    private final List<SpanSource> tiles = new ArrayList<>();
+
+    /** Guarded by itself. */
+    private final Map<String, DeviceTrack> devices = new LinkedHashMap<>();
+
+    /** Units by the key of the counter. Guarded by itself. */
+    private final Map<Integer, String> units = new LinkedHashMap<>();
+
+    /** A recorder with the default options. */
+    public TraceRecorder() {
+        this(builder());
+    }
+
+    TraceRecorder(TraceRecorderBuilder options) {
+        clock = options.clock;
+        process = options.process;
+        withTiles = options.tiles;
+        threadCapacity = options.threadCapacity;
+        keepNewest = options.keepNewest;
+        budget = new AtomicLong(options.totalCapacity);
+        ownStore = newStore();
+        ownEvents = new TableRegistry(0, false, ownStore);
+        pushedStore = newStore();
+        pushedEvents = new TableRegistry(0, false, pushedStore);
+        deviceStore = newStore();
+    }
+
+    /**
+     * Begins to choose options.
+     *
+     * @return a builder with the default options
+     */
+    public static TraceRecorderBuilder builder() {
+        return new TraceRecorderBuilder();
+    }
+
+    private SpanStore newStore() {
+        return new SpanStore(threadCapacity, keepNewest, budget);
+    }
+
+    // ---- profilers ----
+
+    @Override
+    public SpanStore bricks(SpanNames brickNames) {
+        return addSource(bricks, brickNames);
+    }
+
+    @Override
+    public @Nullable SpanStore tiles(SpanNames tileNames) {
+        return withTiles ? addSource(tiles, tileNames) : null;
+    }
+
+    private SpanStore addSource(List<SpanSource> sources, SpanNames spanNames) {
+        SpanSource source = new SpanSource(newStore(), spanNames);
+        synchronized (sources) {
+            sources.add(source);
+        }
+        return source.store();
+    }
+
+    private static List<SpanSource> sourcesOf(List<SpanSource> sources) {
+        synchronized (sources) {
+            return List.copyOf(sources);
+        }
+    }
+
+    // ---- what an application adds ----
+
+    /**
+     * Marks this moment on the calling thread's line.
+     *
+     * @param name what happened
+     * @throws IllegalArgumentException when the name is empty
+     */
+    public void instant(String name) {
+        ownEvents.mark(SpanKind.INSTANT, names.keyOf(name), clock.nanoTime(), 0, 0);
+    }
+
+    /**
+     * Adds a span to the calling thread's line.
+     *
+     * @param name its name
+     * @param category its category
+     * @param startNs when it began, ns on the recorder's clock
+     * @param elapsedNs how long it took, ns
+     * @throws IllegalArgumentException when the duration is negative, or a name is empty
+     */
+    public void span(String name, String category, long startNs, long elapsedNs) {
+        requireDuration(elapsedNs);
+        ownEvents.mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, -1);
+    }
+
+    /**
+     * Adds a timer that was closed by hand and ends now; its beginning is that much earlier.
+     *
+     * @param name its name
+     * @param category its category
+     * @param elapsedNs how long it took, ns
+     * @param tid the number of the line that it goes to, 0 or more: a line of pushed timers, not of a thread
+     * @throws IllegalArgumentException when a number is negative, or a name is empty
+     */
+    public void push(String name, String category, long elapsedNs, int tid) {
+        requireDuration(elapsedNs);
+        if (tid < 0) {
+            throw new IllegalArgumentException("the number of a line is not negative: " + tid);
+        }
+        pushedEvents.mark(
+                SpanKind.SPAN, names.keyOf(name, category), clock.nanoTime() - elapsedNs, elapsedNs, tid);
+    }
+
+    private static void requireDuration(long elapsedNs) {
+        if (elapsedNs < 0) {
+            throw new IllegalArgumentException("elapsedNs " + elapsedNs + " is negative");
+        }
+    }
+
+    /**
+     * A counter.
+     *
+     * @param name its name
+     * @param unit the unit of its values, as people read it; may be empty
+     * @return the counter of that name; the first unit it was given stays
+     * @throws IllegalArgumentException when the name is empty
+     */
+    public TraceCounter counter(String name, String unit) {
+        int key = names.keyOf(name);
+        synchronized (units) {
+            units.putIfAbsent(key, unit);
+        }
+        return new TraceCounter(clock, ownEvents, key);
+    }
+
+    /**
+     * The line of a stream of a device.
+     *
+     * @param device the device
+     * @param name the name of the stream
+     * @param streamId its number on the device
+     * @return the line of that stream, the same at each call; its first name stays
+     */
+    public DeviceTrack stream(DeviceInfo device, String name, long streamId) {
+        synchronized (devices) {
+            return devices.computeIfAbsent(
+                    device.id() + ":" + streamId,
+                    place -> new DeviceTrack(device, name, streamId, names, deviceStore));
+        }
+    }
+
+    // ---- results ----
+
+    /**
+     * What was recorded and is still there. It takes four bytes an event, beside a copy of the buffers.
+     *
+     * @return an immutable timeline
+     */
+    public Timeline timeline() {
+        List<SpanCopy> own = ownStore.copies();
+        List<DeviceTrack> streams;
+        synchronized (devices) {
+            streams = List.copyOf(devices.values());
+        }
+        TimelineBuilder timeline = new TimelineBuilder();
+        sourcesOf(bricks).forEach(timeline::addBricks);
+        sourcesOf(tiles).forEach(source -> timeline.addToThreads(source.store().copies(), source.names()));
+        timeline.addToThreads(own, names);
+        timeline.endThreads();
+        timeline.addPushed(pushedStore.copies(), names);
+        synchronized (units) {
+            timeline.addCounters(own, names, units);
+        }
+        timeline.addDevices(streams, names);
+        long unixNs = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
+        return timeline.build(process, streams, clock.nanoTime(), unixNs);
+    }
+
+    /** Forgets what was recorded so far. Threads that have ended leave nothing behind then. */
+    public void clear() {
+        sourcesOf(bricks).forEach(source -> source.store().clear());
+        sourcesOf(tiles).forEach(source -> source.store().clear());
+        ownStore.clear();
+        pushedStore.clear();
+        deviceStore.clear();
+    }
+}
