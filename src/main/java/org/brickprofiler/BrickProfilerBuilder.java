@@ -9,7 +9,7 @@ public final class BrickProfilerBuilder {
     NanoClock clock = NanoClock.SYSTEM;
     boolean percentiles;
     Attribution attribution = Attribution.LITERAL;
-    @Nullable SpanSink tracing;
+    @Nullable SpanSink tracing = TraceSetting.sink();
 
     BrickProfilerBuilder() {}
 
@@ -47,8 +47,9 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * Who gets every sample, layer and pass as a span on a timeline; nobody unless set. Spans cost time beside the
-     * sums: {@code org.brickprofiler.trace.TraceRecorder} is a sink.
+     * Who gets every sample, layer and pass as a span on a timeline. Spans cost time beside the sums:
+     * {@code org.brickprofiler.trace.TraceRecorder} is a sink. Unless set, nobody gets them, or a file where the system
+     * property {@code brick.profiler.trace} or the environment variable {@code BRICK_PROFILER_TRACE} names one.
      *
      * @param sink the sink
      * @return this

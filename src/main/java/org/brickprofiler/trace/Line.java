@@ -16,40 +16,30 @@ final class Line implements TrackEvents {
 
     private final List<LinePart> parts;
     private final int[] firstEntries;
-    private final boolean valueIsElements;
     private final Stages stages;
     private final MutableIntList order = IntLists.mutable.empty();
     private final MutableIntLongMap flowsOut = IntLongMaps.mutable.empty();
     private final MutableIntLongMap flowsIn = IntLongMaps.mutable.empty();
     private final MutableIntLongMap deviceNs = IntLongMaps.mutable.empty();
 
-    /** Which entries of a part belong to a line. */
-    @FunctionalInterface
-    interface Filter {
-        boolean accepts(SpanCopy copy, int entry);
-    }
-
     /**
      * A line.
      *
      * @param parts the buffers it is made of
-     * @param filter which of their entries belong to it
      * @param stages its layers and steps, sorted
-     * @param valueIsElements whether the value of a span is its number of elements
      */
-    Line(List<LinePart> parts, Filter filter, Stages stages, boolean valueIsElements) {
+    Line(List<LinePart> parts, Stages stages) {
         this.parts = List.copyOf(parts);
         this.stages = stages;
-        this.valueIsElements = valueIsElements;
         firstEntries = new int[parts.size() + 1];
         for (int part = 0; part < parts.size(); part++) {
-            SpanCopy copy = parts.get(part).copy();
-            for (int entry = 0; entry < copy.size(); entry++) {
-                if (filter.accepts(copy, entry)) {
+            int size = parts.get(part).copy().size();
+            for (int entry = 0; entry < size; entry++) {
+                if (parts.get(part).has(entry)) {
                     order.add(firstEntries[part] + entry);
                 }
             }
-            firstEntries[part + 1] = Math.addExact(firstEntries[part], copy.size());
+            firstEntries[part + 1] = Math.addExact(firstEntries[part], size);
         }
         order.sortThis(this::compare);
     }
@@ -94,9 +84,9 @@ final class Line implements TrackEvents {
         return copy(part).kind(entry - firstEntries[part]);
     }
 
-    private long value(int entry) {
+    private long elements(int entry) {
         int part = part(entry);
-        return copy(part).value(entry - firstEntries[part]);
+        return parts.get(part).elements(entry - firstEntries[part]);
     }
 
     private int name(int entry) {
@@ -163,7 +153,7 @@ final class Line implements TrackEvents {
                         start,
                         end,
                         name(entry),
-                        valueIsElements ? value(entry) : -1,
+                        elements(entry),
                         inLayer ? stages.layer(layerStage) : Stages.NO_LAYER,
                         deviceNs.getIfAbsent(entry, -1),
                         flowsOut.get(entry),

@@ -1,29 +1,75 @@
 package org.brickprofiler.trace;
 
+import java.util.function.IntPredicate;
 import org.brickprofiler.record.SpanCopy;
+import org.brickprofiler.record.SpanKind;
 
-/** One of the buffers that a line is made of. Immutable. */
+/** A buffer, and which of its entries belong to a line. Immutable. */
 final class LinePart {
+
+    private static final long UNKNOWN = -1;
 
     private final SpanCopy copy;
     private final int[] names;
+    private final IntPredicate belongs;
+    private final boolean valueIsElements;
+
+    private LinePart(SpanCopy copy, int[] names, IntPredicate belongs, boolean valueIsElements) {
+        this.copy = copy;
+        this.names = names;
+        this.belongs = belongs;
+        this.valueIsElements = valueIsElements;
+    }
 
     /**
-     * A part.
+     * The spans and instants of the buffer's own thread.
      *
      * @param copy what the buffer held
      * @param names the index of each key; not to be changed
      */
-    LinePart(SpanCopy copy, int[] names) {
-        this.copy = copy;
-        this.names = names;
+    static LinePart ofThread(SpanCopy copy, int[] names) {
+        return new LinePart(
+                copy,
+                names,
+                entry -> copy.kind(entry) == SpanKind.SPAN || copy.kind(entry) == SpanKind.INSTANT,
+                true);
+    }
+
+    /**
+     * The measurements whose end a synchronisation told.
+     *
+     * @param copy what the buffer held
+     * @param names the index of each key; not to be changed
+     */
+    static LinePart deferred(SpanCopy copy, int[] names) {
+        return new LinePart(copy, names, entry -> copy.kind(entry) == SpanKind.DEFERRED, true);
+    }
+
+    /**
+     * The spans whose value is the number of their line.
+     *
+     * @param copy what the buffer held
+     * @param names the index of each key; not to be changed
+     * @param number the number of the line
+     */
+    static LinePart numbered(SpanCopy copy, int[] names, long number) {
+        return new LinePart(
+                copy, names, entry -> copy.kind(entry) == SpanKind.SPAN && copy.value(entry) == number, false);
     }
 
     SpanCopy copy() {
         return copy;
     }
 
+    boolean has(int entry) {
+        return belongs.test(entry);
+    }
+
     int name(int entry) {
         return names[copy.key(entry)];
+    }
+
+    long elements(int entry) {
+        return valueIsElements ? copy.value(entry) : UNKNOWN;
     }
 }

@@ -8,7 +8,6 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.brickprofiler.record.SpanCopy;
-import org.brickprofiler.record.SpanKind;
 import org.brickprofiler.record.SpanNames;
 
 /** Puts copies of buffers together to tracks. One thread, once. */
@@ -28,7 +27,7 @@ final class TimelineBuilder {
 
     private final NameIndex index = new NameIndex();
     private final Map<Long, HostParts> threads = new LinkedHashMap<>();
-    private final List<LinePart> brickParts = new ArrayList<>();
+    private final List<LinePart> deferred = new ArrayList<>();
     private final Map<Long, Line> hostLines = new TreeMap<>();
     private final List<Track> tracks = new ArrayList<>();
     private final List<TrackEvents> events = new ArrayList<>();
@@ -42,36 +41,55 @@ final class TimelineBuilder {
 
     /** Adds the bricks of a profiler, whose boundaries make layers and steps. */
     void addBricks(SpanSource source) {
+        List<SpanCopy> copies = source.store().copies();
+        int[] names = indices(source.names());
         int step = index.of("step", SpanName.STEP);
-        for (LinePart part : parts(source.store().copies(), source.names())) {
-            HostParts thread = addToThread(part);
-            thread.stages().add(part.copy(), layer -> index.of("Layer " + layer, LAYER), step);
-            brickParts.add(part);
+        for (SpanCopy copy : counted(copies)) {
+            HostParts thread = thread(copy.threadId(), copy.threadName());
+            thread.parts().add(LinePart.ofThread(copy, names));
+            thread.stages().add(copy, layer -> index.of("Layer " + layer, LAYER), step);
+            deferred.add(LinePart.deferred(copy, names));
         }
     }
 
-    /** Adds spans and instants that lie on the lines of their threads. */
-    void addToThreads(List<SpanCopy> copies, SpanNames names) {
-        parts(copies, names).forEach(this::addToThread);
+    /** Adds spans and instants that lie on the lines of the threads that wrote them. */
+    void addToThreads(List<SpanCopy> copies, SpanNames source) {
+        int[] names = indices(source);
+        for (SpanCopy copy : counted(copies)) {
+            thread(copy.threadId(), copy.threadName()).parts().add(LinePart.ofThread(copy, names));
+        }
     }
 
-    /** The copies must be older than this call: a name is there before its first span. */
-    private List<LinePart> parts(List<SpanCopy> copies, SpanNames names) {
-        int[] indices = index.of(names);
-        return copies.stream().map(copy -> part(copy, indices)).toList();
+    /** Adds spans whose value is the id of the thread on whose line they lie. */
+    void addToOtherThreads(List<SpanCopy> copies, SpanNames source) {
+        int[] names = indices(source);
+        for (SpanCopy copy : counted(copies)) {
+            for (long id : values(copy)) {
+                thread(id, "thread " + id).parts().add(LinePart.numbered(copy, names, id));
+            }
+        }
     }
 
-    private LinePart part(SpanCopy copy, int[] indices) {
-        dropped += copy.dropped();
-        return new LinePart(copy, indices);
+    /** Looked up after the copies were made: a name is there before its first span. */
+    private int[] indices(SpanNames source) {
+        return index.of(source);
     }
 
-    private HostParts addToThread(LinePart part) {
-        HostParts thread = threads.computeIfAbsent(
-                part.copy().threadId(),
-                id -> new HostParts(part.copy().threadName(), new ArrayList<>(), new Stages()));
-        thread.parts().add(part);
-        return thread;
+    private List<SpanCopy> counted(List<SpanCopy> copies) {
+        copies.forEach(copy -> dropped += copy.dropped());
+        return copies;
+    }
+
+    private HostParts thread(long id, String name) {
+        return threads.computeIfAbsent(id, ignored -> new HostParts(name, new ArrayList<>(), new Stages()));
+    }
+
+    private static TreeSet<Long> values(SpanCopy copy) {
+        TreeSet<Long> values = new TreeSet<>();
+        for (int entry = 0; entry < copy.size(); entry++) {
+            values.add(copy.value(entry));
+        }
+        return values;
     }
 
     // ---- tracks ----
@@ -80,25 +98,13 @@ final class TimelineBuilder {
     void endThreads() {
         threads.forEach((id, thread) -> {
             thread.stages().sort();
-            Line line = new Line(thread.parts(), TimelineBuilder::isOfThread, thread.stages(), true);
+            Line line = new Line(thread.parts(), thread.stages());
             hostLines.put(id, line);
             addLine(new Track(Track.Kind.HOST_THREAD, thread.name(), Track.PROCESS, id), line);
         });
-        Line deferred = new Line(brickParts, TimelineBuilder::isDeferred, new Stages(), true);
-        addLine(new Track(Track.Kind.HOST_THREAD, "deferred measurements", Track.PROCESS, DEFERRED_ID), deferred);
-    }
-
-    private static boolean isOfThread(SpanCopy copy, int entry) {
-        SpanKind kind = copy.kind(entry);
-        return kind == SpanKind.SPAN || kind == SpanKind.INSTANT;
-    }
-
-    private static boolean isDeferred(SpanCopy copy, int entry) {
-        return copy.kind(entry) == SpanKind.DEFERRED;
-    }
-
-    private static boolean isSpan(SpanCopy copy, int entry) {
-        return copy.kind(entry) == SpanKind.SPAN;
+        addLine(
+                new Track(Track.Kind.HOST_THREAD, "deferred measurements", Track.PROCESS, DEFERRED_ID),
+                new Line(deferred, new Stages()));
     }
 
     private void addLine(Track track, TrackEvents line) {
@@ -109,20 +115,18 @@ final class TimelineBuilder {
     }
 
     /** Adds the lines of timers that were closed by hand: the value of each span is the number of its line. */
-    void addPushed(List<SpanCopy> copies, SpanNames names) {
-        List<LinePart> parts = parts(copies, names);
-        TreeSet<Long> numbers = new TreeSet<>();
-        for (SpanCopy copy : copies) {
-            for (int entry = 0; entry < copy.size(); entry++) {
-                numbers.add(copy.value(entry));
+    void addPushed(List<SpanCopy> copies, SpanNames source) {
+        int[] names = indices(source);
+        TreeMap<Long, List<LinePart>> lines = new TreeMap<>();
+        for (SpanCopy copy : counted(copies)) {
+            for (long number : values(copy)) {
+                lines.computeIfAbsent(number, ignored -> new ArrayList<>())
+                        .add(LinePart.numbered(copy, names, number));
             }
         }
-        for (long number : numbers) {
-            Line line = new Line(parts, (copy, entry) -> copy.value(entry) == number, new Stages(), false);
-            addLine(
-                    new Track(Track.Kind.HOST_THREAD, "timers " + number, Track.PROCESS, FIRST_PUSHED_ID + number),
-                    line);
-        }
+        lines.forEach((number, parts) -> addLine(
+                new Track(Track.Kind.HOST_THREAD, "timers " + number, Track.PROCESS, FIRST_PUSHED_ID + number),
+                new Line(parts, new Stages())));
     }
 
     /** Adds a track for each counter. */
@@ -133,10 +137,11 @@ final class TimelineBuilder {
     }
 
     /** Adds the tracks of devices, each with its streams, once the threads' are there. */
-    void addDevices(List<DeviceTrack> streams, SpanNames names) {
-        List<SpanCopy> spans = streams.stream().map(DeviceTrack::copy).toList();
-        List<SpanCopy> laid = streams.stream().map(DeviceTrack::laidCopy).toList();
-        int[] indices = index.of(names);
+    void addDevices(List<DeviceTrack> streams, SpanNames source) {
+        List<SpanCopy> spans = counted(streams.stream().map(DeviceTrack::copy).toList());
+        List<SpanCopy> laid =
+                counted(streams.stream().map(DeviceTrack::laidCopy).toList());
+        int[] names = indices(source);
         Map<Integer, Integer> deviceTracks = new LinkedHashMap<>();
         Flows flows = new Flows(hostLines);
         for (int i = 0; i < streams.size(); i++) {
@@ -146,8 +151,8 @@ final class TimelineBuilder {
                 events.add(TrackEvents.NONE);
                 return tracks.size() - 1;
             });
-            Line line = streamLine(part(spans.get(i), indices));
-            flows.tie(spans.get(i), indices, line);
+            Line line = streamLine(spans.get(i), names);
+            flows.tie(spans.get(i), names, line);
             addLine(new Track(Track.Kind.STREAM, stream.name(), parent, stream.streamId()), line);
             addLine(
                     new Track(
@@ -155,12 +160,12 @@ final class TimelineBuilder {
                             stream.name() + DeviceTrack.LAID_END_TO_END,
                             parent,
                             FIRST_LAID_ID + stream.streamId()),
-                    streamLine(part(laid.get(i), indices)));
+                    streamLine(laid.get(i), names));
         }
     }
 
-    private static Line streamLine(LinePart part) {
-        return new Line(List.of(part), TimelineBuilder::isSpan, new Stages(), true);
+    private static Line streamLine(SpanCopy copy, int[] names) {
+        return new Line(List.of(LinePart.ofThread(copy, names)), new Stages());
     }
 
     // ---- the whole ----

@@ -44,6 +44,8 @@ public final class TraceRecorder implements SpanSink {
     private final EventNames names = new EventNames();
     private final SpanStore ownStore;
     private final TableRegistry ownEvents;
+    private final SpanStore assignedStore;
+    private final TableRegistry assignedEvents;
     private final SpanStore pushedStore;
     private final TableRegistry pushedEvents;
     private final SpanStore deviceStore;
@@ -74,6 +76,8 @@ public final class TraceRecorder implements SpanSink {
         budget = new AtomicLong(options.totalCapacity);
         ownStore = newStore();
         ownEvents = new TableRegistry(0, false, ownStore);
+        assignedStore = newStore();
+        assignedEvents = new TableRegistry(0, false, assignedStore);
         pushedStore = newStore();
         pushedEvents = new TableRegistry(0, false, pushedStore);
         deviceStore = newStore();
@@ -142,6 +146,21 @@ public final class TraceRecorder implements SpanSink {
     public void span(String name, String category, long startNs, long elapsedNs) {
         requireDuration(elapsedNs);
         ownEvents.mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, -1);
+    }
+
+    /**
+     * Adds a span to the line of a thread that need not be the calling one.
+     *
+     * @param name its name
+     * @param category its category
+     * @param startNs when it began, ns on the recorder's clock
+     * @param elapsedNs how long it took, ns
+     * @param threadId the thread that did it, as {@link Thread#getId()} tells
+     * @throws IllegalArgumentException when the duration is negative, or a name is empty
+     */
+    public void span(String name, String category, long startNs, long elapsedNs, long threadId) {
+        requireDuration(elapsedNs);
+        assignedEvents.mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, threadId);
     }
 
     /**
@@ -217,6 +236,7 @@ public final class TraceRecorder implements SpanSink {
         sourcesOf(bricks).forEach(timeline::addBricks);
         sourcesOf(tiles).forEach(source -> timeline.addToThreads(source.store().copies(), source.names()));
         timeline.addToThreads(own, names);
+        timeline.addToOtherThreads(assignedStore.copies(), names);
         timeline.endThreads();
         timeline.addPushed(pushedStore.copies(), names);
         synchronized (units) {
@@ -232,6 +252,7 @@ public final class TraceRecorder implements SpanSink {
         sourcesOf(bricks).forEach(source -> source.store().clear());
         sourcesOf(tiles).forEach(source -> source.store().clear());
         ownStore.clear();
+        assignedStore.clear();
         pushedStore.clear();
         deviceStore.clear();
     }

@@ -256,6 +256,17 @@ final class TraceRecorderTest {
     }
 
     @Test
+    void aSpanMayBeAddedToTheLineOfAnotherThread() throws Exception {
+        brick(BrickId.RMS_NORM, 10, 20);
+        long here = Thread.currentThread().getId();
+        Crew.runOnNewThread(() -> recorder.span("elsewhere", "Server", 5, 7, here));
+        recorder.span("gone", "Server", 1, 2, 1L << 40);
+
+        assertThat(events(thread)).containsExactly("elsewhere 5..12", "RmsNorm 10..20 x1");
+        assertThat(events("thread " + (1L << 40))).containsExactly("gone 1..3");
+    }
+
+    @Test
     void aCounterHasATrackWithItsUnit() throws Exception {
         TraceCounter counter = recorder.counter("memory", "bytes");
         clock.set(20);

@@ -1,0 +1,66 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.record.SpanSink;
+import org.brickprofiler.record.SpanSinkProvider;
+import org.brickprofiler.trace.TraceRecorder;
+import org.junit.jupiter.api.Test;
+
+final class TraceSettingTest {
+
+    private static final SpanSink SINK = new TraceRecorder();
+
+    private static SpanSinkProvider expecting(String file) {
+        return path -> {
+            assertThat(path).isEqualTo(Path.of(file));
+            return SINK;
+        };
+    }
+
+    @Test
+    void theFirstProviderMakesTheSink() {
+        assertThat(TraceSetting.open("a.pftrace", List.of(expecting("a.pftrace")))).isSameAs(SINK);
+    }
+
+    @Test
+    void nothingIsTracedWhereNothingIsSet() {
+        assertThat(TraceSetting.open(null, List.of(expecting("")))).isNull();
+        assertThat(TraceSetting.open("", List.of(expecting("")))).isNull();
+        assertThat(TraceSetting.sink()).isNull();
+    }
+
+    @Test
+    void aFileThatCannotBeWrittenIsToldAndStopsNobody() {
+        SpanSinkProvider refusing = path -> {
+            throw new IllegalArgumentException("no such format: " + path);
+        };
+
+        try (CapturedLog log = new CapturedLog()) {
+            assertThat(TraceSetting.open("a.txt", List.of(refusing))).isNull();
+
+            assertThat(log.linesWith("no such format")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void withoutAProviderThatIsTold() {
+        try (CapturedLog log = new CapturedLog()) {
+            assertThat(TraceSetting.open("a.json", List.of())).isNull();
+
+            assertThat(log.linesWith("nothing on the class path")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void whatIsNoPathIsTold() {
+        try (CapturedLog log = new CapturedLog()) {
+            assertThat(TraceSetting.open("\u0000", List.of(expecting("")))).isNull();
+
+            assertThat(log.linesWith("it is not a path")).isEqualTo(1);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package org.brickprofiler.trace.otel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.sdk.common.Clock;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import java.util.ArrayList;
+import java.util.List;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.record.Crew;
+import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TimelineVisitor;
+import org.brickprofiler.trace.TraceRecorder;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+final class TimelineSpanProcessorTest {
+
+    private final FakeClock clock = new FakeClock();
+    private final TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
+    private final SdkTracerProvider provider = SdkTracerProvider.builder()
+            .setClock(clockOf(clock))
+            .addSpanProcessor(new TimelineSpanProcessor(recorder, clock))
+            .build();
+    private final Tracer tracer = provider.get("test");
+    private final String thread = Thread.currentThread().getName();
+
+    private static Clock clockOf(FakeClock clock) {
+        return new Clock() {
+            @Override
+            public long now() {
+                return clock.nanoTime();
+            }
+
+            @Override
+            public long nanoTime() {
+                return clock.nanoTime();
+            }
+        };
+    }
+
+    @AfterEach
+    void close() {
+        provider.close();
+    }
+
+    private List<String> events(String track) {
+        Timeline timeline = recorder.timeline();
+        List<String> events = new ArrayList<>();
+        for (int i = 0; i < timeline.tracks().size(); i++) {
+            if (timeline.tracks().get(i).name().equals(track)) {
+                timeline.replay(i, collector(timeline, events));
+            }
+        }
+        return events;
+    }
+
+    private static TimelineVisitor collector(Timeline timeline, List<String> events) {
+        return new TimelineVisitor() {
+            @Override
+            public void span(org.brickprofiler.trace.Span span) {
+                String category = timeline.names().get(span.name()).category();
+                String name = timeline.names().get(span.name()).name();
+                events.add(category + " " + name + " " + span.startNs() + ".." + span.endNs());
+            }
+
+            @Override
+            public void instant(long atNs, int name) {
+                throw new AssertionError("no instants here");
+            }
+
+            @Override
+            public void counter(long atNs, double value) {
+                throw new AssertionError("no counters here");
+            }
+        };
+    }
+
+    @Test
+    void aSpanLiesAroundTheBricksInsideIt() {
+        BrickProfiler profiler =
+                BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        profiler.enable();
+        clock.set(100);
+        Span request = tracer.spanBuilder("request").startSpan();
+        clock.set(110);
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        clock.set(130);
+        profiler.stopBrick(timer, 1);
+        clock.set(200);
+        request.end();
+
+        assertThat(events(thread)).containsExactly("OpenTelemetry request 100..200", "Norm RmsNorm 110..130");
+    }
+
+    @Test
+    void aSpanThatAnotherThreadEndsStaysOnTheLineOfTheThreadThatOpenedIt() throws Exception {
+        recorder.instant("here");
+        clock.set(100);
+        Span request = tracer.spanBuilder("handed over").startSpan();
+        Crew.runOnNewThread(() -> {
+            clock.set(150);
+            request.end();
+        });
+        recorder.clear();
+        Span second = tracer.spanBuilder("handed over").startSpan();
+        Crew.runOnNewThread(() -> {
+            clock.set(180);
+            second.end();
+        });
+
+        assertThat(events("thread " + Thread.currentThread().getId()))
+                .containsExactly("OpenTelemetry handed over 150..180");
+    }
+
+    @Test
+    void aSpanWithoutANameIsRecordedToo() {
+        tracer.spanBuilder("").startSpan().end();
+        tracer.spanBuilder("a\u0000b").startSpan().end();
+
+        assertThat(events(thread)).hasSize(2).anyMatch(event -> event.contains("a b"));
+    }
+
+    @Test
+    void spansThatAreNeverEndedAreForgottenPastABound() {
+        for (int i = 0; i < TimelineSpanProcessor.MOST_OPEN; i++) {
+            tracer.spanBuilder("left open").startSpan();
+        }
+        tracer.spanBuilder("one more").startSpan().end();
+
+        assertThat(events(thread)).containsExactly("OpenTelemetry one more 0..0");
+    }
+}
