@@ -178,7 +178,7 @@ final class DotWriter {
 
     /**
      * Escapes text for a label in quotes, which is never read as HTML: quotes and backslashes are Graphviz's own, and
-     * it turns entities such as {@code &lt;} into characters in every label.
+     * it turns XML entities into characters in every label.
      */
     private void appendEscaped(String text) {
         for (int i = 0; i < text.length(); i++) {

@@ -47,6 +47,7 @@ public final class GraphRecorder {
     private final AtomicLong generations = new AtomicLong();
 
     /** Holds no reference to a recording, so that a thread does not keep alive what a reset forgot. */
+    @SuppressWarnings("ThreadLocalUsage") // each recorder has its own scopes on every thread
     private final ThreadLocal<@Nullable OpenEntries> entries = new ThreadLocal<>();
 
     private volatile Recording recording;

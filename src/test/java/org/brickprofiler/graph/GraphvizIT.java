@@ -93,7 +93,8 @@ class GraphvizIT {
 
         assertThat(drawn).hasSize(SampleGraphs.NASTY_NAMES.size() + 1);
         for (int i = 0; i < SampleGraphs.NASTY_NAMES.size(); i++) {
-            List<String> expected = new ArrayList<>(List.of(visible(SampleGraphs.NASTY_NAMES.get(i)).split("\n")));
+            List<String> expected = new ArrayList<>(
+                    visible(SampleGraphs.NASTY_NAMES.get(i)).lines().toList());
             expected.add("function");
             assertThat(drawn.get("n" + (i + 1))).isEqualTo(expected);
         }

@@ -109,11 +109,12 @@ final class SampleGraphs {
         for (int layer = 0; layer < 12; layer++) {
             graph.pushScope(new Layer(layer));
             for (int i = 0; i < STEPS.size(); i++) {
-                String[] step = STEPS.get(i).split(" ");
+                String step = STEPS.get(i);
+                int space = step.indexOf(' ');
                 long elapsedNs = 4_000 + 1_700L * ((i * 7 + layer) % 11);
-                graph.pushScope(new Brick(step[0], elapsedNs, 128));
-                if (step.length > 1) {
-                    graph.addNodeInScope(kernel(step[1], OptionalLong.of(elapsedNs - 900)));
+                graph.pushScope(new Brick(space < 0 ? step : step.substring(0, space), elapsedNs, 128));
+                if (space >= 0) {
+                    graph.addNodeInScope(kernel(step.substring(space + 1), OptionalLong.of(elapsedNs - 900)));
                 }
                 graph.popScope();
             }
