@@ -9,11 +9,11 @@ import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.io.AtomicFile;
 
 /**
- * A log of checksums in a file, so that two processes or two machines can be compared. Nothing is lost, but the bits of
- * a NaN among the samples.
+ * A log of checksums in a file, so that two processes or two machines can be compared. Nothing is lost, but the bits
+ * of a NaN among the samples.
  *
- * <p>The file is text with a JSON object on each line: first one that names {@code schema_version}, {@code kind} ({@code
- * "brick-checksums"}), {@code scope}, {@code samples}, {@code capacity}, {@code dropped} and the number of
+ * <p>The file is text with a JSON object on each line: first one that names {@code schema_version}, {@code kind}
+ * ({@code "brick-checksums"}), {@code scope}, {@code samples}, {@code capacity}, {@code dropped} and the number of
  * {@code entries}; then the entries in order of execution: {@code name}, {@code layer}, {@code position}, {@code hash}
  * (such as {@code "0x85944171F73967E8"}), {@code elements}, and where there are any {@code nans}, {@code infinities},
  * {@code elapsed_ns} and {@code samples} (numbers, or the strings {@code "NaN"}, {@code "Infinity"} and
@@ -27,8 +27,8 @@ public final class ChecksumFile {
     private ChecksumFile() {}
 
     /**
-     * Writes what a log holds. It is written to a temporary file in the same folder first, which then takes the place of
-     * an older one in one step.
+     * Writes what a log holds. It is written to a temporary file in the same folder first, which then takes the place
+     * of an older one in one step.
      *
      * @param log the log
      * @param path where to; its folder must exist. A pipe or a terminal is written to directly

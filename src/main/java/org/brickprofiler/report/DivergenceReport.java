@@ -6,6 +6,8 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ComparedLog;
 import org.brickprofiler.checksum.Comparison;
@@ -15,14 +17,16 @@ import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.checksum.ValueError;
 
 /**
- * A comparison of two logs of checksums as text for a console: the verdict in the first line, what is known of the first
- * divergence, with the time of the brick on both sides, the entries before it, and what was compared. Printable ASCII,
- * with {@code "\n"} at the end of each line, whatever the locale. Stateless; any thread.
+ * A comparison of two logs of checksums as text for a console: the verdict in the first line, what is known of the
+ * first divergence, with the time of the brick on both sides, the entries before it, and what was compared. Printable
+ * ASCII, with {@code "\n"} at the end of each line, whatever the locale. Stateless; any thread.
  */
 public final class DivergenceReport {
 
     private static final String NOT_KNOWN = "not known";
     private static final String NONE = "-";
+    private static final String HERE = " here";
+    private static final String IN_REFERENCE = " in the reference";
 
     private final Comparison comparison;
     private final StringBuilder text = new StringBuilder();
@@ -51,8 +55,7 @@ public final class DivergenceReport {
             return "NOTHING COMPARED: both logs are empty";
         }
         boolean equal = comparison.equalHashes() == comparison.compared();
-        return "NO DIVERGENCE: " + count(comparison.compared()) + " entries "
-                + (equal ? "with equal checksums" : "within the tolerance");
+        return "NO DIVERGENCE: " + entries(comparison.compared()) + (equal ? " with equal checksums" : " within the tolerance");
     }
 
     private void line(String line) {
@@ -60,27 +63,38 @@ public final class DivergenceReport {
     }
 
     private void fact(String what, String value) {
-        line(String.format(Locale.ROOT, "  %-13s  %s", what, value));
+        line(String.format(Locale.ROOT, "  %-14s  %s", what, value));
     }
 
     private void divergence(Divergence divergence) {
-        fact("time", time(divergence.elapsedNs()) + " here, " + time(divergence.referenceElapsedNs())
-                + " in the reference");
+        fact("time", sides(divergence, DivergenceReport::time));
         if (divergence.repeat() > 0) {
             fact("repeat", "number " + count(divergence.repeat() + 1L) + " with this name, layer and position");
         }
         divergence.worst().ifPresent(worst -> fact("value", value(worst)));
-        fact("floats", both(divergence, entry -> count(entry.elements())));
-        fact("not finite", both(divergence, entry -> entry.nans() + " NaN and " + entry.infinities() + " infinite"));
+        fact("floats", sides(divergence, entry -> count(entry.elements())));
+        boolean finite = Stream.of(divergence.here(), divergence.reference())
+                .flatMap(Optional::stream)
+                .allMatch(ChecksumEntry::isFinite);
+        if (!finite) {
+            fact("not finite", sides(divergence, DivergenceReport::nonFinite));
+        }
     }
 
-    private static String time(OptionalLong elapsedNs) {
+    /** What each side that has the entry knows of it. */
+    private static String sides(Divergence divergence, Function<ChecksumEntry, String> part) {
+        Optional<String> here = divergence.here().map(part).map(known -> known + HERE);
+        Optional<String> reference = divergence.reference().map(part).map(known -> known + IN_REFERENCE);
+        return Stream.of(here, reference).flatMap(Optional::stream).collect(Collectors.joining(", "));
+    }
+
+    private static String time(ChecksumEntry entry) {
+        OptionalLong elapsedNs = entry.elapsedNs();
         return elapsedNs.isPresent() ? HumanUnits.duration(elapsedNs.getAsLong()) : NOT_KNOWN;
     }
 
-    private static String both(Divergence divergence, Function<ChecksumEntry, String> part) {
-        return divergence.here().map(part).orElse(NONE) + " here, "
-                + divergence.reference().map(part).orElse(NONE) + " in the reference";
+    private static String nonFinite(ChecksumEntry entry) {
+        return entry.nans() + " NaN and " + entry.infinities() + " infinite";
     }
 
     private static String value(ValueError error) {
@@ -109,15 +123,19 @@ public final class DivergenceReport {
                 .left("brick", match -> match.here().name(), "")
                 .right("layer", match -> String.valueOf(match.here().layer()), "")
                 .right("pos", match -> String.valueOf(match.here().position()), "")
-                .left("checksum", match -> hash(match.here()), "")
-                .left("of the reference", match -> hash(match.reference()), "")
-                .right("time", match -> timeCell(match.here()), "")
-                .right("of the reference", match -> timeCell(match.reference()), "")
+                .left("checksum here", match -> hash(match.here()), "")
+                .left("in the reference", DivergenceReport::referenceHash, "")
+                .right("time here", match -> timeCell(match.here()), "")
+                .right("in the reference", match -> timeCell(match.reference()), "")
                 .render(comparison.before()));
     }
 
     private static String hash(ChecksumEntry entry) {
         return String.format(Locale.ROOT, "0x%016X", entry.hash());
+    }
+
+    private static String referenceHash(Match match) {
+        return match.here().hash() == match.reference().hash() ? "the same" : hash(match.reference());
     }
 
     private static String timeCell(ChecksumEntry entry) {
@@ -127,19 +145,21 @@ public final class DivergenceReport {
     private void totals() {
         text.append("\nComparison\n");
         fact("tolerance", tolerance(comparison.tolerance()));
-        fact("on both sides", count(comparison.compared()) + " entries, " + count(comparison.equalHashes())
+        fact("on both sides", entries(comparison.compared()) + ", " + count(comparison.equalHashes())
                 + " with equal checksums, " + count(comparison.diverging()) + " diverging");
         if (comparison.comparedByHash() > 0) {
-            fact("", "by checksum and not within the tolerance, since a log has no samples");
+            fact("", "compared by checksum, since a log has no samples to apply the tolerance to");
         }
         fact("only here", only(comparison.here()));
-        fact("only there", only(comparison.reference()));
-        comparison.largestAbsolute().ifPresent(error -> fact("largest error", "absolute " + at(error, error.absolute())));
+        fact("only reference", only(comparison.reference()));
+        comparison
+                .largestAbsolute()
+                .ifPresent(error -> fact("largest error", "absolute " + at(error, error.absolute())));
         comparison.largestRelative().ifPresent(error -> fact("", "relative " + at(error, error.relative())));
-        nonFinite("here", comparison.here());
-        nonFinite("in the reference", comparison.reference());
-        dropped("here", comparison.here());
-        dropped("in the reference", comparison.reference());
+        nonFinite(HERE, comparison.here());
+        nonFinite(IN_REFERENCE, comparison.reference());
+        dropped(HERE, comparison.here());
+        dropped(IN_REFERENCE, comparison.reference());
     }
 
     private static String tolerance(Tolerance tolerance) {
@@ -151,9 +171,13 @@ public final class DivergenceReport {
 
     private static String only(ComparedLog log) {
         Optional<Divergence> first = log.only().stream().findFirst();
-        return count(log.only().size()) + " entries"
+        return entries(log.only().size())
                 + first.map(only -> ", the first " + place(only.name(), only.layer(), only.position()))
                         .orElse("");
+    }
+
+    private static String entries(long count) {
+        return count(count) + (count == 1 ? " entry" : " entries");
     }
 
     private static String place(String name, int layer, int position) {
@@ -170,14 +194,14 @@ public final class DivergenceReport {
 
     private void nonFinite(String where, ComparedLog log) {
         log.firstNonFinite()
-                .ifPresent(first -> fact("not finite", count(log.nonFinite()) + " entries " + where
-                        + " have NaN or infinite values, the first " + place(first)));
+                .ifPresent(first -> fact("not finite", entries(log.nonFinite()) + where
+                        + " with NaN or infinite values, the first " + place(first)));
     }
 
     private void dropped(String where, ComparedLog log) {
         if (log.dropped() > 0) {
-            fact("dropped", count(log.dropped()) + " entries " + where + " for want of room: what is missing there"
-                    + " may be among them");
+            fact("dropped", entries(log.dropped()) + where
+                    + " for want of room; what is missing there may be among them");
         }
     }
 }

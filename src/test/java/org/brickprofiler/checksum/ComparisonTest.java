@@ -116,7 +116,11 @@ final class ComparisonTest {
     @Test
     void keepsTheLastMatchesBeforeTheDivergence() {
         List<ChecksumEntry> five = List.of(
-                entry("a", 0, 0, 1), entry("b", 0, 0, 2), entry("c", 0, 0, 3), entry("d", 0, 0, 4), entry("e", 0, 0, 5));
+                entry("a", 0, 0, 1),
+                entry("b", 0, 0, 2),
+                entry("c", 0, 0, 3),
+                entry("d", 0, 0, 4),
+                entry("e", 0, 0, 5));
         ChecksumLog here = Logs.of(five.get(0), five.get(1), five.get(2), five.get(3), entry("e", 0, 0, 55));
 
         assertThat(exactly(here, Logs.of(five)).before())
