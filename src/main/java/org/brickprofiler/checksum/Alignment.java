@@ -8,8 +8,8 @@ import org.eclipse.collections.impl.map.mutable.UnifiedMap;
 import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
 
 /**
- * Which entry of one log belongs to which one of another: the n-th of a name, layer and position to the n-th of the same
- * name, layer and position. Immutable once made.
+ * Which entry of one log belongs to which one of another: the n-th of a name, layer and position to the n-th of the
+ * same name, layer and position. Immutable once made.
  */
 final class Alignment {
 

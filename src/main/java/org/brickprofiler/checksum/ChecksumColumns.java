@@ -122,7 +122,8 @@ final class ChecksumColumns {
     /**
      * The entries so far.
      *
-     * @return an unchangeable list, also while further entries are added; it makes an entry whenever it is asked for one
+     * @return an unchangeable list, also while further entries are added; it makes an entry whenever it is asked for
+     *     one
      */
     List<ChecksumEntry> list() {
         return new Entries(chunks.toArray(Chunk[]::new), size, samplesPerRow);

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param nans how many of the covered floats are not a number
  * @param infinities how many of the covered floats are infinite
  * @param elapsedNs how long the brick took, ns; empty where that is not known
- * @param samples values from all over the output, at the indices {@link ChecksumOptions#sampleIndex} gives; may be empty
+ * @param samples values from all over the output, at the indices that {@link ChecksumOptions#sampleIndex} gives; may be
+ *     empty
  */
 public record ChecksumEntry(
         String name,

@@ -270,8 +270,8 @@ public final class ChecksumLog {
 
     /**
      * Compares this log with another one. Entries belong together if they have the same name, layer and position, and
-     * are each log's first, or second, ... of these; the order in which different ones were executed does not matter, as
-     * threads may change it.
+     * are each log's first, or second, ... of these; the order in which different ones were executed does not matter,
+     * as threads may change it.
      *
      * <p>The first divergence is the earliest in this log's order of execution. An entry that only the reference has
      * stands right behind the last one in this log of those that the reference executed before it.

@@ -5,8 +5,9 @@ package org.brickprofiler.checksum;
  * tolerance, their numbers of samples too. Immutable.
  *
  * @param scope the floats that a checksum covers
- * @param samples the most values of an output to keep beside its checksum, 0 to {@link #MOST_SAMPLES}; comparison within
- *     a tolerance needs some, since a checksum says whether two outputs are equal and not by how much they differ
+ * @param samples the most values of an output to keep beside its checksum, 0 to {@link #MOST_SAMPLES}; comparison
+ *     within a tolerance needs some, since a checksum says whether two outputs are equal and not by how much they
+ *     differ
  * @param capacity the most entries to keep, 1 or more; further ones are dropped and counted
  */
 public record ChecksumOptions(ChecksumScope scope, int samples, int capacity) {

@@ -19,8 +19,8 @@ import java.util.Optional;
  * @param before the last entries of {@code here} before the first divergence, at most {@link #NEIGHBOURS}; where there
  *     is no divergence, the last ones of all
  * @param largestAbsolute the finite sample that is farthest from the reference's; empty where no samples were compared
- * @param largestRelative the finite sample that is farthest from the reference's as a share of that, samples aside where
- *     0 is expected
+ * @param largestRelative the finite sample that is farthest from the reference's as a share of that, samples aside
+ *     where 0 is expected
  */
 public record Comparison(
         Tolerance tolerance,

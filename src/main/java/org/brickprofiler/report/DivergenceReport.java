@@ -55,7 +55,8 @@ public final class DivergenceReport {
             return "NOTHING COMPARED: both logs are empty";
         }
         boolean equal = comparison.equalHashes() == comparison.compared();
-        return "NO DIVERGENCE: " + entries(comparison.compared()) + (equal ? " with equal checksums" : " within the tolerance");
+        return "NO DIVERGENCE: " + entries(comparison.compared())
+                + (equal ? " with equal checksums" : " within the tolerance");
     }
 
     private void line(String line) {

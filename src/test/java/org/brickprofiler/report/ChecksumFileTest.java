@@ -175,8 +175,8 @@ final class ChecksumFileTest {
         "{\"elements\":1.5} | elements 1.5 is not a whole number",
         "{\"elapsed_ns\":-7} | elapsed_ns -7 is negative",
         "{\"name\":\"a\",\"hash\":\"0x1\",\"nans\":3} | line 3, column 34: an entry is wrong: 3 nans and 0 infinities",
-        "{\"name\":\"a\",\"hash\":\"0x1\",\"elements\":1,\"samples\":[1]} | there are 1 samples of 1 elements, and by the"
-                + " first line 0",
+        "{\"name\":\"a\",\"hash\":\"0x1\",\"elements\":1,\"samples\":[1]}"
+                + " | there are 1 samples of 1 elements, and by the first line 0",
         "{\"samples\":[1e39]} | sample 1e39 is too large for a float",
         "{\"samples\":[\"inf\"]} | sample \"inf\" is neither a number nor NaN, Infinity or -Infinity",
         "{\"samples\":[true]} | sample true is not a string",

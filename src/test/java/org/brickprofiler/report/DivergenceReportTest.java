@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Test;
 
 final class DivergenceReportTest {
 
-    private static final List<String> BRICKS = List.of("RmsNorm", "QkvProjection", "AttentionSoftmax", "DownProjection");
+    private static final List<String> BRICKS =
+            List.of("RmsNorm", "QkvProjection", "AttentionSoftmax", "DownProjection");
     private static final Map<String, Long> TIMES_NS =
             Map.of("RmsNorm", 850L, "QkvProjection", 123_456L, "AttentionSoftmax", 7_654_321L);
 
