@@ -9,6 +9,8 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Typed values from a stream of JSON. A wrong value ends the reading, with an exception that says which value it is and
@@ -17,6 +19,7 @@ import java.util.function.Function;
 final class JsonInput {
 
     private static final int LONGEST_QUOTE = 40;
+    private static final Pattern VERSION = Pattern.compile("(\\d{1,9})(\\.\\d{1,9})*");
 
     private final JsonParser parser;
 
@@ -66,6 +69,22 @@ final class JsonInput {
         if (parser.nextToken() != null) {
             throw error("there is more text after the end of the report");
         }
+    }
+
+    /**
+     * Reads the next of several objects that follow each other.
+     *
+     * @param what what it is, for messages
+     * @param keys takes the values
+     * @return false at the end of the text
+     * @throws IOException when it is something else
+     */
+    boolean next(String what, KeyReader keys) throws IOException {
+        if (parser.nextToken() == null) {
+            return false;
+        }
+        object(what, keys);
+        return true;
     }
 
     /**
@@ -207,6 +226,49 @@ final class JsonInput {
             throw wrong(what, "is above " + largest);
         }
         return value;
+    }
+
+    /**
+     * Reads a float. What JSON has no numbers for is a string: {@code "NaN"}, {@code "Infinity"}, {@code "-Infinity"}.
+     *
+     * @param what what it is, for messages
+     * @return the float
+     * @throws IOException when it is something else
+     */
+    float float32(String what) throws IOException {
+        if (isNumber()) {
+            float value = parser.getFloatValue();
+            if (Float.isInfinite(value)) {
+                throw wrong(what, "is too large for a float");
+            }
+            return value;
+        }
+        return switch (text(what)) {
+            case "NaN" -> Float.NaN;
+            case "Infinity" -> Float.POSITIVE_INFINITY;
+            case "-Infinity" -> Float.NEGATIVE_INFINITY;
+            default -> throw wrong(what, "is neither a number nor NaN, Infinity or -Infinity");
+        };
+    }
+
+    /**
+     * Reads the version of a format, which must not have a higher major number than this reader knows.
+     *
+     * @param what what it is, for messages
+     * @param highestMajor the highest major number that can be read
+     * @throws IOException when it is higher, or no version
+     */
+    void version(String what, int highestMajor) throws IOException {
+        Matcher version = VERSION.matcher(scalar(what));
+        if (!version.matches()) {
+            throw wrong(what, "is not a version such as " + highestMajor + ".0");
+        }
+        if (Integer.parseInt(version.group(1)) > highestMajor) {
+            throw wrong(
+                    what,
+                    "is too new: this version of Brick Profiler reads reports up to " + highestMajor
+                            + ".x; read it with a newer one");
+        }
     }
 
     /**

@@ -92,7 +92,13 @@ public final class JsonReport {
         }
     }
 
-    private static String describe(JsonProcessingException malformed) {
+    /**
+     * What is wrong with a text, and where.
+     *
+     * @param malformed what was thrown when it was read
+     * @return line, column and reason
+     */
+    static String describe(JsonProcessingException malformed) {
         JsonLocation at = malformed.getLocation();
         String where = at == null ? "" : "line " + at.getLineNr() + ", column " + at.getColumnNr() + ": ";
         // The parser's own message for this case names its source object and no more.

@@ -9,8 +9,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
@@ -22,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 final class JsonReportReader {
 
     private static final int HIGHEST_MAJOR_VERSION = 1;
-    private static final Pattern VERSION = Pattern.compile("(\\d{1,9})(\\.\\d{1,9})*");
 
     /** A key that stands twice in an object is a fault: which of its values counts would depend on the parser. */
     private static final JsonFactory FACTORY = JsonFactory.builder()
@@ -55,16 +52,27 @@ final class JsonReportReader {
      * @throws IOException when the text is no report that this version understands
      */
     static ProfileSnapshot read(InputStream json) throws IOException {
-        try (JsonParser parser = FACTORY.createParser(json)) {
+        try (JsonParser parser = parser(json)) {
             JsonReportReader reader = new JsonReportReader(new JsonInput(parser));
             reader.input.document(reader::field);
             return reader.snapshot();
         }
     }
 
+    /**
+     * A parser as strict as our readers want it.
+     *
+     * @param json the text
+     * @return a parser before its first token; the caller closes it, and the text with it
+     * @throws IOException when the text cannot be read
+     */
+    static JsonParser parser(InputStream json) throws IOException {
+        return FACTORY.createParser(json);
+    }
+
     private void field(String key) throws IOException {
         switch (key) {
-            case "schema_version" -> requireKnownVersion(key);
+            case "schema_version" -> input.version(key, HIGHEST_MAJOR_VERSION);
             case "started_at" -> startedAt = input.moment(key);
             case "ended_at" -> endedAt = input.moment(key);
             case "wall_ns", "overhead_ns", "dropped_pending" -> numbers.readWhole(key);
@@ -76,19 +84,6 @@ final class JsonReportReader {
             case "bricks" -> bricks = bricks(key);
             case "tiles" -> input.array(key, () -> tiles.add(tile()));
             default -> input.skip();
-        }
-    }
-
-    private void requireKnownVersion(String key) throws IOException {
-        Matcher version = VERSION.matcher(input.scalar(key));
-        if (!version.matches()) {
-            throw input.wrong(key, "is not a version such as " + JsonReportWriter.SCHEMA_VERSION);
-        }
-        if (Integer.parseInt(version.group(1)) > HIGHEST_MAJOR_VERSION) {
-            throw input.wrong(
-                    key,
-                    "is too new: this version of Brick Profiler reads reports up to " + HIGHEST_MAJOR_VERSION
-                            + ".x; read it with a newer one");
         }
     }
 

@@ -2,6 +2,7 @@ package org.brickprofiler.report;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.PrettyPrinter;
 import com.fasterxml.jackson.core.StreamWriteFeature;
 import com.fasterxml.jackson.core.util.DefaultIndenter;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
@@ -51,12 +52,25 @@ final class JsonReportWriter {
      * @throws IOException when that fails
      */
     static void write(ProfileSnapshot snapshot, OutputStream out) throws IOException {
-        try (JsonGenerator json = FACTORY.createGenerator(out)) {
-            json.setPrettyPrinter(indented());
-            json.setHighestNonEscapedChar(LAST_BEFORE_SURROGATES);
+        try (JsonGenerator json = generator(out, indented())) {
             new JsonReportWriter(json, snapshot).report();
             json.writeRaw('\n');
         }
+    }
+
+    /**
+     * A generator that writes the same text on every machine.
+     *
+     * @param out where to, as UTF-8; left open
+     * @param printer what stands between values
+     * @return the generator; the caller closes it
+     * @throws IOException when nothing can be written
+     */
+    static JsonGenerator generator(OutputStream out, PrettyPrinter printer) throws IOException {
+        JsonGenerator json = FACTORY.createGenerator(out);
+        json.setPrettyPrinter(printer);
+        json.setHighestNonEscapedChar(LAST_BEFORE_SURROGATES);
+        return json;
     }
 
     private static DefaultPrettyPrinter indented() {

@@ -1,7 +1,8 @@
 /**
- * Reports made of a {@link org.brickprofiler.ProfileSnapshot}: {@link org.brickprofiler.report.TextReport} for people,
- * {@link org.brickprofiler.report.JsonReport} for programs, which also reads its files back. JSON needs jackson-core
- * on the class path, text needs nothing.
+ * Reports and files. Of a {@link org.brickprofiler.ProfileSnapshot}: {@link org.brickprofiler.report.TextReport} for
+ * people, {@link org.brickprofiler.report.JsonReport} for programs, which also reads its files back. Of checksums:
+ * {@link org.brickprofiler.report.DivergenceReport} and {@link org.brickprofiler.report.ChecksumFile}. JSON needs
+ * jackson-core on the class path, text needs nothing.
  */
 @NullMarked
 package org.brickprofiler.report;

@@ -1,0 +1,174 @@
+package org.brickprofiler.checksum;
+
+import java.util.AbstractList;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.RandomAccess;
+import org.eclipse.collections.api.list.primitive.ImmutableFloatList;
+import org.eclipse.collections.impl.factory.primitive.FloatLists;
+import org.eclipse.collections.impl.set.mutable.UnifiedSet;
+
+/**
+ * The entries of a log, in columns of plain values that grow by chunks; allocates only for a new chunk and a new name.
+ * The owner's lock guards it. A row never changes once it is {@linkplain #commit committed}, and what {@link #list}
+ * returned needs no lock.
+ */
+final class ChecksumColumns {
+
+    /** Rows that are allocated at once. */
+    static final int CHUNK_ROWS = 1 << 10;
+
+    /** The elapsed time where it is not known. */
+    static final long UNKNOWN_NS = -1;
+
+    private final int samplesPerRow;
+    private final UnifiedSet<String> names = UnifiedSet.newSet();
+    private final List<Chunk> chunks = new ArrayList<>();
+    private int size;
+
+    /**
+     * No entries.
+     *
+     * @param samplesPerRow the most samples of an entry
+     */
+    ChecksumColumns(int samplesPerRow) {
+        this.samplesPerRow = samplesPerRow;
+    }
+
+    /** Some rows. */
+    private static final class Chunk {
+        private final String[] names = new String[CHUNK_ROWS];
+        private final int[] layers = new int[CHUNK_ROWS];
+        private final int[] positions = new int[CHUNK_ROWS];
+        private final long[] hashes = new long[CHUNK_ROWS];
+        private final int[] elements = new int[CHUNK_ROWS];
+        private final int[] nans = new int[CHUNK_ROWS];
+        private final int[] infinities = new int[CHUNK_ROWS];
+        private final long[] elapsedNs = new long[CHUNK_ROWS];
+        private final float[] samples;
+
+        Chunk(int samplesPerRow) {
+            samples = new float[CHUNK_ROWS * samplesPerRow];
+        }
+    }
+
+    /**
+     * How many entries there are.
+     *
+     * @return the committed rows
+     */
+    int size() {
+        return size;
+    }
+
+    /**
+     * Writes where the next entry was taken. It is no entry before {@link #commit}.
+     *
+     * @param name the brick; of equal names only the first one is kept
+     * @param layer its layer
+     * @param position the position in the sequence
+     * @param elapsedNs its time, ns, or a negative number
+     */
+    void place(String name, int layer, int position, long elapsedNs) {
+        if (size == chunks.size() * CHUNK_ROWS) {
+            chunks.add(new Chunk(samplesPerRow));
+        }
+        Chunk chunk = chunk();
+        int row = size % CHUNK_ROWS;
+        chunk.names[row] = Objects.requireNonNull(names.put(name));
+        chunk.layers[row] = layer;
+        chunk.positions[row] = position;
+        chunk.elapsedNs[row] = elapsedNs;
+    }
+
+    /**
+     * Writes what the next entry holds, after its place.
+     *
+     * @param hash its checksum
+     * @param elements its floats
+     * @param nans how many of them are not a number
+     * @param infinities how many are infinite
+     */
+    void content(long hash, int elements, int nans, int infinities) {
+        Chunk chunk = chunk();
+        int row = size % CHUNK_ROWS;
+        chunk.hashes[row] = hash;
+        chunk.elements[row] = elements;
+        chunk.nans[row] = nans;
+        chunk.infinities[row] = infinities;
+    }
+
+    /**
+     * Writes a sample of the next entry, after its place.
+     *
+     * @param sample which one, from 0
+     * @param value the value
+     */
+    void sample(int sample, float value) {
+        chunk().samples[size % CHUNK_ROWS * samplesPerRow + sample] = value;
+    }
+
+    /** Makes an entry of what was written. */
+    void commit() {
+        size++;
+    }
+
+    private Chunk chunk() {
+        return chunks.get(size / CHUNK_ROWS);
+    }
+
+    /**
+     * The entries so far.
+     *
+     * @return an unchangeable list, also while further entries are added; it makes an entry whenever it is asked for
+     *     one
+     */
+    List<ChecksumEntry> list() {
+        return new Entries(chunks.toArray(Chunk[]::new), size, samplesPerRow);
+    }
+
+    /** The first rows of some chunks. */
+    private static final class Entries extends AbstractList<ChecksumEntry> implements RandomAccess {
+        private final Chunk[] chunks;
+        private final int size;
+        private final int samplesPerRow;
+
+        Entries(Chunk[] chunks, int size, int samplesPerRow) {
+            this.chunks = chunks;
+            this.size = size;
+            this.samplesPerRow = samplesPerRow;
+        }
+
+        @Override
+        public int size() {
+            return size;
+        }
+
+        @Override
+        public ChecksumEntry get(int index) {
+            Objects.checkIndex(index, size);
+            Chunk chunk = chunks[index / CHUNK_ROWS];
+            int row = index % CHUNK_ROWS;
+            long elapsedNs = chunk.elapsedNs[row];
+            return new ChecksumEntry(
+                    chunk.names[row],
+                    chunk.layers[row],
+                    chunk.positions[row],
+                    chunk.hashes[row],
+                    chunk.elements[row],
+                    chunk.nans[row],
+                    chunk.infinities[row],
+                    elapsedNs < 0 ? OptionalLong.empty() : OptionalLong.of(elapsedNs),
+                    samples(chunk, row));
+        }
+
+        private ImmutableFloatList samples(Chunk chunk, int row) {
+            int count = Math.min(samplesPerRow, chunk.elements[row]);
+            float[] values = new float[count];
+            System.arraycopy(chunk.samples, row * samplesPerRow, values, 0, count);
+            return FloatLists.immutable.with(values);
+        }
+    }
+}

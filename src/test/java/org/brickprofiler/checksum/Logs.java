@@ -1,0 +1,49 @@
+package org.brickprofiler.checksum;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.stream.IntStream;
+import org.eclipse.collections.impl.factory.primitive.FloatLists;
+
+/** Logs and entries for tests. */
+final class Logs {
+
+    private Logs() {}
+
+    /** A log of entries, without samples. */
+    static ChecksumLog of(ChecksumEntry... entries) {
+        return of(List.of(entries));
+    }
+
+    static ChecksumLog of(List<ChecksumEntry> entries) {
+        return ChecksumLog.of(ChecksumOptions.DEFAULT, entries, 0);
+    }
+
+    static ChecksumEntry entry(String name, int layer, int position, long hash) {
+        return new ChecksumEntry(
+                name, layer, position, hash, 64, 0, 0, OptionalLong.empty(), FloatLists.immutable.empty());
+    }
+
+    /** A log with one entry of values that are all kept as samples. */
+    static ChecksumLog sampled(float... values) {
+        ChecksumLog log = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(16));
+        log.record("RmsNorm", 0, 0, values);
+        return log;
+    }
+
+    /** Floats that differ from each other: seed, seed + 1, ... */
+    static float[] floats(int count, float seed) {
+        float[] floats = new float[count];
+        IntStream.range(0, count).forEach(i -> floats[i] = seed + i);
+        return floats;
+    }
+
+    /** The hash of the first floats, worked out byte by byte. */
+    static long hash(float[] floats, int count) {
+        ByteBuffer bytes = ByteBuffer.allocate(count * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        IntStream.range(0, count).forEach(i -> bytes.putInt(Float.floatToRawIntBits(floats[i])));
+        return Fnv1a.hash(bytes.array());
+    }
+}

@@ -1,0 +1,139 @@
+package org.brickprofiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.brickprofiler.checksum.ChecksumEntry;
+import org.brickprofiler.checksum.ChecksumLog;
+import org.brickprofiler.checksum.ChecksumOptions;
+import org.brickprofiler.checksum.Comparison;
+import org.brickprofiler.checksum.Tolerance;
+import org.junit.jupiter.api.Test;
+
+final class DivergenceReportTest {
+
+    private static final List<String> BRICKS =
+            List.of("RmsNorm", "QkvProjection", "AttentionSoftmax", "DownProjection");
+    private static final Map<String, Long> TIMES_NS =
+            Map.of("RmsNorm", 850L, "QkvProjection", 123_456L, "AttentionSoftmax", 7_654_321L);
+
+    private static ChecksumLog log(int samples, long times) {
+        return new ChecksumLog(
+                ChecksumOptions.DEFAULT.withSamples(samples), name -> times * TIMES_NS.getOrDefault(name, -1L));
+    }
+
+    /** Two layers; a float of one output is another. */
+    private static void pass(ChecksumLog log, int position, int index, float value) {
+        for (int layer = 0; layer < 2; layer++) {
+            for (String brick : BRICKS) {
+                float[] output = {1 + layer, 2, 0, brick.length()};
+                if (layer == 1 && brick.equals("AttentionSoftmax")) {
+                    output[index] = value;
+                }
+                log.record(brick, layer, position, output);
+            }
+        }
+    }
+
+    @Test
+    void showsADifferentChecksum() throws IOException {
+        ChecksumLog here = log(0, 2);
+        ChecksumLog reference = log(0, 1);
+        pass(here, 7, 1, 2.5f);
+        pass(reference, 7, 1, 2);
+        here.record("extra\n\u00e9", ChecksumEntry.NO_LAYER, 8, new float[] {Float.NaN});
+
+        Golden.assertSame(
+                DivergenceReport.render(here.compareWith(reference, Tolerance.EXACT)), "divergence-exact.txt");
+    }
+
+    @Test
+    void showsAValueOutsideTheTolerance() throws IOException {
+        ChecksumLog here = log(4, 2);
+        ChecksumLog reference = log(4, 1);
+        pass(here, 7, 1, 2.0015f);
+        pass(reference, 7, 1, 2);
+        pass(here, 7, 0, 2.5f);
+        pass(reference, 7, 0, 2);
+
+        Golden.assertSame(
+                DivergenceReport.render(here.compareWith(reference, Tolerance.FLOAT16)), "divergence-tolerance.txt");
+    }
+
+    @Test
+    void showsAValueThatIsNotFinite() throws IOException {
+        ChecksumLog here = log(2, 2);
+        ChecksumLog reference = log(2, 1);
+        pass(here, 7, 1, Float.NEGATIVE_INFINITY);
+        pass(reference, 7, 1, 2);
+
+        Golden.assertSame(
+                DivergenceReport.render(here.compareWith(reference, Tolerance.FLOAT32)), "divergence-not-finite.txt");
+    }
+
+    @Test
+    void showsAMissingEntryAndWhatWasDropped() throws IOException {
+        ChecksumLog whole = log(0, 1);
+        pass(whole, 7, 1, 2);
+        ChecksumOptions small = ChecksumOptions.DEFAULT.withCapacity(2);
+        List<ChecksumEntry> firstTwo = new ArrayList<>(whole.list().subList(0, 2));
+
+        Golden.assertSame(
+                DivergenceReport.render(
+                        ChecksumLog.of(small, firstTwo, 1234).compareWith(whole, Tolerance.FLOAT32)),
+                "divergence-missing.txt");
+    }
+
+    @Test
+    void showsThatThereIsNone() throws IOException {
+        ChecksumLog here = log(4, 2);
+        ChecksumLog reference = log(4, 1);
+        pass(here, 7, 1, 2.0015f);
+        pass(reference, 7, 1, 2);
+
+        Golden.assertSame(
+                DivergenceReport.render(here.compareWith(reference, Tolerance.BFLOAT16)), "divergence-none.txt");
+        assertThat(DivergenceReport.render(here.compareWith(here, Tolerance.EXACT)))
+                .startsWith("NO DIVERGENCE: 8 entries with equal checksums\n");
+    }
+
+    @Test
+    void twoEmptyLogsAreNoAgreement() {
+        Comparison nothing = new ChecksumLog().compareWith(new ChecksumLog(), Tolerance.EXACT);
+
+        assertThat(DivergenceReport.render(nothing)).startsWith("NOTHING COMPARED: both logs are empty\n");
+    }
+
+    @Test
+    void beginsWithTheDivergenceAsItPrintsItself() {
+        ChecksumLog here = log(0, 1);
+        ChecksumLog reference = log(0, 1);
+        pass(here, 0, 3, 1);
+        pass(reference, 0, 3, 2);
+        Comparison comparison = here.compareWith(reference, Tolerance.EXACT);
+
+        assertThat(DivergenceReport.render(comparison)).startsWith(comparison.first().orElseThrow() + "\n");
+    }
+
+    @Test
+    void isPrintableAsciiWithoutTrailingBlanksInEveryLocale() {
+        ChecksumLog here = log(3, 1_000_000);
+        here.record("caf\u00e9 ", 0, 0, new float[] {Float.NaN, 1, 2});
+        here.record("caf\u00e9 ", 0, 0, new float[] {1234.5f, 1, 2});
+        ChecksumLog reference = log(3, 1);
+        reference.record("caf\u00e9 ", 0, 0, new float[] {1, 1, 2});
+        Comparison comparison = here.compareWith(reference, Tolerance.of(0.125, 0.25));
+        Locale before = Locale.getDefault();
+        try {
+            Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+            assertThat(DivergenceReport.render(comparison).split("\n", -1))
+                    .allSatisfy(line -> assertThat(line).matches("|[ -~]*[!-~]"));
+        } finally {
+            Locale.setDefault(before);
+        }
+    }
+}
