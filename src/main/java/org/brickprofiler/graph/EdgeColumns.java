@@ -1,0 +1,142 @@
+package org.brickprofiler.graph;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.eclipse.collections.impl.list.mutable.primitive.ByteArrayList;
+import org.eclipse.collections.impl.list.mutable.primitive.DoubleArrayList;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+
+/**
+ * The edges of a graph, one column per part, so that an edge costs 25 bytes and no object. Edges are numbered from 0 in
+ * the order in which they were added. Each node's outgoing and incoming edges are chained in that order. Not
+ * thread-safe; checks nothing.
+ */
+final class EdgeColumns {
+
+    /** The end of a chain. */
+    static final int NONE = -1;
+
+    private final IntArrayList from = new IntArrayList();
+    private final IntArrayList to = new IntArrayList();
+    private final ByteArrayList types = new ByteArrayList();
+    private final DoubleArrayList weights = new DoubleArrayList();
+    private final Chains outgoing = new Chains();
+    private final Chains incoming = new Chains();
+
+    EdgeColumns() {}
+
+    /** Makes room for the edges of one more node. */
+    void addNode() {
+        outgoing.addNode();
+        incoming.addNode();
+    }
+
+    /** Adds an edge between two nodes that there is room for. */
+    void add(int fromNode, int toNode, EdgeType type, double weight) {
+        int edge = from.size();
+        from.add(fromNode);
+        to.add(toNode);
+        types.add(type.index());
+        weights.add(weight);
+        outgoing.append(fromNode, edge);
+        incoming.append(toNode, edge);
+    }
+
+    int size() {
+        return from.size();
+    }
+
+    int from(int edge) {
+        return from.get(edge);
+    }
+
+    int to(int edge) {
+        return to.get(edge);
+    }
+
+    EdgeType type(int edge) {
+        return EdgeType.at(types.get(edge));
+    }
+
+    double weight(int edge) {
+        return weights.get(edge);
+    }
+
+    Edge edge(int edge) {
+        return new Edge(from(edge), to(edge), type(edge), weight(edge));
+    }
+
+    /** The first edge that leaves a node, or {@link #NONE}. */
+    int firstOutgoing(int node) {
+        return outgoing.first.get(node);
+    }
+
+    /** The next edge that leaves the same node, or {@link #NONE}. */
+    int nextOutgoing(int edge) {
+        return outgoing.next.get(edge);
+    }
+
+    /** The first edge that enters a node, or {@link #NONE}. */
+    int firstIncoming(int node) {
+        return incoming.first.get(node);
+    }
+
+    /** The next edge that enters the same node, or {@link #NONE}. */
+    int nextIncoming(int edge) {
+        return incoming.next.get(edge);
+    }
+
+    List<Edge> outgoing(int node) {
+        List<Edge> edges = new ArrayList<>();
+        for (int edge = firstOutgoing(node); edge != NONE; edge = nextOutgoing(edge)) {
+            edges.add(edge(edge));
+        }
+        return List.copyOf(edges);
+    }
+
+    List<Edge> incoming(int node) {
+        List<Edge> edges = new ArrayList<>();
+        for (int edge = firstIncoming(node); edge != NONE; edge = nextIncoming(edge)) {
+            edges.add(edge(edge));
+        }
+        return List.copyOf(edges);
+    }
+
+    void clear() {
+        from.clear();
+        to.clear();
+        types.clear();
+        weights.clear();
+        outgoing.clear();
+        incoming.clear();
+    }
+
+    /** One chain of edges per node. */
+    private static final class Chains {
+        final IntArrayList first = new IntArrayList();
+        final IntArrayList last = new IntArrayList();
+        final IntArrayList next = new IntArrayList();
+
+        void addNode() {
+            first.add(NONE);
+            last.add(NONE);
+        }
+
+        void append(int node, int edge) {
+            next.add(NONE);
+            int before = last.get(node);
+            if (before == NONE) {
+                first.set(node, edge);
+            } else {
+                next.set(before, edge);
+            }
+            last.set(node, edge);
+        }
+
+        void clear() {
+            first.clear();
+            last.clear();
+            next.clear();
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package org.brickprofiler.graph;
+
+import java.util.List;
+
+/**
+ * What an edge says. Every edge points from owner to owned or from earlier to later.
+ *
+ * <p>A type either owns ({@link #CALLS}, {@link #CONTAINS}, {@link #LAUNCHES}) or orders (the others), never both.
+ */
+public enum EdgeType {
+    /** A parent calls a function. */
+    CALLS(true),
+    /** A parent contains a step. */
+    CONTAINS(true),
+    /** A parent launches a kernel. */
+    LAUNCHES(true),
+    /** One sibling was recorded after the other on one thread: the first ends before the second starts. */
+    SEQUENCE(false),
+    /** The second node needs the first: the first ends before the second starts. */
+    DEPENDS_ON(false),
+    /** Data goes from the first node to the second, which waits for it; the weight is the number of bytes. */
+    TRANSFER(false);
+
+    private static final List<EdgeType> ALL = List.of(values());
+
+    private final boolean ownership;
+
+    EdgeType(boolean ownership) {
+        this.ownership = ownership;
+    }
+
+    /**
+     * Whether edges of this type point from a parent to its child.
+     *
+     * @return true for calls, contains and launches
+     */
+    public boolean isOwnership() {
+        return ownership;
+    }
+
+    /**
+     * Whether edges of this type say that one node ends before another starts.
+     *
+     * @return true for sequence, depends-on and transfer
+     */
+    public boolean isOrder() {
+        return !ownership;
+    }
+
+    /** The number of this type in a column; the only reader of the ordinal. */
+    @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+    byte index() {
+        return (byte) ordinal();
+    }
+
+    /** The type with a number. */
+    static EdgeType at(byte index) {
+        return ALL.get(index);
+    }
+}

@@ -1,0 +1,264 @@
+package org.brickprofiler.graph;
+
+import static org.brickprofiler.graph.Arguments.requireFinite;
+import static org.brickprofiler.graph.Arguments.requireName;
+import static org.brickprofiler.graph.Arguments.requireNotNegative;
+
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.brickprofiler.graph.ExecutionNode.AsyncTask;
+import org.brickprofiler.graph.ExecutionNode.Brick;
+import org.brickprofiler.graph.ExecutionNode.Function;
+import org.brickprofiler.graph.ExecutionNode.Kernel;
+import org.brickprofiler.graph.ExecutionNode.Layer;
+import org.brickprofiler.graph.ExecutionNode.Transfer;
+
+/** Something that ran. Every node is an immutable record. */
+public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function, Layer, AsyncTask {
+
+    /**
+     * The name in queries and exports; several nodes may share one.
+     *
+     * @return a name that is not empty
+     */
+    String name();
+
+    /**
+     * The node's own time, its children's included where they ran inside it.
+     *
+     * @return ns, 0 or more; empty where none was measured
+     */
+    OptionalLong timeNs();
+
+    /**
+     * One execution of a brick.
+     *
+     * @param name the brick
+     * @param elapsedNs how long it took, ns, 0 or more
+     * @param elements elements it processed, 0 or more
+     */
+    record Brick(String name, long elapsedNs, long elements) implements ExecutionNode {
+        /**
+         * Checks the parts.
+         *
+         * @throws IllegalArgumentException when the name is null or empty or a number is negative
+         */
+        public Brick {
+            requireName("brick", name);
+            requireNotNegative("elapsedNs", elapsedNs);
+            requireNotNegative("elements", elements);
+        }
+
+        @Override
+        public OptionalLong timeNs() {
+            return OptionalLong.of(elapsedNs);
+        }
+    }
+
+    /**
+     * One launch of a device kernel.
+     *
+     * @param name the kernel
+     * @param hash the FNV-1a hash of its PTX text or binary, see {@link KernelRegistry}
+     * @param grid the grid, in blocks
+     * @param block the block, in threads
+     * @param sharedMemoryBytes dynamic shared memory of a block, bytes, 0 or more
+     * @param elapsedNs how long it took on the device, ns, 0 or more, where known
+     * @param arithmeticIntensity floating-point operations per byte of memory traffic, FLOP/byte, where known
+     * @param achievedTflops the rate it reached, TFLOP/s, where known
+     */
+    record Kernel(
+            String name,
+            long hash,
+            Dim3 grid,
+            Dim3 block,
+            int sharedMemoryBytes,
+            OptionalLong elapsedNs,
+            OptionalDouble arithmeticIntensity,
+            OptionalDouble achievedTflops)
+            implements ExecutionNode {
+        /**
+         * Checks the parts.
+         *
+         * @throws IllegalArgumentException when the name is null or empty, or a number is negative or not finite
+         */
+        public Kernel {
+            requireName("kernel", name);
+            Objects.requireNonNull(grid, "grid");
+            Objects.requireNonNull(block, "block");
+            requireNotNegative("sharedMemoryBytes", sharedMemoryBytes);
+            requireNotNegative("elapsedNs", elapsedNs.orElse(0));
+            requireFinite("arithmeticIntensity", arithmeticIntensity.orElse(0));
+            requireFinite("achievedTflops", achievedTflops.orElse(0));
+        }
+
+        /**
+         * A launch of which nothing was measured.
+         *
+         * @param name the kernel
+         * @param hash the hash of its PTX text or binary
+         * @param grid the grid, in blocks
+         * @param block the block, in threads
+         * @param sharedMemoryBytes dynamic shared memory of a block, bytes
+         * @throws IllegalArgumentException when the name is null or empty or the size is negative
+         */
+        public Kernel(String name, long hash, Dim3 grid, Dim3 block, int sharedMemoryBytes) {
+            this(
+                    name,
+                    hash,
+                    grid,
+                    block,
+                    sharedMemoryBytes,
+                    OptionalLong.empty(),
+                    OptionalDouble.empty(),
+                    OptionalDouble.empty());
+        }
+
+        @Override
+        public OptionalLong timeNs() {
+            return elapsedNs;
+        }
+    }
+
+    /**
+     * One copy of data. Its name is {@code "source -> destination"}.
+     *
+     * @param source the buffer or memory it reads
+     * @param destination the buffer or memory it writes
+     * @param bytes how much, bytes, 0 or more
+     * @param direction between which kinds of memory
+     * @param elapsedNs how long it took, ns, 0 or more, where known
+     */
+    record Transfer(
+            String source, String destination, long bytes, TransferDirection direction, OptionalLong elapsedNs)
+            implements ExecutionNode {
+        /**
+         * Checks the parts.
+         *
+         * @throws IllegalArgumentException when an end is null or empty or a number is negative
+         */
+        public Transfer {
+            requireName("source", source);
+            requireName("destination", destination);
+            requireNotNegative("bytes", bytes);
+            Objects.requireNonNull(direction, "direction");
+            requireNotNegative("elapsedNs", elapsedNs.orElse(0));
+        }
+
+        /**
+         * A copy whose duration is not known.
+         *
+         * @param source the buffer or memory it reads
+         * @param destination the buffer or memory it writes
+         * @param bytes how much, bytes
+         * @param direction between which kinds of memory
+         * @throws IllegalArgumentException when an end is null or empty or the bytes are negative
+         */
+        public Transfer(String source, String destination, long bytes, TransferDirection direction) {
+            this(source, destination, bytes, direction, OptionalLong.empty());
+        }
+
+        @Override
+        public String name() {
+            return source + " -> " + destination;
+        }
+
+        @Override
+        public OptionalLong timeNs() {
+            return elapsedNs;
+        }
+    }
+
+    /**
+     * A call of a function of the host program.
+     *
+     * @param name the function
+     * @param file the source file, where known
+     * @param line the line in it, from 1, where known
+     */
+    record Function(String name, Optional<String> file, OptionalInt line) implements ExecutionNode {
+        /**
+         * Checks the parts.
+         *
+         * @throws IllegalArgumentException when the name is null or empty or the line is below 1
+         */
+        public Function {
+            requireName("function", name);
+            Objects.requireNonNull(file, "file");
+            if (line.orElse(1) < 1) {
+                throw new IllegalArgumentException("line " + line.getAsInt() + " is below 1");
+            }
+        }
+
+        /**
+         * A function whose place is not known.
+         *
+         * @param name the function
+         * @throws IllegalArgumentException when the name is null or empty
+         */
+        public Function(String name) {
+            this(name, Optional.empty(), OptionalInt.empty());
+        }
+
+        @Override
+        public OptionalLong timeNs() {
+            return OptionalLong.empty();
+        }
+    }
+
+    /**
+     * A layer of the model. Its name is {@code "Layer N"}, and its time is that of what it contains.
+     *
+     * @param index the layer, from 0
+     */
+    record Layer(int index) implements ExecutionNode {
+        /**
+         * Checks the index.
+         *
+         * @throws IllegalArgumentException when it is negative
+         */
+        public Layer {
+            requireNotNegative("index", index);
+        }
+
+        @Override
+        public String name() {
+            return "Layer " + index;
+        }
+
+        @Override
+        public OptionalLong timeNs() {
+            return OptionalLong.empty();
+        }
+    }
+
+    /**
+     * A task that runs in pieces.
+     *
+     * @param name the task
+     * @param polls how often it was resumed, 0 or more
+     * @param yields how often it gave up its thread before it was done, 0 or more
+     * @param totalPollNs the time of all pieces together, ns, 0 or more
+     */
+    record AsyncTask(String name, long polls, long yields, long totalPollNs) implements ExecutionNode {
+        /**
+         * Checks the parts.
+         *
+         * @throws IllegalArgumentException when the name is null or empty or a number is negative
+         */
+        public AsyncTask {
+            requireName("async task", name);
+            requireNotNegative("polls", polls);
+            requireNotNegative("yields", yields);
+            requireNotNegative("totalPollNs", totalPollNs);
+        }
+
+        @Override
+        public OptionalLong timeNs() {
+            return OptionalLong.of(totalPollNs);
+        }
+    }
+}

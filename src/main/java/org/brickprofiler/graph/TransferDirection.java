@@ -1,0 +1,11 @@
+package org.brickprofiler.graph;
+
+/** Between which kinds of memory data is copied. */
+public enum TransferDirection {
+    /** Host to device. */
+    H2D,
+    /** Device to host. */
+    D2H,
+    /** Device to device, or within one device. */
+    D2D
+}
