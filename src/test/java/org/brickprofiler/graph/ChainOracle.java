@@ -89,9 +89,9 @@ final class ChainOracle {
         return longestNs;
     }
 
-    /** Whether an activity lies on some longest chain. */
-    boolean isOnLongest(int node) {
-        return onLongest.contains(node);
+    /** Whether a node lies on some longest chain, or something in it does. */
+    boolean holdsLongest(int node) {
+        return onLongest.stream().anyMatch(activity -> shape.contains(node, activity));
     }
 
     long earliestStartNs(int node) {

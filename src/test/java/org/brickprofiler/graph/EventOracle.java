@@ -29,7 +29,7 @@ final class EventOracle {
         this.end = begin + 1;
         IntStream.rangeClosed(0, end).forEach(events::addVertex);
         for (int v = 0; v < shape.size(); v++) {
-            arrow(2 * v, 2 * v + 1, shape.timeNs(v));
+            arrow(2 * v, 2 * v + 1, (double) shape.timeNs(v));
             arrow(begin, 2 * v, 0);
             arrow(2 * v + 1, end, 0);
             if (shape.parents().get(v) >= 0) {
@@ -42,7 +42,7 @@ final class EventOracle {
         }
     }
 
-    private void arrow(int from, int to, long ns) {
+    private void arrow(int from, int to, double ns) {
         events.setEdgeWeight(events.addEdge(from, to), -ns);
     }
 
