@@ -102,6 +102,17 @@ final class EdgeColumns {
         return List.copyOf(edges);
     }
 
+    /** The nodes that a node owns, in the order of the edges. */
+    IntArrayList owned(int node) {
+        IntArrayList owned = new IntArrayList();
+        for (int edge = firstOutgoing(node); edge != NONE; edge = nextOutgoing(edge)) {
+            if (type(edge).isOwnership()) {
+                owned.add(to(edge));
+            }
+        }
+        return owned;
+    }
+
     void clear() {
         from.clear();
         to.clear();

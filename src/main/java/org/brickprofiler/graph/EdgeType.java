@@ -1,6 +1,8 @@
 package org.brickprofiler.graph;
 
 import java.util.List;
+import org.brickprofiler.graph.ExecutionNode.Function;
+import org.brickprofiler.graph.ExecutionNode.Kernel;
 
 /**
  * What an edge says. Every edge points from owner to owned or from earlier to later.
@@ -45,6 +47,14 @@ public enum EdgeType {
      */
     public boolean isOrder() {
         return !ownership;
+    }
+
+    /** The type of the edge that leads to a child of some kind. */
+    static EdgeType ownershipOf(ExecutionNode child) {
+        if (child instanceof Kernel) {
+            return LAUNCHES;
+        }
+        return child instanceof Function ? CALLS : CONTAINS;
     }
 
     /** The number of this type in a column; the only reader of the ordinal. */

@@ -4,8 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalInt;
-import org.brickprofiler.graph.ExecutionNode.Function;
-import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
@@ -24,10 +22,8 @@ public final class ExecutionGraph {
     private final NodeColumns nodes = new NodeColumns();
     private final EdgeColumns edges = new EdgeColumns();
     private final ScopeStack scopes = new ScopeStack();
-    private final List<String> reportedScopes = new ArrayList<>();
     private long unmatchedPops;
-    private long droppedNodes;
-    private long droppedDependencies;
+    private RecordingLosses losses = RecordingLosses.NONE;
 
     /** Computed when asked for; null again after a change. */
     private @Nullable NodeTimes times;
@@ -107,14 +103,7 @@ public final class ExecutionGraph {
 
     /** Makes a node the child of another that is known not to be below it. */
     void adopt(int parent, int child) {
-        own(parent, child, ownershipOf(nodes.node(child)), Edge.DEFAULT_WEIGHT);
-    }
-
-    private static EdgeType ownershipOf(ExecutionNode child) {
-        if (child instanceof Kernel) {
-            return EdgeType.LAUNCHES;
-        }
-        return child instanceof Function ? EdgeType.CALLS : EdgeType.CONTAINS;
+        own(parent, child, EdgeType.ownershipOf(nodes.node(child)), Edge.DEFAULT_WEIGHT);
     }
 
     // ---- scopes ----
@@ -181,7 +170,7 @@ public final class ExecutionGraph {
      * @return true where {@link #unbalancedScopes()} is empty and {@link #unmatchedPops()} is 0
      */
     public boolean isScopeBalanced() {
-        return scopes.current() == NONE && reportedScopes.isEmpty() && unmatchedPops == 0;
+        return unbalancedScopes().isEmpty() && unmatchedPops() == 0;
     }
 
     /**
@@ -190,7 +179,7 @@ public final class ExecutionGraph {
      * @return first those a recorder reported, then those still open, outermost first; a name once for each scope
      */
     public List<String> unbalancedScopes() {
-        List<String> names = new ArrayList<>(reportedScopes);
+        List<String> names = new ArrayList<>(losses.unbalancedScopes());
         scopes.open().forEach(id -> names.add(nodes.node(id).name()));
         return List.copyOf(names);
     }
@@ -201,7 +190,7 @@ public final class ExecutionGraph {
      * @return 0 or more
      */
     public long unmatchedPops() {
-        return unmatchedPops;
+        return unmatchedPops + losses.unmatchedPops();
     }
 
     // ---- what a recorder could not keep ----
@@ -212,7 +201,7 @@ public final class ExecutionGraph {
      * @return 0 or more
      */
     public long droppedNodes() {
-        return droppedNodes;
+        return losses.droppedNodes();
     }
 
     /**
@@ -221,19 +210,12 @@ public final class ExecutionGraph {
      * @return 0 or more
      */
     public long droppedDependencies() {
-        return droppedDependencies;
+        return losses.droppedDependencies();
     }
 
-    /** Notes a scope that a recorder saw opened and not closed. */
-    void reportUnbalanced(String name) {
-        reportedScopes.add(name);
-    }
-
-    /** Notes what a recorder only counted. */
-    void reportLosses(long pops, long nodesLost, long dependenciesLost) {
-        unmatchedPops += pops;
-        droppedNodes += nodesLost;
-        droppedDependencies += dependenciesLost;
+    /** Notes what a recorder lost. */
+    void setLosses(RecordingLosses recorded) {
+        losses = recorded;
     }
 
     // ---- queries ----
@@ -333,13 +315,7 @@ public final class ExecutionGraph {
      */
     public List<Integer> children(int id) {
         nodes.require(id);
-        IntArrayList children = new IntArrayList();
-        for (int edge = edges.firstOutgoing(id); edge != EdgeColumns.NONE; edge = edges.nextOutgoing(edge)) {
-            if (edges.type(edge).isOwnership()) {
-                children.add(edges.to(edge));
-            }
-        }
-        return boxed(children);
+        return boxed(edges.owned(id));
     }
 
     /**
@@ -404,10 +380,8 @@ public final class ExecutionGraph {
         nodes.clear();
         edges.clear();
         scopes.clear();
-        reportedScopes.clear();
         unmatchedPops = 0;
-        droppedNodes = 0;
-        droppedDependencies = 0;
+        losses = RecordingLosses.NONE;
         times = null;
     }
 

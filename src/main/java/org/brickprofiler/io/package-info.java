@@ -1,4 +1,4 @@
-/** Files that are there whole or not at all. */
+/** Small tools around bytes: files that are there whole or not at all, and a hash. */
 @NullMarked
 package org.brickprofiler.io;
 

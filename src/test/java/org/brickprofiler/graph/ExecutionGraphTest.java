@@ -3,6 +3,7 @@ package org.brickprofiler.graph;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -222,8 +223,7 @@ class ExecutionGraphTest {
 
     @Test
     void whatARecorderReportsIsKept() {
-        graph.reportUnbalanced("lost");
-        graph.reportLosses(1, 2, 3);
+        graph.setLosses(new RecordingLosses(List.of("lost"), 1, 2, 3));
         graph.pushScope(brick("open", 1));
 
         assertThat(graph.unbalancedScopes()).containsExactly("lost", "open");
@@ -316,8 +316,7 @@ class ExecutionGraphTest {
         graph.addNodeInScope(kernel("k", 4));
         graph.popScope();
         graph.popScope();
-        graph.reportUnbalanced("lost");
-        graph.reportLosses(1, 1, 1);
+        graph.setLosses(new RecordingLosses(List.of("lost"), 1, 1, 1));
         graph.pushScope(brick("open", 1));
         graph.totalNs(0);
 

@@ -1,0 +1,57 @@
+package org.brickprofiler.graph;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+
+/** Finds transfers that need not have been made. Stateless; any thread. */
+public final class TransferPatterns {
+
+    private TransferPatterns() {}
+
+    /** What two transfers must share to be a pair. */
+    private record Route(String source, String destination, long bytes) {
+        static Route of(Transfer transfer) {
+            return new Route(transfer.source(), transfer.destination(), transfer.bytes());
+        }
+
+        Route back() {
+            return new Route(/* source= */ destination, /* destination= */ source, bytes);
+        }
+    }
+
+    /**
+     * Finds data that went from one buffer to another and came back in the same size.
+     *
+     * <p>Transfers are taken in the order of their ids, the order of recording. Each one is the way back of the latest
+     * earlier transfer with source and destination exchanged and the same number of bytes that is in no pair yet; where
+     * there is none, it waits to be a way there. So each transfer is in at most one pair, and a way back belongs to the
+     * nearest way there. A copy of a buffer onto itself and a transfer of 0 bytes are in none.
+     *
+     * @param graph a graph
+     * @return the pairs by the id of their way back, found in a time that grows with the number of nodes
+     */
+    public static List<PingPong> pingPongs(ExecutionGraph graph) {
+        Map<Route, IntArrayList> waiting = new HashMap<>();
+        List<PingPong> pairs = new ArrayList<>();
+        for (int id = 0; id < graph.nodeCount(); id++) {
+            if (graph.node(id) instanceof Transfer transfer && moves(transfer)) {
+                Route route = Route.of(transfer);
+                IntArrayList ways = waiting.get(route.back());
+                if (ways == null || ways.isEmpty()) {
+                    waiting.computeIfAbsent(route, key -> new IntArrayList(1)).add(id);
+                } else {
+                    pairs.add(new PingPong(ways.removeAtIndex(ways.size() - 1), id, transfer.bytes()));
+                }
+            }
+        }
+        return List.copyOf(pairs);
+    }
+
+    private static boolean moves(Transfer transfer) {
+        return transfer.bytes() > 0 && !transfer.source().equals(transfer.destination());
+    }
+}

@@ -1,0 +1,41 @@
+package org.brickprofiler.io;
+
+/**
+ * The 64-bit hash FNV-1a (Fowler, Noll and Vo): for each byte, exclusive-or it in, then multiply by the prime
+ * 2^40 + 0x1b3. It tells texts and buffers apart; it resists nobody who wants two of them to collide. Stateless, no
+ * allocation; any thread.
+ */
+public final class Fnv1a {
+
+    /** The hash of no bytes. */
+    public static final long OFFSET_BASIS = 0xcbf29ce484222325L;
+
+    private static final long PRIME = 0x100000001b3L;
+
+    private Fnv1a() {}
+
+    /**
+     * Goes on with one byte.
+     *
+     * @param hash the hash of the bytes before; {@link #OFFSET_BASIS} where there are none
+     * @param byteValue the byte; its lowest eight bits count
+     * @return the hash with it
+     */
+    public static long add(long hash, int byteValue) {
+        return (hash ^ (byteValue & 0xff)) * PRIME;
+    }
+
+    /**
+     * The hash of some bytes.
+     *
+     * @param bytes the bytes
+     * @return their hash
+     */
+    public static long of(byte[] bytes) {
+        long hash = OFFSET_BASIS;
+        for (byte value : bytes) {
+            hash = add(hash, value);
+        }
+        return hash;
+    }
+}
