@@ -11,6 +11,7 @@ final class SummaryText {
     /** The widest that a name gets. */
     private static final int WIDEST = 40;
 
+    private static final String CUT = "...";
     private static final String GAP = "  ";
 
     private SummaryText() {}
@@ -154,11 +155,15 @@ final class SummaryText {
         return String.format(Locale.ROOT, "%.1f", percent);
     }
 
-    /** One line of ASCII; a long name is cut at its end. */
+    /** One line of ASCII. A long name is cut in its middle: the names of kernels tend to differ at the end. */
     private static String printable(String name) {
-        String cut = name.length() <= WIDEST ? name : name.substring(0, WIDEST - 3) + "...";
-        return cut.chars()
-                .mapToObj(c -> c >= ' ' && c <= '~' ? String.valueOf((char) c) : String.format(Locale.ROOT, "\\u%04x", c))
+        String plain = name.chars()
+                .mapToObj(c -> c >= ' ' && c <= '~' ? Character.toString(c) : String.format(Locale.ROOT, "\\u%04x", c))
                 .collect(Collectors.joining());
+        if (plain.length() <= WIDEST) {
+            return plain;
+        }
+        int kept = (WIDEST - CUT.length()) / 2;
+        return plain.substring(0, kept) + CUT + plain.substring(plain.length() - kept);
     }
 }

@@ -11,23 +11,33 @@ import java.nio.file.Path;
  * Files with the output that is expected. {@code -Dgolden.regenerate=true} writes them anew; the test fails even then,
  * so that a difference is looked at before it counts.
  */
-final class Golden {
+public final class Golden {
 
     private static final String REGENERATE = "golden.regenerate";
-    private static final Path FOLDER = Path.of("src", "test", "resources", "org", "brickprofiler", "report");
+    private static final Path RESOURCES = Path.of("src", "test", "resources");
 
     private Golden() {}
 
     static Path path(String name) {
-        return FOLDER.resolve(name);
+        return path(Golden.class, name);
+    }
+
+    private static Path path(Class<?> test, String name) {
+        return RESOURCES.resolve(test.getPackageName().replace('.', '/')).resolve(name);
     }
 
     static void assertSame(String actual, String name) throws IOException {
+        assertSame(actual, Golden.class, name);
+    }
+
+    /** Compares with a file in the folder of a test's package. */
+    public static void assertSame(String actual, Class<?> test, String name) throws IOException {
+        Path path = path(test, name);
         if (Boolean.getBoolean(REGENERATE)) {
-            Files.writeString(path(name), actual);
-            fail("%s was written anew: look at the difference, then run without -D%s", path(name), REGENERATE);
+            Files.writeString(path, actual);
+            fail("%s was written anew: look at the difference, then run without -D%s", path, REGENERATE);
         }
-        String expected = Files.readString(path(name)).replace("\r\n", "\n");
+        String expected = Files.readString(path).replace("\r\n", "\n");
         assertThat(actual).as(name).isEqualTo(expected);
     }
 }
