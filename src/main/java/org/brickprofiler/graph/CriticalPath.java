@@ -55,13 +55,13 @@ public final class CriticalPath {
         return new CriticalPath(times);
     }
 
+    /** A node without time of its own is never passed by where a child can be entered, so only leaves are without. */
     private static List<Integer> walk(EventTimes times) {
-        EventGraph events = times.events();
         List<Integer> path = new ArrayList<>();
         int event = begin(times);
         while (event >= 0) {
             int next = next(times, event);
-            if (next >= 0 && EventGraph.isOwn(event, next) && events.isActivity(EventGraph.nodeOf(event))) {
+            if (next >= 0 && EventGraph.isOwn(event, next)) {
                 path.add(EventGraph.nodeOf(event));
             }
             event = next;

@@ -105,11 +105,6 @@ final class EventGraph {
         return Math.max(0, ownNs[node]);
     }
 
-    /** Whether a node is work in itself rather than only a bracket around other nodes. */
-    boolean isActivity(int node) {
-        return ownNs[node] != UNTIMED || children.degree(node) == 0;
-    }
-
     /** How many arrows leave an event. */
     int degree(int event) {
         int node = nodeOf(event);

@@ -101,8 +101,9 @@ final class EventTimes {
     }
 
     /**
-     * How far each node, with everything in it, may be put off: for an activity the time that is left between its
-     * earliest start and its latest end, and no more than the float of any child.
+     * How far each node, with everything in it, may be put off: the time that its own leaves between its earliest start
+     * and its latest end, and no more than the float of any child. A node without time of its own never has less room
+     * than its children.
      *
      * @return a new array, ns
      */
@@ -110,7 +111,7 @@ final class EventTimes {
         long[] floatsNs = new long[events.nodeCount()];
         for (int v = 0; v < floatsNs.length; v++) {
             long roomNs = latestNs[EventGraph.endOf(v)] - earliestNs[EventGraph.startOf(v)];
-            floatsNs[v] = events.isActivity(v) ? roomNs - events.ownNs(v) : Long.MAX_VALUE;
+            floatsNs[v] = roomNs - events.ownNs(v);
         }
         // A child ends before its parent does, so its own float is final by then.
         for (int event : order) {

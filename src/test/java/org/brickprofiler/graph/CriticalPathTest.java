@@ -141,6 +141,19 @@ final class CriticalPathTest {
     }
 
     @Test
+    void ofEqualFollowersTheLowestIsTold() {
+        int first = brick("first", 1);
+        int low = brick("low", 5);
+        int middle = brick("middle", 5);
+        int high = brick("high", 5);
+        graph.addDependency(first, middle);
+        graph.addDependency(first, high);
+        graph.addDependency(first, low);
+
+        assertThat(CriticalPath.of(graph).nodes()).containsExactly(first, low);
+    }
+
+    @Test
     void nodesWithoutTimeOfTheirOwnAreToldOnlyAsLeaves() {
         int first = graph.pushScope(new Function("first"));
         int inside = graph.addNodeInScope(new Brick("inside", 5, 1));
