@@ -4,6 +4,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import org.brickprofiler.checksum.ChecksumLog;
+import org.brickprofiler.checksum.ChecksumOptions;
+import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 public final class BrickProfiler extends BrickRecorder {
 
     private final TileProfiler tiles;
+    private final ChecksumLog checksums = new ChecksumLog(ChecksumOptions.DEFAULT, this::latestNs);
     private final RunPeriod period;
     private final Results results;
 
@@ -196,13 +200,16 @@ public final class BrickProfiler extends BrickRecorder {
     }
 
     /**
-     * Forgets all samples and tiles and everything that is pending. Names, keys, bottlenecks and settings stay. Samples
-     * that are recorded at the same time count as before or after.
+     * Forgets all samples and tiles, everything that is pending, checksums and the graph. Names, keys, bottlenecks and
+     * settings stay, and so does what a sink was given. Samples that are recorded at the same time count as before or
+     * after.
      */
     public void reset() {
         resolver.discard();
         registry.readAndReset();
         tiles.reset();
+        checksums.reset();
+        graph.reset();
         droppedPending.set(0);
         period.endAndRestart(clock.nanoTime());
     }
@@ -271,5 +278,31 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public TileProfiler tiles() {
         return tiles;
+    }
+
+    /**
+     * The log of checksums, for finding the first brick whose output differs from that of another run. It has no switch:
+     * whoever calls it wants an entry. An entry carries the time of the calling thread's latest sample of the brick.
+     * {@link #reset()} empties it too.
+     *
+     * @return always the same object
+     */
+    public ChecksumLog checksums() {
+        return checksums;
+    }
+
+    private long latestNs(String name) {
+        int key = names.find(name);
+        return key < 0 ? -1 : registry.latestNs(key);
+    }
+
+    /**
+     * The recorder of what ran inside what, with a switch of its own. While both it and the profiler are on, timed
+     * bricks, {@link #endLayer} and {@link #endPass} fill it. {@link #reset()} empties it too.
+     *
+     * @return always the same object
+     */
+    public GraphRecorder graph() {
+        return graph;
     }
 }

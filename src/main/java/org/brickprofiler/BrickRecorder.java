@@ -314,6 +314,9 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      */
     public final void startLayer() {
         reach(SpanKind.LAYER_START, false);
+        if (enabled) {
+            graph.startLayer();
+        }
     }
 
     /**
@@ -323,21 +326,27 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     public final void endLayer() {
         SyncMode mode = syncMode;
         reach(SpanKind.LAYER_END, mode == SyncMode.IMMEDIATE || mode == SyncMode.PER_LAYER);
+        if (enabled) {
+            graph.endLayer();
+        }
     }
 
     /** Marks the end of a forward pass: resolves what is pending, as of now, in every mode. */
     public final void endPass() {
         reach(SpanKind.PASS_END, true);
+        if (enabled) {
+            graph.endPass();
+        }
     }
 
     private void reach(SpanKind boundary, boolean resolves) {
-        boolean followed = enabled && registry.hasSpans();
-        if (resolves || followed) {
+        boolean traced = enabled && registry.hasSpans();
+        if (resolves || traced) {
             long now = clock.nanoTime();
             if (resolves) {
                 resolver.resolve(now);
             }
-            if (followed) {
+            if (traced) {
                 registry.mark(boundary, 0, now, 0, 0);
             }
         }

@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import java.util.function.Supplier;
+import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanSink;
@@ -34,6 +35,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     final NanoClock clock;
     final NameTable names = BrickNames.newTable();
     final TableRegistry registry;
+    final GraphRecorder graph;
 
     private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
 
@@ -44,6 +46,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
         SpanSink sink = options.tracing;
         SpanStore spans = sink == null ? null : sink.bricks(BrickNames.spanNames(names));
         registry = new TableRegistry(BrickNames.FIXED, options.percentiles, spans);
+        graph = new GraphRecorder(clock);
     }
 
     // ---- the hot path ----
@@ -134,7 +137,11 @@ public abstract sealed class BrickTimers permits BrickRecorder {
         int key = TimerToken.key(timer);
         if (hasBrick(key)) {
             requireNotNegative("elements", elements);
-            registry.add(key, TimerToken.elapsedNs(timer, now), now, elements);
+            long elapsedNs = TimerToken.elapsedNs(timer, now);
+            registry.add(key, elapsedNs, now, elements);
+            if (graph.isEnabled()) {
+                graph.brick(names.name(key), now - elapsedNs, now, elements);
+            }
         }
     }
 

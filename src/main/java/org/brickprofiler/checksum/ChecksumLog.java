@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
+import org.brickprofiler.io.Fnv1a;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

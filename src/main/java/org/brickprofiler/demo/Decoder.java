@@ -18,6 +18,7 @@ import static org.brickprofiler.BrickId.SAMPLING;
 import static org.brickprofiler.BrickId.UP_PROJECTION;
 
 import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickId;
 
@@ -58,7 +59,8 @@ final class Decoder implements AutoCloseable {
      * @param weights the model
      * @param sampler chooses the tokens; used by this decoder only
      * @param threads how many threads work, the caller of {@link #decode} included
-     * @param instruments what watches it
+     * @param instruments what watches it, and what is done to it
+     * @throws IllegalArgumentException when that does not fit it
      */
     Decoder(Weights weights, Sampler sampler, int threads, Instruments instruments) {
         this.config = weights.config();
@@ -78,7 +80,16 @@ final class Decoder implements AutoCloseable {
         up = new float[config.ffnDim()];
         activated = new float[config.ffnDim()];
         logits = new float[config.vocab()];
-        pass = new Pass(opening(), layers(), closing());
+        pass = altered(instruments.fault());
+    }
+
+    private Pass altered(UnaryOperator<Pass> fault) {
+        try {
+            return fault.apply(new Pass(opening(), layers(), closing()));
+        } catch (IllegalArgumentException doesNotFit) {
+            pool.close();
+            throw doesNotFit;
+        }
     }
 
     /**

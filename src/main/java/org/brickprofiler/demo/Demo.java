@@ -34,7 +34,11 @@ import picocli.CommandLine.Spec;
             "  One thread, always the likeliest token, results elsewhere:",
             "    mvn -q compile exec:java -Dexec.args=\"--threads 1 --temperature 0 --json /tmp/one.json\"",
             "  As many key heads as query heads, and no tiles timed:",
-            "    mvn -q compile exec:java -Dexec.args=\"--kv-heads 8 --no-tiles\""
+            "    mvn -q compile exec:java -Dexec.args=\"--kv-heads 8 --no-tiles\"",
+            "  A timeline for Perfetto, and the graph of one pass:",
+            "    mvn -q compile exec:java -Dexec.args=\"--tokens 50 --trace pass.pftrace --graph pass.dot\"",
+            "  Checksums of every brick, with one value changed on purpose:",
+            "    mvn -q compile exec:java -Dexec.args=\"--tokens 5 --checksums b.jsonl --perturb 1:RmsNorm\""
         })
 public final class Demo implements Callable<Integer> {
 
@@ -91,10 +95,13 @@ public final class Demo implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter err = spec.commandLine().getErr();
-        BrickProfiler profiler = profiler();
+        BrickProfiler profiler;
+        Recordings recordings;
         Decoder decoder;
         try {
-            decoder = decoder(profiler);
+            recordings = new Recordings(options);
+            profiler = profiler(recordings);
+            decoder = decoder(recordings.instruments(profiler));
         } catch (IllegalArgumentException badInput) {
             return refuse(err, badInput);
         }
@@ -102,10 +109,11 @@ public final class Demo implements Callable<Integer> {
         DecodeRun run;
         try (decoder) {
             describe(decoder.config(), out);
-            run = decode(decoder, profiler);
+            run = decode(decoder, profiler, recordings);
         }
         report(run, out);
         try {
+            recordings.write(profiler, out);
             JsonReport.write(run.snapshot(), options.json());
         } catch (IOException e) {
             return fail(err, String.valueOf(e.getMessage()));
@@ -115,9 +123,10 @@ public final class Demo implements Callable<Integer> {
         return CommandLine.ExitCode.OK;
     }
 
-    private BrickProfiler profiler() {
-        BrickProfiler profiler =
-                BrickProfiler.builder().percentiles(options.percentiles()).build();
+    private BrickProfiler profiler(Recordings recordings) {
+        BrickProfiler profiler = recordings
+                .on(BrickProfiler.builder().percentiles(options.percentiles()))
+                .build();
         profiler.setSyncMode(options.syncMode());
         profiler.enable();
         if (options.tiles()) {
@@ -127,16 +136,15 @@ public final class Demo implements Callable<Integer> {
     }
 
     /** Finds out everything that could go wrong, as far as it is known before the work begins. */
-    private Decoder decoder(BrickProfiler profiler) {
+    private Decoder decoder(Instruments instruments) {
         ModelConfig config = options.model();
         Sampler sampler = options.sampler();
-        OutputFile.requireWritable(options.json());
         if (config.memoryBytes() > Runtime.getRuntime().maxMemory()) {
             throw tooLarge(config);
         }
         try {
             Weights weights = Weights.random(config, options.seed());
-            return new Decoder(weights, sampler, options.threads(), Instruments.of(profiler));
+            return new Decoder(weights, sampler, options.threads(), instruments);
         } catch (OutOfMemoryError e) {
             // How much of the heap large arrays can use is up to the collector: only trying tells.
             throw tooLarge(config);
@@ -151,8 +159,8 @@ public final class Demo implements Callable<Integer> {
                 Runtime.getRuntime().maxMemory() / BYTES_PER_MB));
     }
 
-    private DecodeRun decode(Decoder decoder, BrickProfiler profiler) {
-        try (DecodeProgress progress = progress()) {
+    private DecodeRun decode(Decoder decoder, BrickProfiler profiler, Recordings recordings) {
+        try (DecodeProgress progress = recordings.counted(progress())) {
             return DecodeRun.run(decoder, profiler, options.warmup(), options.tokens(), progress);
         }
     }

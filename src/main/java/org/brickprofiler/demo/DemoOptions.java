@@ -1,7 +1,9 @@
 package org.brickprofiler.demo;
 
 import java.nio.file.Path;
+import java.util.Optional;
 import org.brickprofiler.SyncMode;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** What a person may choose. The fields are filled by picocli; the methods check them and build from them. */
@@ -81,6 +83,30 @@ final class DemoOptions {
     @Option(names = "--json", paramLabel = "FILE", description = "Where the JSON goes (${DEFAULT-VALUE}).")
     private Path json = Path.of("brick-profile.json");
 
+    @Option(
+            names = "--trace",
+            paramLabel = "FILE",
+            description = "Write a timeline: .pftrace for Perfetto, .json or .json.gz for Chrome.")
+    private @Nullable Path trace;
+
+    @Option(
+            names = "--graph",
+            paramLabel = "FILE",
+            description = "Write the graph of one pass, as DOT or, where the name does not end so, as a tree.")
+    private @Nullable Path graph;
+
+    @Option(
+            names = "--checksums",
+            paramLabel = "FILE",
+            description = "Write a checksum of every brick's output, to compare two runs.")
+    private @Nullable Path checksums;
+
+    @Option(
+            names = "--perturb",
+            paramLabel = "LAYER:BRICK",
+            description = "Change one value of that brick's output; LAYER:BRICK#2 is the second one in the layer.")
+    private @Nullable String perturb;
+
     /**
      * Checks the numbers and makes the shape of the model from them.
      *
@@ -138,5 +164,26 @@ final class DemoOptions {
 
     Path json() {
         return json;
+    }
+
+    @Nullable Path trace() {
+        return trace;
+    }
+
+    @Nullable Path graph() {
+        return graph;
+    }
+
+    @Nullable Path checksums() {
+        return checksums;
+    }
+
+    /**
+     * The deliberate fault, if there is to be one.
+     *
+     * @throws IllegalArgumentException when it makes no sense; the message says why
+     */
+    Optional<Perturbation> perturbation() {
+        return Optional.ofNullable(perturb).map(Perturbation::parse);
     }
 }

@@ -22,6 +22,7 @@ final class ProfiledRunner implements PassRunner {
     public void run(Pass pass) {
         time(pass.opening());
         for (List<Step> layer : pass.layers()) {
+            profiler.startLayer();
             time(layer);
             profiler.endLayer();
         }

@@ -1,7 +1,7 @@
 package org.brickprofiler.io;
 
 /**
- * The 64-bit hash FNV-1a (Fowler, Noll and Vo): for each byte, exclusive-or it in, then multiply by the prime
+ * The 64-bit hash FNV-1a (Fowler, Noll and Vo; RFC 9923): for each byte, exclusive-or it in, then multiply by the prime
  * 2^40 + 0x1b3. It tells texts and buffers apart; it resists nobody who wants two of them to collide. Stateless, no
  * allocation; any thread.
  */
@@ -23,6 +23,20 @@ public final class Fnv1a {
      */
     public static long add(long hash, int byteValue) {
         return (hash ^ (byteValue & 0xff)) * PRIME;
+    }
+
+    /**
+     * Goes on with the four bytes of a value, the lowest one first.
+     *
+     * @param hash the hash of the bytes before
+     * @param bits the value
+     * @return the hash with it
+     */
+    public static long addLittleEndian(long hash, int bits) {
+        long added = add(hash, bits);
+        added = add(added, bits >>> Byte.SIZE);
+        added = add(added, bits >>> (2 * Byte.SIZE));
+        return add(added, bits >>> (3 * Byte.SIZE));
     }
 
     /**

@@ -265,6 +265,13 @@ public final class StatTable {
         return longer;
     }
 
+    /** How long the latest sample of a row took, -1 where there is none. Only the writer. */
+    long latestNs(int key) {
+        long[] cells = rows;
+        int base = key * STRIDE;
+        return base < cells.length && cells[base + COUNT] > 0 ? cells[base + LAST_NS] : -1;
+    }
+
     // ---- holding a shared table ----
 
     /** Takes a shared table for the calling thread to write, without waiting; false where another holds it. */

@@ -237,6 +237,17 @@ public final class TableRegistry {
         release(table);
     }
 
+    /**
+     * How long the latest sample of the calling thread took. Allocates nothing.
+     *
+     * @param key the row, 0 or more
+     * @return ns; -1 where the thread has recorded none since the last reset, or is virtual
+     */
+    public long latestNs(int key) {
+        StatTable own = own();
+        return own == null ? -1 : own.latestNs(key);
+    }
+
     // ---- readers ----
 
     /**

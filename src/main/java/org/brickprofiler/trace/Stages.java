@@ -49,8 +49,8 @@ final class Stages {
                 case LAYER_END -> {
                     if (firstOfLayer != NONE) {
                         add(firstOfLayer, at, layer, layerName.applyAsInt(layer));
-                        layer++;
                     }
+                    layer++;
                     firstOfLayer = NONE;
                 }
                 case PASS_END -> {

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.brickprofiler.record.SpanCopy;
@@ -84,8 +85,8 @@ final class TimelineBuilder {
         return threads.computeIfAbsent(id, ignored -> new HostParts(name, new ArrayList<>(), new Stages()));
     }
 
-    private static TreeSet<Long> values(SpanCopy copy) {
-        TreeSet<Long> values = new TreeSet<>();
+    private static Set<Long> values(SpanCopy copy) {
+        Set<Long> values = new TreeSet<>();
         for (int entry = 0; entry < copy.size(); entry++) {
             values.add(copy.value(entry));
         }

@@ -5,6 +5,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
+import org.brickprofiler.io.Fnv1a;
 import org.eclipse.collections.impl.factory.primitive.FloatLists;
 
 /** Logs and entries for tests. */
@@ -44,6 +45,6 @@ final class Logs {
     static long hash(float[] floats, int count) {
         ByteBuffer bytes = ByteBuffer.allocate(count * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         IntStream.range(0, count).forEach(i -> bytes.putInt(Float.floatToRawIntBits(floats[i])));
-        return Fnv1a.hash(bytes.array());
+        return Fnv1a.of(bytes.array());
     }
 }

@@ -2,7 +2,6 @@ package org.brickprofiler.graph;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import org.brickprofiler.graph.ExecutionNode.Brick;
@@ -15,21 +14,20 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class GraphExportTest {
 
-    private static final Path FOLDER = Path.of("src", "test", "resources", "org", "brickprofiler", "graph");
 
     @Test
     void dotOfEveryKind() throws Exception {
-        Golden.assertSame(GraphExport.toDot(SampleGraphs.everyKind()), FOLDER.resolve("every-kind.dot"));
+        Golden.assertSame(GraphExport.toDot(SampleGraphs.everyKind()), getClass(), "every-kind.dot");
     }
 
     @Test
     void treeOfEveryKind() throws Exception {
-        Golden.assertSame(GraphExport.toTree(SampleGraphs.everyKind()), FOLDER.resolve("every-kind.txt"));
+        Golden.assertSame(GraphExport.toTree(SampleGraphs.everyKind()), getClass(), "every-kind.txt");
     }
 
     @Test
     void treeOfNastyNames() throws Exception {
-        Golden.assertSame(GraphExport.toTree(SampleGraphs.nastyNames()), FOLDER.resolve("nasty-names.txt"));
+        Golden.assertSame(GraphExport.toTree(SampleGraphs.nastyNames()), getClass(), "nasty-names.txt");
     }
 
     @Test

@@ -2,6 +2,8 @@ package org.brickprofiler.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,5 +44,16 @@ class Fnv1aTest {
     void onlyTheLowestEightBitsCount() {
         assertThat(Fnv1a.add(Fnv1a.OFFSET_BASIS, -1)).isEqualTo(Fnv1a.add(Fnv1a.OFFSET_BASIS, 0xff));
         assertThat(Fnv1a.add(Fnv1a.OFFSET_BASIS, 0x161)).isEqualTo(0xaf63dc4c8601ec8cL);
+    }
+
+    @Test
+    void aValueCountsAsItsLittleEndianBytes() {
+        int bits = 0x81f2c3d4;
+        byte[] bytes = ByteBuffer.allocate(Integer.BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(bits)
+                .array();
+
+        assertThat(Fnv1a.addLittleEndian(Fnv1a.OFFSET_BASIS, bits)).isEqualTo(Fnv1a.of(bytes));
     }
 }

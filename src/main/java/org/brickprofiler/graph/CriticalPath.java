@@ -1,0 +1,174 @@
+package org.brickprofiler.graph;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The longest way through an execution graph, and how much room every node has beside it: the critical path method
+ * (Kelley and Walker, "Critical-path planning and scheduling", 1959). Immutable; any thread.
+ *
+ * <p>What must wait for what:
+ *
+ * <ul>
+ *   <li>a node that a SEQUENCE, DEPENDS_ON or TRANSFER edge leads to starts when the node that the edge comes from has
+ *       ended, with everything in both;
+ *   <li>children start no earlier than their parent and end no later; they do not wait for each other without an edge;
+ *   <li>a node takes at least its own time, and at least as long as its children need: the two are never added.
+ * </ul>
+ *
+ * <p>So {@code totalNs()} is no less than the longest own time, and no more than the sum of the roots' totals. Weights
+ * of edges play no part. Time and memory grow linearly with nodes and edges; nothing recurses, so containment may be as
+ * deep as it likes. Sums are exact.
+ */
+public final class CriticalPath {
+
+    private final List<Integer> nodes;
+    private final long totalNs;
+    private final long[] earliestStartNs;
+    private final long[] slackNs;
+
+    private CriticalPath(EventTimes times) {
+        EventGraph events = times.events();
+        this.nodes = List.copyOf(walk(times));
+        this.totalNs = times.lengthNs();
+        this.slackNs = times.floatsNs();
+        this.earliestStartNs = new long[events.nodeCount()];
+        for (int v = 0; v < earliestStartNs.length; v++) {
+            earliestStartNs[v] = times.earliestNs(EventGraph.startOf(v));
+        }
+    }
+
+    /**
+     * Analyses a graph as it is now.
+     *
+     * @param graph the graph; one thread
+     * @return the critical path and the slack of every node
+     * @throws IllegalArgumentException when nodes wait for each other in a circle; the message names them in order
+     * @throws ArithmeticException when a path takes longer than {@link Long#MAX_VALUE} ns; the message names a node
+     */
+    public static CriticalPath of(ExecutionGraph graph) {
+        return of(EventTimes.of(
+                EventGraph.of(graph), node -> graph.node(node).name()));
+    }
+
+    static CriticalPath of(EventTimes times) {
+        return new CriticalPath(times);
+    }
+
+    /** A node without time of its own is never passed by where a child can be entered, so only leaves are without. */
+    private static List<Integer> walk(EventTimes times) {
+        List<Integer> path = new ArrayList<>();
+        int event = begin(times);
+        while (event >= 0) {
+            int next = next(times, event);
+            if (next >= 0 && EventGraph.isOwn(event, next)) {
+                path.add(EventGraph.nodeOf(event));
+            }
+            event = next;
+        }
+        return path;
+    }
+
+    /** The start of the lowest root from which a longest path sets out; -1 in a graph without nodes. */
+    private static int begin(EventTimes times) {
+        EventGraph events = times.events();
+        boolean[] preceded = new boolean[events.eventCount()];
+        for (int event = 0; event < preceded.length; event++) {
+            for (int i = 0; i < events.degree(event); i++) {
+                preceded[events.successor(event, i)] = true;
+            }
+        }
+        for (int event = 0; event < preceded.length; event++) {
+            if (!preceded[event] && times.isCritical(event)) {
+                return event;
+            }
+        }
+        return -1;
+    }
+
+    /** Where a longest path goes on; of several ways the lowest child or follower, and the node's own end last. */
+    private static int next(EventTimes times, int event) {
+        EventGraph events = times.events();
+        int best = -1;
+        for (int i = 0; i < events.degree(event); i++) {
+            int successor = events.successor(event, i);
+            boolean better = best < 0 || (EventGraph.isStart(successor) && successor < best);
+            if (better && times.isCritical(event, successor)) {
+                best = successor;
+            }
+        }
+        return best;
+    }
+
+    /**
+     * One longest path: the nodes whose own times make up its length, in the order of time. These are nodes with a time of
+     * their own, and nodes without time and without children that lie between them. Where several paths are longest, it
+     * is the one that goes into the children of a node rather than past them, and to the lowest ids.
+     *
+     * @return ids; their own times sum to {@link #totalNs()}; empty in an empty graph
+     */
+    public List<Integer> nodes() {
+        return nodes;
+    }
+
+    /**
+     * The length of the longest path: how long everything would take with unlimited parallelism.
+     *
+     * @return ns
+     */
+    public long totalNs() {
+        return totalNs;
+    }
+
+    /**
+     * When a node can start at the earliest.
+     *
+     * @param node its id
+     * @return ns after the beginning
+     * @throws IllegalArgumentException when no node has this id
+     */
+    public long earliestStartNs(int node) {
+        return earliestStartNs[checked(node)];
+    }
+
+    /**
+     * When a node can start at the latest, put off with everything in it, such that the whole takes no longer.
+     *
+     * @param node its id
+     * @return ns after the beginning, {@code earliestStartNs(node) + slackNs(node)}
+     * @throws IllegalArgumentException when no node has this id
+     */
+    public long latestStartNs(int node) {
+        return earliestStartNs[checked(node)] + slackNs[node];
+    }
+
+    /**
+     * How far a node can be put off, with everything in it, such that the whole takes no longer (its total float). It is
+     * the least room of the node's own time and of the nodes in it.
+     *
+     * @param node its id
+     * @return ns; 0 exactly for nodes that lie on some longest path or contain one that does
+     * @throws IllegalArgumentException when no node has this id
+     */
+    public long slackNs(int node) {
+        return slackNs[checked(node)];
+    }
+
+    /**
+     * Whether the whole takes longer when this node does.
+     *
+     * @param node its id
+     * @return whether its slack is 0
+     * @throws IllegalArgumentException when no node has this id
+     */
+    public boolean isCritical(int node) {
+        return slackNs[checked(node)] == 0;
+    }
+
+    private int checked(int node) {
+        if (node < 0 || node >= slackNs.length) {
+            throw new IllegalArgumentException("node " + node + " does not exist: there are " + slackNs.length + " nodes");
+        }
+        return node;
+    }
+}

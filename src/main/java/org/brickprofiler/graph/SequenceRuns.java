@@ -1,0 +1,150 @@
+package org.brickprofiler.graph;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+
+/** Finds {@link SequenceRun}s, in linear time but for the logarithm of the depth. Used by one thread, once. */
+final class SequenceRuns {
+
+    private static final int NONE = -1;
+
+    private final ExecutionGraph graph;
+    private final EventGraph forest;
+
+    /** The sibling after and before each node. */
+    private final int[] next;
+
+    private final int[] previous;
+
+    /** The first sibling of the chain that each node is in, and its place in it. */
+    private final int[] heads;
+
+    private final int[] positions;
+
+    /** The place of the last sibling in the same chain that each node needs. */
+    private final int[] needed;
+
+    private final Map<List<String>, SequenceRun> found = new LinkedHashMap<>();
+
+    private SequenceRuns(ExecutionGraph graph, EventGraph forest) {
+        this.graph = graph;
+        this.forest = forest;
+        this.next = filled(forest.nodeCount());
+        this.previous = filled(forest.nodeCount());
+        this.heads = filled(forest.nodeCount());
+        this.positions = filled(forest.nodeCount());
+        this.needed = filled(forest.nodeCount());
+    }
+
+    private static int[] filled(int count) {
+        int[] array = new int[count];
+        Arrays.fill(array, NONE);
+        return array;
+    }
+
+    /**
+     * The runs that promise most.
+     *
+     * @param graph a graph without cycles
+     * @param forest its events
+     * @param limit the most to return
+     * @return runs with something to gain, by potential, then in the order of the graph; those with the same names are one
+     */
+    static List<SequenceRun> of(ExecutionGraph graph, EventGraph forest, int limit) {
+        SequenceRuns runs = new SequenceRuns(graph, forest);
+        runs.link();
+        runs.number();
+        runs.findNeeds();
+        runs.cut();
+        return runs.found.values().stream()
+                .sorted(Comparator.comparingLong(SequenceRun::potentialNs).reversed())
+                .limit(limit)
+                .toList();
+    }
+
+    /** Chains siblings of one parent. Of several sequence edges at a node the first counts. */
+    private void link() {
+        EdgeColumns edges = graph.edges();
+        for (int edge = 0; edge < edges.size(); edge++) {
+            int from = edges.from(edge);
+            int to = edges.to(edge);
+            boolean siblings = forest.parent(from) != EventGraph.NO_PARENT && forest.parent(from) == forest.parent(to);
+            if (edges.type(edge) == EdgeType.SEQUENCE && siblings && next[from] == NONE && previous[to] == NONE) {
+                next[from] = to;
+                previous[to] = from;
+            }
+        }
+    }
+
+    private void number() {
+        for (int head = 0; head < next.length; head++) {
+            int position = 0;
+            for (int v = previous[head] == NONE ? head : NONE; v != NONE; v = next[v]) {
+                heads[v] = head;
+                positions[v] = position++;
+            }
+        }
+    }
+
+    /** A dependency between two nodes is one between the siblings that they are in. */
+    private void findNeeds() {
+        Ancestors ancestors = new Ancestors(forest);
+        EdgeColumns edges = graph.edges();
+        for (int edge = 0; edge < edges.size(); edge++) {
+            if (edges.type(edge) == EdgeType.DEPENDS_ON || edges.type(edge) == EdgeType.TRANSFER) {
+                int needs = ancestors.siblingAbove(edges.from(edge), edges.to(edge));
+                int needing = ancestors.siblingAbove(edges.to(edge), edges.from(edge));
+                if (heads[needs] == heads[needing]) {
+                    needed[needing] = Math.max(needed[needing], positions[needs]);
+                }
+            }
+        }
+    }
+
+    /** A run ends before the first sibling that needs one of it. */
+    private void cut() {
+        for (int head = 0; head < next.length; head++) {
+            IntArrayList run = new IntArrayList();
+            int first = 0;
+            for (int v = previous[head] == NONE ? head : NONE; v != NONE; v = next[v]) {
+                if (needed[v] >= first) {
+                    add(run);
+                    run.clear();
+                    first = positions[v];
+                }
+                run.add(v);
+            }
+            add(run);
+        }
+    }
+
+    private void add(IntArrayList run) {
+        long sumNs = 0;
+        long longestNs = 0;
+        for (int i = 0; i < run.size(); i++) {
+            long totalNs = graph.totalNs(run.get(i));
+            sumNs = saturatedSum(sumNs, totalNs);
+            longestNs = Math.max(longestNs, totalNs);
+        }
+        if (sumNs > longestNs) {
+            List<Integer> nodes = run.collect(Integer::valueOf);
+            List<String> names =
+                    nodes.stream().map(node -> graph.node(node).name()).toList();
+            int parent = forest.parent(nodes.get(0));
+            String parentName = graph.node(parent).name();
+            found.merge(
+                    names,
+                    new SequenceRun(parent, parentName, nodes, names, 1, sumNs, sumNs - longestNs),
+                    SequenceRun::plus);
+        }
+    }
+
+    static long saturatedSum(long oneNs, long otherNs) {
+        return oneNs > Long.MAX_VALUE - otherNs ? Long.MAX_VALUE : oneNs + otherNs;
+    }
+}
