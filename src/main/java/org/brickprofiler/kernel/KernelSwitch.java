@@ -1,0 +1,63 @@
+package org.brickprofiler.kernel;
+
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether a virtual machine has kernel timings at all, and who decided. The system property comes before the
+ * environment variable; where neither says, it has. A value that is no answer is warned of and then counts as absent:
+ * a profiler must not keep its host from starting.
+ *
+ * @param on whether it has
+ * @param reason what decided that, for a message
+ */
+record KernelSwitch(boolean on, String reason) {
+
+    static final String PROPERTY = "brick.profiler.kernels";
+    static final String VARIABLE = "BRICK_PROFILER_KERNELS";
+
+    private static final Logger LOG = LoggerFactory.getLogger(KernelSwitch.class);
+
+    /**
+     * Asks both places.
+     *
+     * @param properties the value of a system property, or null
+     * @param environment the value of an environment variable, or null
+     */
+    static KernelSwitch read(
+            Function<String, @Nullable String> properties, Function<String, @Nullable String> environment) {
+        return answer("system property", PROPERTY, properties)
+                .or(() -> answer("environment variable", VARIABLE, environment))
+                .orElseGet(() -> new KernelSwitch(true, "neither " + PROPERTY + " nor " + VARIABLE + " is set"));
+    }
+
+    private static Optional<KernelSwitch> answer(
+            String place, String key, Function<String, @Nullable String> values) {
+        String value = valueOf(key, values);
+        if (value == null || value.isEmpty()) {
+            return Optional.empty();
+        }
+        String reason = place + " " + key + "=" + value;
+        return switch (value.toLowerCase(Locale.ROOT)) {
+            case "true", "on", "1" -> Optional.of(new KernelSwitch(true, reason));
+            case "false", "off", "0" -> Optional.of(new KernelSwitch(false, reason));
+            default -> {
+                LOG.warn("{} is neither true, on, 1 nor false, off, 0: ignored", reason);
+                yield Optional.empty();
+            }
+        };
+    }
+
+    private static @Nullable String valueOf(String key, Function<String, @Nullable String> values) {
+        try {
+            return values.apply(key);
+        } catch (SecurityException forbidden) {
+            // Not ours to read, so not set.
+            return null;
+        }
+    }
+}
