@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.brickprofiler.Backend;
 import org.eclipse.collections.impl.map.mutable.UnifiedMap;
 import org.slf4j.Logger;
@@ -109,10 +110,7 @@ final class DispatchLog {
     }
 
     private Group group(String label, Backend backend) {
-        Map<String, Group> known = byLabel.get(backend);
-        if (known == null) {
-            throw new IllegalArgumentException("backend " + backend);
-        }
+        Map<String, Group> known = Objects.requireNonNull(byLabel.get(backend));
         Group group = known.get(label);
         return group != null ? group : newGroup(label, backend, known);
     }

@@ -2,7 +2,6 @@ package org.brickprofiler.kernel;
 
 import java.util.Locale;
 import java.util.Optional;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,6 +19,13 @@ record KernelSwitch(boolean on, String reason) {
     static final String PROPERTY = "brick.profiler.kernels";
     static final String VARIABLE = "BRICK_PROFILER_KERNELS";
 
+    /** A place that settings are read from. */
+    @FunctionalInterface
+    interface Settings {
+        /** The value of a setting, or null where it is not set. */
+        @Nullable String get(String name);
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(KernelSwitch.class);
 
     /**
@@ -28,15 +34,13 @@ record KernelSwitch(boolean on, String reason) {
      * @param properties the value of a system property, or null
      * @param environment the value of an environment variable, or null
      */
-    static KernelSwitch read(
-            Function<String, @Nullable String> properties, Function<String, @Nullable String> environment) {
+    static KernelSwitch read(Settings properties, Settings environment) {
         return answer("system property", PROPERTY, properties)
                 .or(() -> answer("environment variable", VARIABLE, environment))
                 .orElseGet(() -> new KernelSwitch(true, "neither " + PROPERTY + " nor " + VARIABLE + " is set"));
     }
 
-    private static Optional<KernelSwitch> answer(
-            String place, String key, Function<String, @Nullable String> values) {
+    private static Optional<KernelSwitch> answer(String place, String key, Settings values) {
         String value = valueOf(key, values);
         if (value == null || value.isEmpty()) {
             return Optional.empty();
@@ -52,9 +56,9 @@ record KernelSwitch(boolean on, String reason) {
         };
     }
 
-    private static @Nullable String valueOf(String key, Function<String, @Nullable String> values) {
+    private static @Nullable String valueOf(String key, Settings values) {
         try {
-            return values.apply(key);
+            return values.get(key);
         } catch (SecurityException forbidden) {
             // Not ours to read, so not set.
             return null;
