@@ -55,7 +55,7 @@ public final class KernelTimings {
     private final DispatchLog dispatches = new DispatchLog();
     private final AtomicLong throttledCalls = new AtomicLong();
 
-    private volatile boolean enabled = AVAILABLE;
+    private volatile boolean enabled = true;
 
     /** Timings of their own, on unless all are switched off. */
     public KernelTimings() {
@@ -81,7 +81,7 @@ public final class KernelTimings {
 
     // ---- the switch ----
 
-    /** Switches recording on. Does nothing, and says so once in the log, where all timings are switched off for good. */
+    /** Switches recording on. Where all timings are switched off for good, only says so, once, in the log. */
     public void enable() {
         if (AVAILABLE) {
             enabled = true;

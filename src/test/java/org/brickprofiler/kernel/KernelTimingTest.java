@@ -2,6 +2,7 @@ package org.brickprofiler.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.stream.Stream;
 import org.brickprofiler.Backend;
 import org.junit.jupiter.api.Test;
 
@@ -27,5 +28,16 @@ final class KernelTimingTest {
         assertThat(none.minMs()).isZero();
         assertThat(none.maxMs()).isZero();
         assertThat(none.lastMs()).isZero();
+    }
+
+    @Test
+    void theOrderIsTheTotalThenTheNameThenTheBackend() {
+        KernelTiming smaller = new KernelTiming("a", Backend.CPU, 1, 4, 4, 4, 4);
+        KernelTiming cpu = new KernelTiming("b", Backend.CPU, 1, 5, 5, 5, 5);
+        KernelTiming metal = new KernelTiming("b", Backend.METAL, 1, 5, 5, 5, 5);
+        KernelTiming later = new KernelTiming("c", Backend.CPU, 1, 5, 5, 5, 5);
+
+        assertThat(Stream.of(later, smaller, metal, cpu).sorted(KernelTiming.LARGEST_FIRST))
+                .containsExactly(cpu, metal, later, smaller);
     }
 }

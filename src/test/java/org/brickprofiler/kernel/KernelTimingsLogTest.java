@@ -54,10 +54,10 @@ final class KernelTimingsLogTest {
 
     @Test
     void aNameCannotBeginALineOfItsOwn() {
-        String line = KernelLines.of(List.of(new KernelTiming("a\r\nb\u2028c\u2029d\u0085e\tf", Backend.CPU, 1, 1, 1, 1, 1)))
-                .get(1);
+        String name = "a\r\nb\u2028c\u2029d\u0085e\tf";
 
-        assertThat(line).startsWith("a??b?c?d?e?f CPU");
+        assertThat(KernelLines.of(List.of(new KernelTiming(name, Backend.CPU, 1, 1, 1, 1, 1))).get(1))
+                .startsWith("a??b?c?d?e?f CPU");
     }
 
     @Test
@@ -118,6 +118,18 @@ final class KernelTimingsLogTest {
             assertThat(log.linesWith(HEADING)).isEqualTo(2);
             timings.logSnapshot(3);
             assertThat(log.linesWith(HEADING)).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void callsWithDifferentNumbersCountTogether() {
+        timings.record("a", Backend.CPU, 1);
+        try (CapturedLog log = new CapturedLog()) {
+            timings.logSnapshot(1);
+            timings.logSnapshot(2);
+            assertThat(log.linesWith(HEADING)).isEqualTo(2);
+            timings.logSnapshot(2);
+            assertThat(log.linesWith(HEADING)).isEqualTo(2);
         }
     }
 

@@ -1,6 +1,7 @@
 package org.brickprofiler.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -108,6 +109,28 @@ final class KernelTimingsThreadsTest {
                         .isEqualTo(new DispatchTiming(buffer.label(), "op", n, n, n + EACH_NS));
             }
         });
+    }
+
+    @Test
+    void threadsShareALabel() throws Exception {
+        int perThread = 100_000;
+        Crew crew = new Crew();
+        for (int thread = 0; thread < WRITERS; thread++) {
+            crew.run(() -> {
+                for (int n = 0; n < perThread; n++) {
+                    timings.recordCommandBuffer("shared", Backend.METAL, 0, EACH_NS);
+                    timings.recordDispatch("dispatched", Backend.METAL, "op", n, 0, EACH_NS);
+                }
+            });
+        }
+        crew.join();
+
+        long all = (long) WRITERS * perThread;
+        assertThat(timings.commandBuffers())
+                .extracting(CommandBufferTiming::count, CommandBufferTiming::totalNs)
+                .containsExactly(tuple(all, all * EACH_NS), tuple(0L, 0L));
+        assertThat(timings.commandBuffers().get(1).dispatches().size() + timings.droppedDispatches())
+                .isEqualTo(all);
     }
 
     @Test
