@@ -58,7 +58,7 @@ public final class RatioTable {
             shown("scope", RECORDING + "scope", TWO_READS),
             shown("tile, start + stop", RECORDING + "tileStartStop", TWO_READS),
             shown("kernel timing, record", KERNELS + "record", KERNELS + "floorOneClockRead"),
-            new Row("kernel timing, off", KERNELS + "recordOff", KERNELS + "floorEmptyLoop", Kind.NS_OVER, 2.0),
+            shown("kernel timing, off", KERNELS + "recordOff", KERNELS + "floorEmptyLoop"),
             new Row(
                     "kernel timing, switched off by property",
                     KERNELS + "recordSwitchedOff",
