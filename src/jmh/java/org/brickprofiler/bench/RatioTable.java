@@ -34,6 +34,7 @@ public final class RatioTable {
 
     private static final String RECORDING = RecordingBenchmark.class.getSimpleName() + ".";
     private static final String COMPETITOR = CompetitorBenchmark.class.getSimpleName() + ".";
+    private static final String KERNELS = KernelTimingsBenchmark.class.getSimpleName() + ".";
     private static final String THREADS = ThreadsBenchmark.class.getSimpleName() + ".";
 
     private static final int WARMUP_ITERATIONS = 4;
@@ -57,6 +58,14 @@ public final class RatioTable {
             shown("record", RECORDING + "record", ONE_READ),
             shown("scope", RECORDING + "scope", TWO_READS),
             shown("tile, start + stop", RECORDING + "tileStartStop", TWO_READS),
+            shown("kernel timing, record", KERNELS + "record", KERNELS + "floorOneClockRead"),
+            shown("kernel timing, off", KERNELS + "recordOff", KERNELS + "floorEmptyLoop"),
+            new Row(
+                    "kernel timing, switched off by property",
+                    KERNELS + "recordSwitchedOff",
+                    KERNELS + "floorEmptyLoop",
+                    Kind.NS_OVER,
+                    0.1),
             new Row("two threads to one", THREADS + "twoThreads", THREADS + "oneThread", Kind.AT_LEAST, 1.9),
             shown("(clock reads, two threads to one)", THREADS + "floorTwoThreads", THREADS + "floorOneThread"),
             shown("Brick Profiler", COMPETITOR + "brickProfiler", TWO_READS_BESIDE),

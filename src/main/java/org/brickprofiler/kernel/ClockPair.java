@@ -1,0 +1,20 @@
+package org.brickprofiler.kernel;
+
+/**
+ * One moment on two clocks: the host's time and the device's counter, read as close together as the driver can. Two
+ * pairs, from before and after the work, tell how fast the counter runs. Immutable.
+ *
+ * @param hostNs the host's clock, ns since any fixed origin; may be negative, as {@link System#nanoTime()} may
+ * @param deviceTicks the device's counter at the same moment, ticks, 0 or more
+ */
+public record ClockPair(long hostNs, long deviceTicks) {
+
+    /**
+     * A pair.
+     *
+     * @throws IllegalArgumentException when the ticks are negative
+     */
+    public ClockPair {
+        Refusals.requireNotNegative("deviceTicks", deviceTicks);
+    }
+}

@@ -1,0 +1,34 @@
+package org.brickprofiler.kernel;
+
+import java.util.List;
+import org.brickprofiler.Backend;
+
+/**
+ * What was recorded of the command buffers with one label on one backend. Immutable.
+ *
+ * @param label the label; {@link KernelTimings#OTHER_NAMES} for all labels past the bound
+ * @param backend where they ran
+ * @param count number of command buffers; 0 where only dispatches were recorded
+ * @param totalNs sum of their durations, ns; they may overlap, so this can exceed the time that passed
+ * @param minNs shortest duration, ns; 0 without command buffers
+ * @param maxNs longest duration, ns
+ * @param dispatches their dispatches, in the order they were recorded
+ */
+public record CommandBufferTiming(
+        String label,
+        Backend backend,
+        long count,
+        long totalNs,
+        long minNs,
+        long maxNs,
+        List<DispatchTiming> dispatches) {
+
+    /** Makes the list unchangeable. */
+    public CommandBufferTiming {
+        dispatches = List.copyOf(dispatches);
+    }
+
+    CommandBufferTiming with(List<DispatchTiming> recorded) {
+        return new CommandBufferTiming(label, backend, count, totalNs, minNs, maxNs, recorded);
+    }
+}

@@ -1,0 +1,160 @@
+package org.brickprofiler.kernel;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.brickprofiler.Backend;
+import org.eclipse.collections.impl.map.mutable.UnifiedMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Command buffers by label, and their dispatches, a few numbers each. Both are bounded; what is past a bound is counted
+ * and logged once.
+ *
+ * <p>Any thread. One short lock keeps totals and dispatches together: they come once a command buffer has completed,
+ * some hundred at a time, not between two instructions of a hot loop. A reader only copies columns under it. A record
+ * allocates nothing once its label is known and the columns are long enough.
+ */
+final class DispatchLog {
+
+    /** Dispatches that are kept: 7 MiB in all. */
+    static final int MAX_DISPATCHES = 1 << 18;
+
+    /** Labels that are told apart, over all backends. */
+    static final int MAX_LABELS = 4_096;
+
+    private static final Logger LOG = LoggerFactory.getLogger(DispatchLog.class);
+
+    private final int maxDispatches;
+    private final int maxLabels;
+    private final Object lock = new Object();
+
+    // Guarded by lock, all of them.
+    private final Map<Backend, Map<String, Group>> byLabel = new EnumMap<>(Backend.class);
+    private final List<Group> inOrder = new ArrayList<>();
+    private final DispatchColumns dispatches = new DispatchColumns();
+    private long dropped;
+    private boolean dropLogged;
+    private boolean labelsLogged;
+
+    /** The command buffers of one label on one backend. */
+    private static final class Group {
+        private final int number;
+        private final String label;
+        private final Backend backend;
+        private long count;
+        private long totalNs;
+        private long minNs;
+        private long maxNs;
+
+        Group(int number, String label, Backend backend) {
+            this.number = number;
+            this.label = label;
+            this.backend = backend;
+        }
+
+        void add(long elapsedNs) {
+            minNs = count == 0 ? elapsedNs : Math.min(minNs, elapsedNs);
+            maxNs = Math.max(maxNs, elapsedNs);
+            totalNs += elapsedNs;
+            count++;
+        }
+
+        CommandBufferTiming withoutDispatches() {
+            return new CommandBufferTiming(label, backend, count, totalNs, minNs, maxNs, List.of());
+        }
+    }
+
+    DispatchLog() {
+        this(MAX_DISPATCHES, MAX_LABELS);
+    }
+
+    DispatchLog(int maxDispatches, int maxLabels) {
+        this.maxDispatches = maxDispatches;
+        this.maxLabels = maxLabels;
+        for (Backend backend : Backend.values()) {
+            byLabel.put(backend, UnifiedMap.newMap());
+        }
+    }
+
+    void addCommandBuffer(String label, Backend backend, long elapsedNs) {
+        synchronized (lock) {
+            group(label, backend).add(elapsedNs);
+        }
+    }
+
+    void addDispatch(String label, Backend backend, String operation, int index, long startNs, long endNs) {
+        synchronized (lock) {
+            Group group = group(label, backend);
+            if (dispatches.size() < maxDispatches) {
+                dispatches.add(group.number, operation, index, startNs, endNs);
+            } else {
+                drop(label, operation);
+            }
+        }
+    }
+
+    private void drop(String label, String operation) {
+        dropped++;
+        if (!dropLogged) {
+            dropLogged = true;
+            LOG.warn(
+                    "{} dispatches are kept until the next reset: '{}' of '{}' and every further one are only counted",
+                    maxDispatches,
+                    operation,
+                    label);
+        }
+    }
+
+    private Group group(String label, Backend backend) {
+        Map<String, Group> known = Objects.requireNonNull(byLabel.get(backend));
+        Group group = known.get(label);
+        return group != null ? group : newGroup(label, backend, known);
+    }
+
+    private Group newGroup(String label, Backend backend, Map<String, Group> known) {
+        boolean room = inOrder.size() < maxLabels;
+        if (!room && !labelsLogged) {
+            labelsLogged = true;
+            LOG.warn(
+                    "more than {} labels in use: '{}' and every further new one are counted together as '{}'",
+                    maxLabels,
+                    label,
+                    KernelTimings.OTHER_NAMES);
+        }
+        return known.computeIfAbsent(room ? label : KernelTimings.OTHER_NAMES, name -> {
+            Group group = new Group(inOrder.size(), name, backend);
+            inOrder.add(group);
+            return group;
+        });
+    }
+
+    /** Every group in order of first appearance since the last reset, with its dispatches in order of record. */
+    List<CommandBufferTiming> read() {
+        List<CommandBufferTiming> buffers = new ArrayList<>();
+        DispatchColumns copied;
+        synchronized (lock) {
+            inOrder.forEach(group -> buffers.add(group.withoutDispatches()));
+            copied = dispatches.copy();
+        }
+        return copied.under(buffers);
+    }
+
+    long dropped() {
+        synchronized (lock) {
+            return dropped;
+        }
+    }
+
+    void reset() {
+        synchronized (lock) {
+            byLabel.values().forEach(Map::clear);
+            inOrder.clear();
+            dispatches.clear();
+            dropped = 0;
+        }
+    }
+}

@@ -1,0 +1,326 @@
+package org.brickprofiler.kernel;
+
+import static org.brickprofiler.kernel.Refusals.requireName;
+import static org.brickprofiler.kernel.Refusals.requireNotNegative;
+
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.brickprofiler.Backend;
+import org.brickprofiler.record.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How long kernels took, for code that already knows: it asked its driver. Sums by kernel, where a kernel is a name on
+ * a {@link Backend}, and command buffers with their dispatches by label.
+ *
+ * <p>Every method may be called from any thread. Threads that {@link #record} wait neither for each other nor for a
+ * reader; command buffers and dispatches share one short lock. Nothing is allocated from the second sample of a thread
+ * and kernel on.
+ *
+ * <p><b>Switches.</b> An object is on until {@link #disable}. The system property {@code brick.profiler.kernels}, or
+ * where that is not set the environment variable {@code BRICK_PROFILER_KERNELS}, switches all objects of a virtual
+ * machine off for good: {@code false}, {@code off} or {@code 0} do, {@code true}, {@code on}, {@code 1} and nothing
+ * leave them on, and anything else is warned of and ignored. That is read once, into a constant: compiled code then
+ * holds nothing of a call.
+ *
+ * <p><b>Names.</b> There is room for at least 4,000 kernels of each backend, for good, and for 4,096 labels between two
+ * resets. Further ones are counted together as {@value #OTHER_NAMES}, backend by backend, and that is logged once.
+ *
+ * <p><b>Errors.</b> Null and empty names, negative numbers and intervals that end before they begin are refused with
+ * an {@link IllegalArgumentException}, also while recording is off by {@link #disable}; nothing is recorded then.
+ */
+public final class KernelTimings {
+
+    /** The name under which kernels and labels past the bounds are counted. */
+    public static final String OTHER_NAMES = "(other names)";
+
+    private static final Logger LOG = LoggerFactory.getLogger(KernelTimings.class);
+
+    private static final KernelSwitch SWITCH = KernelSwitch.read(System::getProperty, System::getenv);
+
+    /** A constant, so that compiled code keeps nothing that it rules out. */
+    private static final boolean AVAILABLE = SWITCH.on();
+
+    private static final AtomicBoolean SWITCH_LOGGED = new AtomicBoolean();
+    private static final KernelTimings GLOBAL = new KernelTimings();
+
+    private final NanoClock clock;
+    private final Map<Backend, KernelTable> tables = new EnumMap<>(Backend.class);
+    private final DispatchLog dispatches = new DispatchLog();
+    private final AtomicLong throttledCalls = new AtomicLong();
+
+    private volatile boolean enabled = true;
+
+    /** Timings of their own, on unless all are switched off. */
+    public KernelTimings() {
+        this(NanoClock.SYSTEM);
+    }
+
+    /** The clock only tells which sample was the last. */
+    KernelTimings(NanoClock clock) {
+        this.clock = clock;
+        for (Backend backend : Backend.values()) {
+            tables.put(backend, new KernelTable(backend));
+        }
+    }
+
+    /**
+     * The timings that all code of this virtual machine can share.
+     *
+     * @return always the same object
+     */
+    public static KernelTimings global() {
+        return GLOBAL;
+    }
+
+    // ---- the switch ----
+
+    /** Switches recording on. Where all timings are switched off for good, only says so, once, in the log. */
+    public void enable() {
+        if (AVAILABLE) {
+            enabled = true;
+        } else if (SWITCH_LOGGED.compareAndSet(false, true)) {
+            LOG.warn("kernel timings stay off: {}", SWITCH.reason());
+        }
+    }
+
+    /** Switches recording off; what was recorded stays. */
+    public void disable() {
+        enabled = false;
+    }
+
+    /**
+     * Whether recording is on.
+     *
+     * @return false after {@link #disable}, and always where all timings are switched off for good
+     */
+    public boolean isEnabled() {
+        return AVAILABLE && enabled;
+    }
+
+    // ---- kernels ----
+
+    /**
+     * Records one dispatch of a kernel. Reads the clock once, to know which dispatch was the last.
+     *
+     * @param name the kernel's name; any but null and empty
+     * @param backend where it ran
+     * @param elapsedNs how long it took, ns, 0 or more
+     * @throws IllegalArgumentException when the name is null or empty, or the duration is negative
+     */
+    public void record(String name, Backend backend, long elapsedNs) {
+        if (!AVAILABLE) {
+            return;
+        }
+        requireName("name", name);
+        requireNotNegative("elapsedNs", elapsedNs);
+        KernelTable table = table(backend);
+        if (enabled) {
+            table.add(name, elapsedNs, clock.nanoTime());
+        }
+    }
+
+    private KernelTable table(Backend backend) {
+        KernelTable table = tables.get(backend);
+        if (table == null) {
+            throw new IllegalArgumentException("backend must not be null");
+        }
+        return table;
+    }
+
+    /**
+     * The kernels that were recorded since the last reset. Each one's values belong together, also while others record.
+     *
+     * @return an immutable list, largest total first, then by name and backend
+     */
+    public List<KernelTiming> snapshot() {
+        return sorted(KernelTable::read);
+    }
+
+    /**
+     * Begins the kernels anew, and returns what was recorded of them until then: no dispatch is lost or counted twice.
+     * Command buffers stay.
+     *
+     * @return what {@link #snapshot} would have
+     */
+    public List<KernelTiming> snapshotAndReset() {
+        return sorted(KernelTable::readAndReset);
+    }
+
+    private List<KernelTiming> sorted(Function<KernelTable, Stream<KernelTiming>> reading) {
+        return tables.values().stream()
+                .flatMap(reading)
+                .sorted(KernelTiming.LARGEST_FIRST)
+                .toList();
+    }
+
+    /**
+     * Compares two snapshots, kernel by kernel. A kernel without dispatches counts as not there.
+     *
+     * @param before the first snapshot, each kernel at most once
+     * @param after the second one, each kernel at most once
+     * @return what became faster or slower, and what only one of them has
+     * @throws IllegalArgumentException when a kernel is twice in one of them
+     */
+    public static KernelSpeedup speedup(List<KernelTiming> before, List<KernelTiming> after) {
+        return KernelSpeedup.of(before, after);
+    }
+
+    // ---- command buffers ----
+
+    /**
+     * Records a command buffer whose times are nanoseconds already.
+     *
+     * @param label what it is for; equal labels on one backend are added up
+     * @param backend where it ran
+     * @param startNs when it began, ns since any fixed origin, 0 or more
+     * @param endNs when it ended, ns, {@code startNs} or more
+     * @throws IllegalArgumentException when the label is null or empty, or the interval negative or reversed
+     */
+    public void recordCommandBuffer(String label, Backend backend, long startNs, long endNs) {
+        recordCommandBuffer(label, backend, startNs, endNs, ClockConversion.IDENTITY);
+    }
+
+    /**
+     * Records a command buffer.
+     *
+     * @param label what it is for; equal labels on one backend are added up
+     * @param backend where it ran
+     * @param startTicks the device's counter when it began, 0 or more
+     * @param endTicks the device's counter when it ended, {@code startTicks} or more
+     * @param clock what the ticks are in nanoseconds
+     * @throws IllegalArgumentException when the label is null or empty, or the interval negative, reversed or outside
+     *     the range of host time
+     */
+    public void recordCommandBuffer(
+            String label, Backend backend, long startTicks, long endTicks, ClockConversion clock) {
+        if (!AVAILABLE) {
+            return;
+        }
+        requireLabel(label, backend);
+        long elapsedNs = clock.elapsedNs(startTicks, endTicks);
+        if (enabled) {
+            dispatches.addCommandBuffer(label, backend, elapsedNs);
+        }
+    }
+
+    /**
+     * Records one dispatch of a command buffer whose times are nanoseconds already. It is listed under its command
+     * buffer, and does not count in {@link #snapshot}.
+     *
+     * @param label the label of its command buffer
+     * @param backend where it ran
+     * @param operation what was dispatched
+     * @param index its place in the command buffer, 0 or more
+     * @param startNs when it began, ns since any fixed origin, 0 or more
+     * @param endNs when it ended, ns, {@code startNs} or more
+     * @throws IllegalArgumentException when a text is null or empty, the index is negative, or the interval negative or
+     *     reversed
+     */
+    public void recordDispatch(
+            String label, Backend backend, String operation, int index, long startNs, long endNs) {
+        recordDispatch(label, backend, operation, index, startNs, endNs, ClockConversion.IDENTITY);
+    }
+
+    /**
+     * Records one dispatch of a command buffer. It is listed under its command buffer, and does not count in
+     * {@link #snapshot}.
+     *
+     * @param label the label of its command buffer
+     * @param backend where it ran
+     * @param operation what was dispatched
+     * @param index its place in the command buffer, 0 or more
+     * @param startTicks the device's counter when it began, 0 or more
+     * @param endTicks the device's counter when it ended, {@code startTicks} or more
+     * @param clock what the ticks are in nanoseconds
+     * @throws IllegalArgumentException when a text is null or empty, the index is negative, or the interval negative,
+     *     reversed or outside the range of host time
+     */
+    public void recordDispatch(
+            String label,
+            Backend backend,
+            String operation,
+            int index,
+            long startTicks,
+            long endTicks,
+            ClockConversion clock) {
+        if (!AVAILABLE) {
+            return;
+        }
+        requireLabel(label, backend);
+        requireName("operation", operation);
+        requireNotNegative("index", index);
+        long elapsedNs = clock.elapsedNs(startTicks, endTicks);
+        long startNs = clock.toHostNs(startTicks);
+        if (enabled) {
+            dispatches.addDispatch(label, backend, operation, index, startNs, startNs + elapsedNs);
+        }
+    }
+
+    private void requireLabel(String label, Backend backend) {
+        requireName("label", label);
+        table(backend);
+    }
+
+    /**
+     * The command buffers that were recorded since the last reset, by label and backend. At most 262,144 dispatches
+     * are listed; later ones are dropped, counted in {@link #droppedDispatches}, and logged once.
+     *
+     * @return an immutable list, in the order in which the labels first appeared, in a command buffer or a dispatch;
+     *     consistent as a whole
+     */
+    public List<CommandBufferTiming> commandBuffers() {
+        return dispatches.read();
+    }
+
+    /**
+     * How many dispatches were dropped since the last reset.
+     *
+     * @return 0 or more
+     */
+    public long droppedDispatches() {
+        return dispatches.dropped();
+    }
+
+    // ---- all of it ----
+
+    /** Forgets kernels, command buffers and dispatches; what is recorded at the same time counts as before or after. */
+    public void reset() {
+        tables.values().forEach(KernelTable::reset);
+        dispatches.reset();
+    }
+
+    /** Writes the kernels to the log, at level INFO; nothing where none was recorded. */
+    public void logSnapshot() {
+        logSnapshot(0);
+    }
+
+    /**
+     * Writes the kernels to the log at every n-th call: one line of headings, then a line for each kernel, largest
+     * total first, in columns {@code name backend avg min max last n}. Times are ms with six decimals, which is to the
+     * nanosecond. Level INFO; nothing where no kernel was recorded.
+     *
+     * @param everyNth 1 or more: which of the calls with such a number, from whatever place or thread, are to write; 0:
+     *     this one, without counting it
+     * @throws IllegalArgumentException when the number is negative
+     */
+    public void logSnapshot(int everyNth) {
+        if (!AVAILABLE) {
+            return;
+        }
+        requireNotNegative("everyNth", everyNth);
+        boolean due = everyNth == 0 || throttledCalls.incrementAndGet() % everyNth == 0;
+        if (due && LOG.isInfoEnabled()) {
+            List<KernelTiming> timings = snapshot();
+            if (!timings.isEmpty()) {
+                KernelLines.of(timings).forEach(LOG::info);
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package org.brickprofiler.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import org.brickprofiler.Backend;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Recording allocates nothing in its steady state. Only a stretch of calls without any byte counts, since the virtual
+ * machine itself allocates on the thread now and then, when it throws compiled code away.
+ */
+final class KernelAllocationTest {
+
+    private static final int CALLS = 100_000;
+    private static final int STRETCHES = 10;
+    private static final int KERNELS = 23;
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private static final ClockConversion CLOCK =
+            ClockConversion.between(new ClockPair(5, 7), new ClockPair(3_600_000_000_001L, 86_400_000_077L));
+
+    private final KernelTimings timings = new KernelTimings();
+    private final String[] names = new String[KERNELS];
+    private int turn;
+
+    KernelAllocationTest() {
+        for (int i = 0; i < KERNELS; i++) {
+            names[i] = "kernel-" + i;
+        }
+    }
+
+    private String next() {
+        turn = turn + 1 == KERNELS ? 0 : turn + 1;
+        return names[turn];
+    }
+
+    /** The fewest bytes of a stretch of calls. */
+    private static long bytesOf(Runnable path) {
+        long fewest = Long.MAX_VALUE;
+        for (int i = 0; i < STRETCHES && fewest > 0; i++) {
+            fewest = Math.min(fewest, bytesOfStretch(path));
+        }
+        return fewest;
+    }
+
+    private static long bytesOfStretch(Runnable path) {
+        // The first reading of a thread's bytes may itself allocate.
+        THREADS.getCurrentThreadAllocatedBytes();
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < CALLS; i++) {
+            path.run();
+        }
+        return THREADS.getCurrentThreadAllocatedBytes() - before;
+    }
+
+    @Test
+    void recordingAKernelAllocatesNothing() {
+        assertThat(bytesOf(() -> timings.record(next(), Backend.CUDA, turn))).isZero();
+    }
+
+    @Test
+    void recordingAKernelWhileOffAllocatesNothing() {
+        timings.disable();
+        assertThat(bytesOf(() -> timings.record(next(), Backend.CUDA, turn))).isZero();
+    }
+
+    @Test
+    void recordingACommandBufferAllocatesNothing() {
+        assertThat(bytesOf(() -> timings.recordCommandBuffer(next(), Backend.METAL, turn, 2L * turn, CLOCK)))
+                .isZero();
+    }
+
+    @Test
+    void recordingADispatchAllocatesNothingOnceTheColumnsAreLongEnough() {
+        for (int i = 0; i < CALLS + KERNELS; i++) {
+            timings.recordDispatch(next(), Backend.METAL, "op", turn, turn, 2L * turn, CLOCK);
+        }
+        // The columns stay; the labels are new, and made before what is counted.
+        timings.reset();
+        for (String name : names) {
+            timings.recordDispatch(name, Backend.METAL, "op", 0, 1, 2, CLOCK);
+        }
+
+        assertThat(bytesOfStretch(
+                        () -> timings.recordDispatch(next(), Backend.METAL, "op", turn, turn, 2L * turn, CLOCK)))
+                .isZero();
+        assertThat(timings.droppedDispatches()).isZero();
+    }
+
+    @Test
+    void droppingADispatchAllocatesNothing() {
+        for (int i = 0; i <= DispatchLog.MAX_DISPATCHES; i++) {
+            timings.recordDispatch(next(), Backend.METAL, "op", turn, turn, 2L * turn, CLOCK);
+        }
+
+        assertThat(bytesOf(() -> timings.recordDispatch(next(), Backend.METAL, "op", turn, turn, 2L * turn, CLOCK)))
+                .isZero();
+        assertThat(timings.droppedDispatches()).isGreaterThan(CALLS);
+    }
+}

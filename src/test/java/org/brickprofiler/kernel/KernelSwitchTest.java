@@ -1,0 +1,79 @@
+package org.brickprofiler.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.brickprofiler.record.CapturedLog;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class KernelSwitchTest {
+
+    private static final String IGNORED = "ignored";
+
+    private static KernelSwitch read(@Nullable String property, @Nullable String variable) {
+        return KernelSwitch.read(
+                name -> name.equals("brick.profiler.kernels") ? property : "wrong property",
+                name -> name.equals("BRICK_PROFILER_KERNELS") ? variable : "wrong variable");
+    }
+
+    @Test
+    void isOnWhereNothingIsSaid() {
+        try (CapturedLog log = new CapturedLog()) {
+            assertThat(read(null, null).on()).isTrue();
+            assertThat(read("", "").on()).isTrue();
+            assertThat(log.linesWith("")).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"false", "off", "0", "FALSE", "Off"})
+    void isSwitchedOff(String value) {
+        assertThat(read(value, null))
+                .isEqualTo(new KernelSwitch(false, "system property brick.profiler.kernels=" + value));
+        assertThat(read(null, value))
+                .isEqualTo(new KernelSwitch(false, "environment variable BRICK_PROFILER_KERNELS=" + value));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"true", "on", "1", "TRUE", "On"})
+    void isLeftOn(String value) {
+        assertThat(read(value, null).on()).isTrue();
+        assertThat(read(null, value).on()).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, false, true", "false, true, false", "'', false, false", "'', true, true"})
+    void thePropertyComesBeforeTheVariable(String property, String variable, boolean on) {
+        assertThat(read(property, variable).on()).isEqualTo(on);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"no", "2", " false", "false ", "disabled", "-1"})
+    void warnsOfAValueThatIsNoAnswerAndIgnoresIt(String value) {
+        try (CapturedLog log = new CapturedLog()) {
+            assertThat(read(value, null).on()).isTrue();
+            assertThat(log.linesWith("WARN")).isEqualTo(1);
+            assertThat(log.linesWith("brick.profiler.kernels=" + value)).isEqualTo(1);
+            assertThat(log.linesWith(IGNORED)).isEqualTo(1);
+
+            assertThat(read(value, "off").on()).isFalse();
+            assertThat(read(null, value).on()).isTrue();
+            assertThat(log.linesWith("BRICK_PROFILER_KERNELS=" + value)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void whatMustNotBeReadIsNotSet() {
+        KernelSwitch found = KernelSwitch.read(
+                name -> {
+                    throw new SecurityException(name);
+                },
+                Map.of(KernelSwitch.VARIABLE, "0")::get);
+
+        assertThat(found.on()).isFalse();
+    }
+}
