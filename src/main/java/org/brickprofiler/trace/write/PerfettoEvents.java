@@ -122,7 +122,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         int packet = openPacket(atNs);
         int event = openEvent(TYPE_COUNTER, 0);
         long whole = (long) value;
-        if (Double.compare(whole, value) == 0) {
+        if (Double.compare((double) whole, value) == 0) {
             out.varint(EVENT_COUNTER_VALUE, whole);
         } else {
             out.float64(EVENT_DOUBLE_COUNTER_VALUE, value);
