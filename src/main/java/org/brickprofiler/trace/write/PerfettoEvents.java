@@ -28,8 +28,9 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     private final long shiftNs;
 
     private int track;
-    private boolean trackIsCounter;
     private boolean begun;
+    private long lastStartNs;
+    /** The time of the last packet, which may be the end of a span. */
     private long lastNs;
     private SpanLanes lanes = new SpanLanes();
     /** The tracks of the lanes from 1 on. */
@@ -53,7 +54,6 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     /** Begins a track. */
     void begin(int track) {
         this.track = track;
-        trackIsCounter = tracks.get(track).kind() == Track.Kind.COUNTER;
         begun = false;
         lanes = new SpanLanes();
         laneUuids.clear();
@@ -133,19 +133,14 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
 
     /** Begins the sequence where this is its first event, and ends what ends before it. */
     private void advanceTo(long ns, boolean isCounter) {
-        if (isCounter != trackIsCounter) {
-            throw new IllegalArgumentException(
-                    (isCounter ? "a value on the line " : "a span or instant on the counter ")
-                            + tracks.get(track).name());
-        }
         if (!begun) {
+            EventOrder.requireKind(isCounter, tracks.get(track));
             beginSequence(ns);
+        } else if (ns < lastStartNs) {
+            throw EventOrder.broken(ns, lastStartNs, tracks.get(track));
         }
+        lastStartNs = ns;
         lanes.closeUpTo(ns, this);
-        if (ns < lastNs) {
-            throw new IllegalArgumentException("an event at " + ns + " ns after one at " + lastNs + " ns on track "
-                    + tracks.get(track).name());
-        }
     }
 
     private void beginSequence(long ns) {

@@ -32,8 +32,9 @@ public final class PerfettoWriter {
      * @param timeline what to write; it stays usable, also after a failure
      * @param out where to; left open
      * @throws IOException when {@code out} does; what was written until then is no complete trace
-     * @throws IllegalArgumentException for a timeline that breaks its own rules: a child before its parent, an event
-     *     before an earlier one, a name that does not exist, values on a line that is no counter
+     * @throws IllegalArgumentException for a timeline that breaks its own rules: a child before its parent, a stream
+     *     without a device, an event before an earlier one, a name that does not exist, values on a line that is no
+     *     counter
      */
     public static void write(Timeline timeline, OutputStream out) throws IOException {
         try {
