@@ -85,7 +85,7 @@ final class ChromeEvents implements TimelineVisitor {
         if (lane == laneRows.size()) {
             ChromeRows.Row row = rows.addLane(track);
             laneRows.add(row);
-            header.writeRow(row, LaneNames.of(tracks.get(track).name(), lane));
+            header.writeRow(row, LaneNames.of(tracks.get(track).name(), lane), laneRows.get(0).tid());
         }
         return laneRows.get(lane);
     }
@@ -190,7 +190,7 @@ final class ChromeEvents implements TimelineVisitor {
         if (isCounter) {
             counterName = JsonBuffer.quoted(counterName(line));
         } else if (!ChromeHeader.isNamedAhead(line)) {
-            header.writeRow(rows.of(track), line.name());
+            header.writeRow(rows.of(track), line.name(), rows.of(track).tid());
         }
     }
 

@@ -83,18 +83,20 @@ final class ChromeHeader {
     }
 
     private String kind(long id) {
-        boolean isGpu = info.devices().stream().anyMatch(device -> device.id() == id && device.backend() != Backend.CPU);
-        return isGpu ? "GPU" : "device";
+        return info.devices().stream().anyMatch(device -> device.id() == id && device.backend() != Backend.CPU)
+                ? "GPU"
+                : "device";
     }
 
-    void writeRow(ChromeRows.Row row, String name) {
+    /** Names a row; a lane stands beside its track, whatever its number. */
+    void writeRow(ChromeRows.Row row, String name, long sortIndex) {
         writeMeta("thread_name", row.pid(), row.tid())
                 .ascii("{\"name\": ")
                 .string(name)
                 .ascii("}}");
         writeMeta("thread_sort_index", row.pid(), row.tid())
                 .ascii("{\"sort_index\": ")
-                .number(row.tid())
+                .number(sortIndex)
                 .ascii("}}");
     }
 

@@ -18,8 +18,8 @@ import org.brickprofiler.trace.Track;
  * <ul>
  *   <li>{@code ts} and {@code dur} are microseconds with three decimals, exact; {@code ts} counts from
  *       {@code baseTimeNanoseconds}, the first event's calendar time in ns.
- *   <li>Spans on threads are {@code cpu_op}, spans on devices {@code kernel}, or {@code gpu_memcpy} where their category
- *       is Transfer. Their own category is the argument {@code category}.
+ *   <li>Spans on threads are {@code cpu_op}, spans on devices {@code kernel}, or {@code gpu_memcpy} where their
+ *       category is Transfer. Their own category is the argument {@code category}.
  *   <li>Spans of the category {@code step} are {@code user_annotation}, or {@code gpu_user_annotation} on a device,
  *       named {@code ProfilerStep#N}: those of a track count from 0, unless the name has that form already.
  *   <li>A row of a device has the device as {@code pid} and the stream as {@code tid}. Where two tracks would share a
@@ -68,7 +68,8 @@ public final class ChromeWriter {
         header.writeProcesses(rows);
         for (int track = 0; track < tracks.size(); track++) {
             if (ChromeHeader.isNamedAhead(tracks.get(track))) {
-                header.writeRow(rows.of(track), tracks.get(track).name());
+                ChromeRows.Row row = rows.of(track);
+                header.writeRow(row, tracks.get(track).name(), row.tid());
             }
         }
         ChromeNames names = new ChromeNames(timeline.names());

@@ -46,4 +46,8 @@ record Event(
     Event flow(long out, long in) {
         return new Event(kind, value, startNs, endNs, name, elements, layer, deviceNs, out, in);
     }
+
+    Event movedTo(long newStartNs, long newEndNs) {
+        return new Event(kind, value, newStartNs, newEndNs, name, elements, layer, deviceNs, flowOut, flowIn);
+    }
 }

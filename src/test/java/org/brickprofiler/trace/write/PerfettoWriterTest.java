@@ -62,7 +62,7 @@ final class PerfettoWriterTest {
                 .containsExactly(
                         "", "main", "worker-1", "A GPU", "stream 7", "stream 8", "memory", "temperature",
                         "worker-1 (lane 2)");
-        assertThat(trace.of(TYPE_SLICE_BEGIN)).hasSize(9);
+        assertThat(trace.of(TYPE_SLICE_BEGIN)).hasSize(10);
         assertThat(trace.of(TYPE_COUNTER)).extracting(Decoded::value).containsExactly(
                 1048576.0, 3145728.0, 61.5, -1.0);
         assertThat(trace.monotonicNs).isEqualTo(5_000);
