@@ -3,8 +3,8 @@ package org.brickprofiler.trace;
 import java.util.List;
 
 /**
- * What happened when: what a writer writes. Read by one thread at a time, and may be read more than once: each replay of
- * a track tells the same events.
+ * What happened when: what a writer writes. Read by one thread at a time, and may be read more than once: each replay
+ * of a track tells the same events.
  *
  * <p>Times are those of {@link System#nanoTime()}: ns since an origin that only {@link TraceInfo} relates to the
  * calendar. They may be negative.

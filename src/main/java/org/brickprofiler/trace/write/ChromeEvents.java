@@ -1,0 +1,213 @@
+package org.brickprofiler.trace.write;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.brickprofiler.trace.Span;
+import org.brickprofiler.trace.TimelineVisitor;
+import org.brickprofiler.trace.Track;
+
+/** Writes the events of one track after another. One thread at a time. */
+final class ChromeEvents implements TimelineVisitor {
+
+    private static final SpanLanes.Closer NOTHING = (lane, endNs) -> {};
+
+    private final JsonBuffer out;
+    private final ChromeHeader header;
+    private final ChromeRows rows;
+    private final List<Track> tracks;
+    private final ChromeNames names;
+    /** What times count from. */
+    private final long earliestNs;
+    /** Whether a flow from the host can only lead to a CUDA device. */
+    private final boolean launchesAreCuda;
+
+    private final Set<String> counters = new HashSet<>();
+
+    private int track;
+    private boolean begun;
+    private long lastNs;
+    private long steps;
+    private SpanLanes lanes = new SpanLanes();
+    /** The track's own row, and those of further lanes. */
+    private final List<ChromeRows.Row> laneRows = new ArrayList<>();
+
+    private byte[] counterName = new byte[0];
+
+    ChromeEvents(
+            JsonBuffer out,
+            ChromeHeader header,
+            ChromeRows rows,
+            List<Track> tracks,
+            ChromeNames names,
+            long earliestNs,
+            boolean launchesAreCuda) {
+        this.out = out;
+        this.header = header;
+        this.rows = rows;
+        this.tracks = tracks;
+        this.names = names;
+        this.earliestNs = earliestNs;
+        this.launchesAreCuda = launchesAreCuda;
+    }
+
+    /** Begins a track. */
+    void begin(int track) {
+        this.track = track;
+        begun = false;
+        steps = 0;
+        lanes = new SpanLanes();
+        laneRows.clear();
+        laneRows.add(rows.of(track));
+    }
+
+    @Override
+    public void span(Span span) {
+        long startNs = span.startNs();
+        long endNs = Math.max(startNs, span.endNs());
+        advanceTo(startNs, false);
+        ChromeRows.Row row = laneFor(endNs);
+        writeSlice(span, row, startNs, endNs);
+        if (span.flowOut() != 0) {
+            if (launchesAreCuda && row.device() == ChromeRows.HOST) {
+                writeLaunch(span, row, startNs, endNs);
+            }
+            writeFlow("\"s\"", span.flowOut(), row, startNs);
+        }
+        if (span.flowIn() != 0) {
+            writeFlow("\"f\", \"bp\": \"e\"", span.flowIn(), row, startNs);
+        }
+    }
+
+    private ChromeRows.Row laneFor(long endNs) {
+        int lane = lanes.open(endNs);
+        if (lane == laneRows.size()) {
+            ChromeRows.Row row = rows.addLane(track);
+            laneRows.add(row);
+            header.writeRow(row, LaneNames.of(tracks.get(track).name(), lane), laneRows.get(0).tid());
+        }
+        return laneRows.get(lane);
+    }
+
+    private void writeSlice(Span span, ChromeRows.Row row, long startNs, long endNs) {
+        int name = names.checked(span.name());
+        boolean onDevice = row.device() != ChromeRows.HOST;
+        openEvent("\"X\"", names.kinetoCategory(name, onDevice));
+        writeName(name);
+        writePlace(row, startNs);
+        out.ascii(", \"dur\": ").micros(endNs - startNs);
+        out.ascii(", \"args\": {\"category\": ").raw(names.category(name));
+        writeArgument(", \"elements\": ", span.elements());
+        writeArgument(", \"layer\": ", span.layer());
+        writeArgument(", \"device_ns\": ", span.deviceNs());
+        if (onDevice) {
+            out.ascii(", \"device\": ").number(row.device());
+            out.ascii(", \"stream\": ").number(row.stream());
+            writeCorrelation(span.flowIn());
+        } else if (span.flowOut() != 0) {
+            out.ascii(", \"External id\": ").number(span.flowOut());
+        }
+        out.ascii("}}");
+    }
+
+    private void writeName(int name) {
+        if (!names.isStep(name) || names.isNumberedStep(name)) {
+            out.raw(names.name(name));
+        } else {
+            out.ascii("\"ProfilerStep#").number(steps++).ascii("\"");
+        }
+    }
+
+    private void writeArgument(String key, long value) {
+        if (value >= 0) {
+            out.ascii(key).number(value);
+        }
+    }
+
+    private void writeCorrelation(long flow) {
+        if (flow != 0) {
+            out.ascii(", \"External id\": ").number(flow);
+            out.ascii(", \"correlation\": ").number(flow);
+        }
+    }
+
+    /** Where within the span the launch was is not known: it takes the whole of it, and says that it is derived. */
+    private void writeLaunch(Span span, ChromeRows.Row row, long startNs, long endNs) {
+        openEvent("\"X\"", "cuda_runtime");
+        out.ascii(names.isTransfer(span.name()) ? "\"cudaMemcpyAsync\"" : "\"cudaLaunchKernel\"");
+        writePlace(row, startNs);
+        out.ascii(", \"dur\": ").micros(endNs - startNs);
+        out.ascii(", \"args\": {\"derived\": true");
+        writeCorrelation(span.flowOut());
+        out.ascii("}}");
+    }
+
+    private void writeFlow(String phase, long flow, ChromeRows.Row row, long atNs) {
+        openEvent(phase, "ac2g");
+        out.ascii("\"ac2g\", \"id\": ").number(flow);
+        writePlace(row, atNs);
+        out.ascii("}");
+    }
+
+    @Override
+    public void instant(long atNs, int name) {
+        advanceTo(atNs, false);
+        ChromeRows.Row row = laneRows.get(0);
+        openEvent("\"i\", \"s\": \"t\"", names.kinetoCategory(names.checked(name), row.device() != ChromeRows.HOST));
+        out.raw(names.name(name));
+        writePlace(row, atNs);
+        out.ascii(", \"args\": {\"category\": ").raw(names.category(name)).ascii("}}");
+    }
+
+    /** JSON has no number for infinities and what is none: such a value is left out. */
+    @Override
+    public void counter(long atNs, double value) {
+        advanceTo(atNs, true);
+        if (Double.isFinite(value)) {
+            header.nextEvent();
+            out.ascii("{\"ph\": \"C\", \"name\": ").raw(counterName);
+            writePlace(laneRows.get(0), atNs);
+            out.ascii(", \"args\": {\"value\": ").ascii(Double.toString(value)).ascii("}}");
+        }
+    }
+
+    /** Names the row where this is the track's first event, and ends what ends before it. */
+    private void advanceTo(long ns, boolean isCounter) {
+        if (!begun) {
+            beginEvents(isCounter);
+        } else if (ns < lastNs) {
+            throw EventOrder.broken(ns, lastNs, tracks.get(track));
+        }
+        lastNs = ns;
+        lanes.closeUpTo(ns, NOTHING);
+    }
+
+    private void beginEvents(boolean isCounter) {
+        Track line = tracks.get(track);
+        EventOrder.requireKind(isCounter, line);
+        begun = true;
+        if (isCounter) {
+            counterName = JsonBuffer.quoted(counterName(line));
+        } else if (!ChromeHeader.isNamedAhead(line)) {
+            header.writeRow(rows.of(track), line.name(), rows.of(track).tid());
+        }
+    }
+
+    /** Viewers tell the counters of a process apart by their names only. */
+    private String counterName(Track line) {
+        String name = line.unit().isEmpty() ? line.name() : line.name() + " [" + line.unit() + "]";
+        return counters.add(rows.of(track).pid() + " " + name) ? name : name + " (track " + track + ")";
+    }
+
+    private void openEvent(String phase, String category) {
+        header.nextEvent();
+        out.ascii("{\"ph\": ").ascii(phase).ascii(", \"cat\": \"").ascii(category).ascii("\", \"name\": ");
+    }
+
+    private void writePlace(ChromeRows.Row row, long atNs) {
+        out.ascii(", \"pid\": ").number(row.pid());
+        out.ascii(", \"tid\": ").number(row.tid());
+        out.ascii(", \"ts\": ").micros(atNs - earliestNs);
+    }
+}

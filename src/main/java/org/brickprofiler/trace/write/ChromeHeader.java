@@ -1,0 +1,118 @@
+package org.brickprofiler.trace.write;
+
+import java.util.List;
+import org.brickprofiler.Backend;
+import org.brickprofiler.trace.DeviceInfo;
+import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.Track;
+
+/** Writes what stands around the events, and the events that only name processes and rows. */
+final class ChromeHeader {
+
+    /** Where Kineto puts devices: below all processes. */
+    private static final long FIRST_DEVICE_SORT_INDEX = 1 << 24;
+
+    private final JsonBuffer out;
+    private final TraceInfo info;
+    private boolean anyEvent;
+
+    ChromeHeader(JsonBuffer out, TraceInfo info) {
+        this.out = out;
+        this.info = info;
+    }
+
+    /** Everything up to the first event. */
+    void writeHead(long baseNs) {
+        out.ascii("{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [");
+        for (int i = 0; i < info.devices().size(); i++) {
+            out.ascii(i == 0 ? "\n    " : ",\n    ");
+            writeDevice(info.devices().get(i));
+        }
+        out.ascii(info.devices().isEmpty() ? "],\n" : "\n  ],\n");
+        // Holistic Trace Analysis looks for the rank with a pattern that wants the space.
+        info.rank().ifPresent(rank -> out.ascii("  \"distributedInfo\": {\"rank\": ")
+                .number(rank)
+                .ascii(", \"world_size\": ")
+                .number(info.worldSize())
+                .ascii("},\n"));
+        out.ascii("  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": ").number(baseNs);
+        out.ascii(",\n  \"droppedSpans\": ").number(info.droppedSpans());
+        info.clockErrorNs().ifPresent(errorNs -> out.ascii(",\n  \"clockErrorNs\": ").number(errorNs));
+        out.ascii(",\n  \"traceEvents\": [");
+    }
+
+    private void writeDevice(DeviceInfo device) {
+        out.ascii("{\"id\": ").number(device.id());
+        out.ascii(", \"name\": ").string(device.name());
+        out.ascii(", \"backend\": \"").ascii(device.backend().name()).ascii("\"");
+        device.memoryBytes().ifPresent(bytes -> out.ascii(", \"totalGlobalMem\": ").number(bytes));
+        out.ascii("}");
+    }
+
+    /** Everything after the last event. */
+    void writeTail() {
+        out.ascii("\n  ],\n  \"traceName\": ").string(info.processName()).ascii("\n}\n");
+    }
+
+    /** Separates an event from the one before. */
+    void nextEvent() {
+        out.drainIfFull();
+        out.ascii(anyEvent ? ",\n    " : "\n    ");
+        anyEvent = true;
+    }
+
+    void writeProcesses(ChromeRows rows) {
+        writeProcess(rows.hostPid(), "CPU", rows.hostPid());
+        for (long device : rows.devices()) {
+            writeProcess(device, kind(device) + " " + device, FIRST_DEVICE_SORT_INDEX + device);
+        }
+    }
+
+    private void writeProcess(long pid, String label, long sortIndex) {
+        writeMeta("process_name", pid, 0).ascii("{\"name\": ").string(info.processName()).ascii("}}");
+        List<String> labels = ProcessLabels.of(info);
+        labels.add(0, label);
+        writeMeta("process_labels", pid, 0)
+                .ascii("{\"labels\": ")
+                .string(String.join(", ", labels))
+                .ascii("}}");
+        writeMeta("process_sort_index", pid, 0)
+                .ascii("{\"sort_index\": ")
+                .number(sortIndex)
+                .ascii("}}");
+    }
+
+    private String kind(long id) {
+        return info.devices().stream().anyMatch(device -> device.id() == id && device.backend() != Backend.CPU)
+                ? "GPU"
+                : "device";
+    }
+
+    /** Names a row; a lane stands beside its track, whatever its number. */
+    void writeRow(ChromeRows.Row row, String name, long sortIndex) {
+        writeMeta("thread_name", row.pid(), row.tid())
+                .ascii("{\"name\": ")
+                .string(name)
+                .ascii("}}");
+        writeMeta("thread_sort_index", row.pid(), row.tid())
+                .ascii("{\"sort_index\": ")
+                .number(sortIndex)
+                .ascii("}}");
+    }
+
+    private JsonBuffer writeMeta(String name, long pid, long tid) {
+        nextEvent();
+        return out.ascii("{\"ph\": \"M\", \"name\": \"")
+                .ascii(name)
+                .ascii("\", \"ts\": 0.000, \"pid\": ")
+                .number(pid)
+                .ascii(", \"tid\": ")
+                .number(tid)
+                .ascii(", \"args\": ");
+    }
+
+    /** Whether a track has a row to name before its first event: a device may have events on its streams only. */
+    static boolean isNamedAhead(Track track) {
+        return track.kind() == Track.Kind.HOST_THREAD || track.kind() == Track.Kind.STREAM;
+    }
+}

@@ -1,0 +1,110 @@
+package org.brickprofiler.trace.write;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.Track;
+
+/**
+ * Where each track stands in a viewer: a row is a process and a thread. Threads stand under the process, streams under
+ * their device, which takes the place of a process. Two tracks never share a row.
+ */
+final class ChromeRows {
+
+    /** The device of a row of the host. */
+    static final long HOST = -1;
+
+    /** Viewers read these numbers as 32 bits. */
+    private static final long LIMIT = Integer.MAX_VALUE;
+
+    /** Added to the number of a process that is also a device's, as it may be in a container. */
+    private static final long CLASH_STEP = 1_000_000;
+
+    /**
+     * A row.
+     *
+     * @param pid the process, or the device
+     * @param tid the thread, or the stream, or another number where that one is taken
+     * @param device the device, or {@link #HOST}
+     * @param stream the stream, where there is a device
+     */
+    record Row(long pid, long tid, long device, long stream) {}
+
+    private final long hostPid;
+    private final Set<Long> devices = new HashSet<>();
+    private final List<Row> rows = new ArrayList<>();
+    private final Map<Long, Set<Long>> taken = new HashMap<>();
+
+    ChromeRows(TraceInfo info, List<Track> tracks) {
+        info.devices().forEach(device -> devices.add((long) device.id()));
+        tracks.stream().filter(track -> track.kind() == Track.Kind.DEVICE).forEach(track -> devices.add(track.id()));
+        long pid = info.pid();
+        while (devices.contains(pid)) {
+            pid += CLASH_STEP;
+        }
+        this.hostPid = pid;
+        // Numbers of their own first; what has none, or one that is taken, gets a number that is left.
+        List<Boolean> placed = new ArrayList<>();
+        for (int i = 0; i < tracks.size(); i++) {
+            placed.add(hasOwnNumber(tracks.get(i)) && take(pidOf(tracks, i), tracks.get(i).id()));
+        }
+        for (int i = 0; i < tracks.size(); i++) {
+            long ofPid = pidOf(tracks, i);
+            long tid = placed.get(i) ? tracks.get(i).id() : takeFree(ofPid);
+            long stream = tracks.get(i).kind() == Track.Kind.STREAM ? tracks.get(i).id() : tid;
+            rows.add(new Row(ofPid, tid, ofPid == hostPid ? HOST : ofPid, stream));
+        }
+    }
+
+    private static boolean hasOwnNumber(Track track) {
+        return track.kind() == Track.Kind.HOST_THREAD || track.kind() == Track.Kind.STREAM;
+    }
+
+    private long pidOf(List<Track> tracks, int index) {
+        for (int i = index; i != Track.PROCESS; i = tracks.get(i).parent()) {
+            if (tracks.get(i).kind() == Track.Kind.DEVICE) {
+                return tracks.get(i).id();
+            }
+        }
+        return hostPid;
+    }
+
+    private boolean take(long pid, long tid) {
+        return tid >= 0 && tid < LIMIT && takenOf(pid).add(tid);
+    }
+
+    private long takeFree(long pid) {
+        long tid = takenOf(pid).size();
+        while (!take(pid, tid)) {
+            tid++;
+        }
+        return tid;
+    }
+
+    private Set<Long> takenOf(long pid) {
+        return taken.computeIfAbsent(pid, any -> new HashSet<>());
+    }
+
+    long hostPid() {
+        return hostPid;
+    }
+
+    /** The devices, each of which stands as a process. */
+    List<Long> devices() {
+        return devices.stream().sorted().toList();
+    }
+
+    Row of(int track) {
+        return rows.get(track);
+    }
+
+    /** A further row beside a track's, of the same device and stream. */
+    Row addLane(int track) {
+        Row row = of(track);
+        return new Row(row.pid(), takeFree(row.pid()), row.device(), row.stream());
+    }
+}

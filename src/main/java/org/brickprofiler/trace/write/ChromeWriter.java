@@ -1,0 +1,88 @@
+package org.brickprofiler.trace.write;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.List;
+import org.brickprofiler.Backend;
+import org.brickprofiler.trace.DeviceInfo;
+import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.Track;
+
+/**
+ * Writes a timeline as Chrome trace JSON with the conventions of PyTorch's Kineto, which Perfetto, chrome://tracing,
+ * PyTorch's own tools and Holistic Trace Analysis read. Stateless; any thread; holds a bounded buffer, the names, and
+ * the spans that are open.
+ *
+ * <ul>
+ *   <li>{@code ts} and {@code dur} are microseconds with three decimals, exact; {@code ts} counts from
+ *       {@code baseTimeNanoseconds}, the first event's calendar time in ns.
+ *   <li>Spans on threads are {@code cpu_op}, spans on devices {@code kernel}, or {@code gpu_memcpy} where their
+ *       category is Transfer. Their own category is the argument {@code category}.
+ *   <li>Spans of the category {@code step} are {@code user_annotation}, or {@code gpu_user_annotation} on a device,
+ *       named {@code ProfilerStep#N}: those of a track count from 0, unless the name has that form already.
+ *   <li>A row of a device has the device as {@code pid} and the stream as {@code tid}. Where two tracks would share a
+ *       row, the later one gets a free number; {@code args.stream} stays the stream. A process whose number is also a
+ *       device's is written with 1,000,000 added.
+ *   <li>A span that a flow leaves is followed by the flow's start, {@code ac2g}; where all devices are CUDA's, readers
+ *       also expect the launch call. It is derived from the span around it, of the same length, since where within the
+ *       span it was is not known; it is named {@code cudaLaunchKernel}, or {@code cudaMemcpyAsync} for a transfer, and
+ *       carries {@code "derived": true}.
+ *   <li>Spans that overlap without nesting go on further rows, named {@code (lane 2)} and so on. A span that ends
+ *       before it starts ends where it starts. Values of counters that are no finite number are left out.
+ *   <li>Dropped spans are told by the key {@code droppedSpans}, and beside the processes' names.
+ * </ul>
+ */
+public final class ChromeWriter {
+
+    private ChromeWriter() {}
+
+    /**
+     * Writes a whole timeline.
+     *
+     * @param timeline what to write; it stays usable, also after a failure
+     * @param out where to; left open
+     * @throws IOException when {@code out} does; what was written until then is no complete trace
+     * @throws IllegalArgumentException for a timeline that breaks its own rules: a child before its parent, a stream
+     *     without a device, an event before an earlier one, a name that does not exist, values on a line that is no
+     *     counter
+     */
+    public static void write(Timeline timeline, OutputStream out) throws IOException {
+        try {
+            JsonBuffer buffer = new JsonBuffer(out);
+            write(timeline, buffer);
+            buffer.flush();
+        } catch (UncheckedIOException failed) {
+            throw failed.getCause();
+        }
+    }
+
+    private static void write(Timeline timeline, JsonBuffer out) {
+        TraceInfo info = timeline.info();
+        List<Track> tracks = TrackOrder.checked(timeline.tracks());
+        long earliestNs = timeline.earliestNs();
+        ChromeRows rows = new ChromeRows(info, tracks);
+        ChromeHeader header = new ChromeHeader(out, info);
+        header.writeHead(info.unixNs() + (earliestNs - info.monotonicNs()));
+        header.writeProcesses(rows);
+        for (int track = 0; track < tracks.size(); track++) {
+            if (ChromeHeader.isNamedAhead(tracks.get(track))) {
+                ChromeRows.Row row = rows.of(track);
+                header.writeRow(row, tracks.get(track).name(), row.tid());
+            }
+        }
+        ChromeNames names = new ChromeNames(timeline.names());
+        ChromeEvents events =
+                new ChromeEvents(out, header, rows, tracks, names, earliestNs, areCuda(info.devices()));
+        for (int track = 0; track < tracks.size(); track++) {
+            events.begin(track);
+            timeline.replay(track, events);
+        }
+        header.writeTail();
+    }
+
+    private static boolean areCuda(List<DeviceInfo> devices) {
+        return !devices.isEmpty() && devices.stream().allMatch(device -> device.backend() == Backend.CUDA);
+    }
+}

@@ -1,0 +1,263 @@
+package org.brickprofiler.trace.write;
+
+import static org.brickprofiler.trace.write.PerfettoSchema.ANNOTATION_INT;
+import static org.brickprofiler.trace.write.PerfettoSchema.ANNOTATION_NAME_IID;
+import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_ID;
+import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_IS_INCREMENTAL;
+import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_MONOTONIC;
+import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_OF_SEQUENCE;
+import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_TIMESTAMP;
+import static org.brickprofiler.trace.write.PerfettoSchema.DEFAULTS_CLOCK_ID;
+import static org.brickprofiler.trace.write.PerfettoSchema.DEFAULTS_TRACK_EVENT;
+import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_ANNOTATIONS;
+import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_CATEGORY_IIDS;
+import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_COUNTER_VALUE;
+import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_DOUBLE_COUNTER_VALUE;
+import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_FLOWS;
+import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_NAME_IID;
+import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_TERMINATING_FLOWS;
+import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_TRACK_UUID;
+import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_TYPE;
+import static org.brickprofiler.trace.write.PerfettoSchema.FLAGS_NEEDS_STATE;
+import static org.brickprofiler.trace.write.PerfettoSchema.FLAGS_STATE_CLEARED;
+import static org.brickprofiler.trace.write.PerfettoSchema.INTERNED_ANNOTATION_NAMES;
+import static org.brickprofiler.trace.write.PerfettoSchema.INTERNED_CATEGORIES;
+import static org.brickprofiler.trace.write.PerfettoSchema.INTERNED_IID;
+import static org.brickprofiler.trace.write.PerfettoSchema.INTERNED_NAMES;
+import static org.brickprofiler.trace.write.PerfettoSchema.INTERNED_TEXT;
+import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_CLOCK_SNAPSHOT;
+import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_DEFAULTS;
+import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_INTERNED_DATA;
+import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_SEQUENCE_FLAGS;
+import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_SEQUENCE_ID;
+import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_TIMESTAMP;
+import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_TRACK_EVENT;
+import static org.brickprofiler.trace.write.PerfettoSchema.SNAPSHOT_CLOCKS;
+import static org.brickprofiler.trace.write.PerfettoSchema.TRACE_PACKET;
+import static org.brickprofiler.trace.write.PerfettoSchema.TYPE_BEGIN;
+import static org.brickprofiler.trace.write.PerfettoSchema.TYPE_COUNTER;
+import static org.brickprofiler.trace.write.PerfettoSchema.TYPE_END;
+import static org.brickprofiler.trace.write.PerfettoSchema.TYPE_INSTANT;
+
+import java.util.List;
+import org.brickprofiler.trace.Span;
+import org.brickprofiler.trace.SpanName;
+import org.brickprofiler.trace.TimelineVisitor;
+import org.brickprofiler.trace.Track;
+import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+
+/**
+ * Writes the events of one track after another. Each track is a sequence of packets of its own, which begins with what
+ * holds for all of them: its track, and a clock that counts from packet to packet. One thread at a time.
+ */
+final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
+
+    private static final int ELEMENTS_IID = 1;
+    private static final int LAYER_IID = 2;
+    private static final int DEVICE_NS_IID = 3;
+
+    private final ProtoBuffer out;
+    private final PerfettoIds ids;
+    private final PerfettoTracks descriptors;
+    private final List<Track> tracks;
+    private final InternedNames names;
+    /** Added to each time, so that none is negative. */
+    private final long shiftNs;
+
+    private int track;
+    private boolean begun;
+    private long lastStartNs;
+    /** The time of the last packet, which may be the end of a span. */
+    private long lastNs;
+    private SpanLanes lanes = new SpanLanes();
+    /** The tracks of the lanes from 1 on. */
+    private final LongArrayList laneUuids = new LongArrayList();
+
+    PerfettoEvents(
+            ProtoBuffer out,
+            PerfettoIds ids,
+            PerfettoTracks descriptors,
+            List<Track> tracks,
+            List<SpanName> names,
+            long shiftNs) {
+        this.out = out;
+        this.ids = ids;
+        this.descriptors = descriptors;
+        this.tracks = tracks;
+        this.names = new InternedNames(names);
+        this.shiftNs = shiftNs;
+    }
+
+    /** Begins a track. */
+    void begin(int track) {
+        this.track = track;
+        begun = false;
+        lanes = new SpanLanes();
+        laneUuids.clear();
+        names.clear();
+    }
+
+    /** Ends the track: closes what is still open. */
+    void end() {
+        lanes.closeAll(this);
+    }
+
+    @Override
+    public void span(Span span) {
+        long startNs = span.startNs();
+        advanceTo(startNs, false);
+        int lane = lanes.open(Math.max(startNs, span.endNs()));
+        if (lane > laneUuids.size()) {
+            laneUuids.add(descriptors.writeLane(track, lane));
+        }
+        int name = span.name();
+        boolean isNew = names.add(name);
+        int packet = openPacket(startNs);
+        int event = openEvent(TYPE_BEGIN, lane);
+        writeName(name);
+        annotate(ELEMENTS_IID, span.elements());
+        annotate(LAYER_IID, span.layer());
+        annotate(DEVICE_NS_IID, span.deviceNs());
+        if (span.flowOut() != 0) {
+            out.fixed64(EVENT_FLOWS, ids.flow(span.flowOut()));
+        }
+        if (span.flowIn() != 0) {
+            out.fixed64(EVENT_TERMINATING_FLOWS, ids.flow(span.flowIn()));
+        }
+        out.close(event);
+        if (isNew) {
+            writeInterned(name);
+        }
+        out.closeTop(packet);
+    }
+
+    @Override
+    public void close(int lane, long endNs) {
+        int packet = openPacket(endNs);
+        int event = openEvent(TYPE_END, lane);
+        out.close(event);
+        out.closeTop(packet);
+    }
+
+    @Override
+    public void instant(long atNs, int name) {
+        advanceTo(atNs, false);
+        boolean isNew = names.add(name);
+        int packet = openPacket(atNs);
+        int event = openEvent(TYPE_INSTANT, 0);
+        writeName(name);
+        out.close(event);
+        if (isNew) {
+            writeInterned(name);
+        }
+        out.closeTop(packet);
+    }
+
+    @Override
+    public void counter(long atNs, double value) {
+        advanceTo(atNs, true);
+        int packet = openPacket(atNs);
+        int event = openEvent(TYPE_COUNTER, 0);
+        long whole = (long) value;
+        if (Double.compare((double) whole, value) == 0) {
+            out.varint(EVENT_COUNTER_VALUE, whole);
+        } else {
+            out.float64(EVENT_DOUBLE_COUNTER_VALUE, value);
+        }
+        out.close(event);
+        out.closeTop(packet);
+    }
+
+    /** Begins the sequence where this is its first event, and ends what ends before it. */
+    private void advanceTo(long ns, boolean isCounter) {
+        if (!begun) {
+            EventOrder.requireKind(isCounter, tracks.get(track));
+            beginSequence(ns);
+        } else if (ns < lastStartNs) {
+            throw EventOrder.broken(ns, lastStartNs, tracks.get(track));
+        }
+        lastStartNs = ns;
+        lanes.closeUpTo(ns, this);
+    }
+
+    private void beginSequence(long ns) {
+        int packet = out.open(TRACE_PACKET);
+        out.varint(PACKET_SEQUENCE_ID, PerfettoIds.sequence(track));
+        out.varint(PACKET_SEQUENCE_FLAGS, FLAGS_STATE_CLEARED);
+        int snapshot = out.open(PACKET_CLOCK_SNAPSHOT);
+        writeClock(CLOCK_MONOTONIC, ns, false);
+        writeClock(CLOCK_OF_SEQUENCE, ns, true);
+        out.close(snapshot);
+        int defaults = out.open(PACKET_DEFAULTS);
+        int eventDefaults = out.open(DEFAULTS_TRACK_EVENT);
+        out.varint(EVENT_TRACK_UUID, ids.track(track));
+        out.close(eventDefaults);
+        out.varint(DEFAULTS_CLOCK_ID, CLOCK_OF_SEQUENCE);
+        out.close(defaults);
+        int interned = out.open(PACKET_INTERNED_DATA);
+        writeInterned(INTERNED_ANNOTATION_NAMES, ELEMENTS_IID, "elements");
+        writeInterned(INTERNED_ANNOTATION_NAMES, LAYER_IID, "layer");
+        writeInterned(INTERNED_ANNOTATION_NAMES, DEVICE_NS_IID, "device_ns");
+        out.close(interned);
+        out.closeTop(packet);
+        begun = true;
+        lastNs = ns;
+    }
+
+    private void writeClock(int id, long ns, boolean incremental) {
+        int clock = out.open(SNAPSHOT_CLOCKS);
+        out.varint(CLOCK_ID, id);
+        out.varint(CLOCK_TIMESTAMP, ns + shiftNs);
+        if (incremental) {
+            out.varint(CLOCK_IS_INCREMENTAL, 1);
+        }
+        out.close(clock);
+    }
+
+    private int openPacket(long ns) {
+        int packet = out.open(TRACE_PACKET);
+        out.varint(PACKET_TIMESTAMP, ns - lastNs);
+        lastNs = ns;
+        out.varint(PACKET_SEQUENCE_ID, PerfettoIds.sequence(track));
+        out.varint(PACKET_SEQUENCE_FLAGS, FLAGS_NEEDS_STATE);
+        return packet;
+    }
+
+    private int openEvent(int type, int lane) {
+        int event = out.open(PACKET_TRACK_EVENT);
+        out.varint(EVENT_TYPE, type);
+        if (lane > 0) {
+            out.varint(EVENT_TRACK_UUID, laneUuids.get(lane - 1));
+        }
+        return event;
+    }
+
+    private void writeName(int name) {
+        out.varint(EVENT_NAME_IID, names.nameIid(name));
+        out.varint(EVENT_CATEGORY_IIDS, names.categoryIid(name));
+    }
+
+    private void annotate(int nameIid, long value) {
+        if (value >= 0) {
+            int annotation = out.open(EVENT_ANNOTATIONS);
+            out.varint(ANNOTATION_NAME_IID, nameIid);
+            out.varint(ANNOTATION_INT, value);
+            out.close(annotation);
+        }
+    }
+
+    /** What the numbers in the same packet stand for. A category that was told before is told again. */
+    private void writeInterned(int name) {
+        int interned = out.open(PACKET_INTERNED_DATA);
+        writeInterned(INTERNED_CATEGORIES, names.categoryIid(name), names.category(name));
+        writeInterned(INTERNED_NAMES, names.nameIid(name), names.text(name));
+        out.close(interned);
+    }
+
+    private void writeInterned(int field, int iid, String text) {
+        int entry = out.open(field);
+        out.varint(INTERNED_IID, iid);
+        out.string(INTERNED_TEXT, text);
+        out.close(entry);
+    }
+}

@@ -1,0 +1,70 @@
+package org.brickprofiler.trace.write;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.List;
+import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.Track;
+
+/**
+ * Writes a timeline as a Perfetto trace ({@code .pftrace}), which <a href="https://ui.perfetto.dev">ui.perfetto.dev</a>
+ * and Perfetto's trace processor read. Stateless; any thread; holds a bounded buffer and the spans that are open.
+ *
+ * <ul>
+ *   <li>Each track is a sequence of packets of its own. Its names are told once, its times count from packet to packet.
+ *   <li>Times are the timeline's, as the clock MONOTONIC, with the calendar beside it. Only where there are negative
+ *       ones are all moved, by the same amount, to begin at 0: the format has no sign.
+ *   <li>Spans that overlap without nesting go on further tracks beside theirs, named {@code (lane 2)} and so on.
+ *   <li>Elements, layer and the device's time are debug annotations {@code elements}, {@code layer} and
+ *       {@code device_ns}, where they are known. A span that ends before it starts ends where it starts.
+ *   <li>Dropped spans are told beside the process's name, and by an instant {@code dropped spans} at the beginning.
+ * </ul>
+ */
+public final class PerfettoWriter {
+
+    private PerfettoWriter() {}
+
+    /**
+     * Writes a whole timeline.
+     *
+     * @param timeline what to write; it stays usable, also after a failure
+     * @param out where to; left open
+     * @throws IOException when {@code out} does; what was written until then is no complete trace
+     * @throws IllegalArgumentException for a timeline that breaks its own rules: a child before its parent, a stream
+     *     without a device, an event before an earlier one, a name that does not exist, values on a line that is no
+     *     counter
+     */
+    public static void write(Timeline timeline, OutputStream out) throws IOException {
+        try {
+            ProtoBuffer buffer = new ProtoBuffer(out);
+            write(timeline, buffer);
+            buffer.flush();
+        } catch (UncheckedIOException failed) {
+            throw failed.getCause();
+        }
+    }
+
+    private static void write(Timeline timeline, ProtoBuffer out) {
+        TraceInfo info = timeline.info();
+        List<Track> tracks = TrackOrder.checked(timeline.tracks());
+        long earliestNs = timeline.earliestNs();
+        long firstNs = Math.min(earliestNs, info.monotonicNs());
+        long shiftNs = firstNs < 0 ? -firstNs : 0;
+        PerfettoIds ids = new PerfettoIds(info, tracks.size());
+        PerfettoTracks descriptors = new PerfettoTracks(out, ids, info, tracks);
+        descriptors.writeClocks(shiftNs);
+        descriptors.writeProcess();
+        descriptors.writeTracks();
+        if (info.droppedSpans() > 0) {
+            descriptors.writeDropped(earliestNs + shiftNs);
+        }
+        PerfettoEvents events = new PerfettoEvents(out, ids, descriptors, tracks, timeline.names(), shiftNs);
+        for (int track = 0; track < tracks.size(); track++) {
+            events.begin(track);
+            timeline.replay(track, events);
+            events.end();
+        }
+    }
+}

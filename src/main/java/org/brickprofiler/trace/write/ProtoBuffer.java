@@ -1,0 +1,132 @@
+package org.brickprofiler.trace.write;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+
+/**
+ * Protocol buffers messages, written into a buffer that is handed on whenever a message at the top is complete and the
+ * buffer is full. A message inside another gets one byte for its length; one that turns out longer is moved. One
+ * thread at a time; allocates only when a single top message outgrows the buffer.
+ *
+ * <p>The encoding: <a href="https://protobuf.dev/programming-guides/encoding/">protobuf.dev</a>.
+ */
+final class ProtoBuffer {
+
+    private static final int FULL_BYTES = 1 << 16;
+    /** A tag and a varint of 64 bits, with some to spare. */
+    private static final int FIELD_BYTES = 24;
+
+    private static final int VARINT = 0;
+    private static final int FIXED64 = 1;
+    private static final int LENGTH_DELIMITED = 2;
+
+    private final OutputStream out;
+    private byte[] bytes = new byte[FULL_BYTES + 4 * 1024];
+    private int size;
+
+    ProtoBuffer(OutputStream out) {
+        this.out = out;
+    }
+
+    void varint(int field, long value) {
+        ensure(FIELD_BYTES);
+        put(tag(field, VARINT));
+        put(value);
+    }
+
+    void fixed64(int field, long value) {
+        ensure(FIELD_BYTES);
+        put(tag(field, FIXED64));
+        for (int shift = 0; shift < Long.SIZE; shift += Byte.SIZE) {
+            bytes[size++] = (byte) (value >>> shift);
+        }
+    }
+
+    void float64(int field, double value) {
+        fixed64(field, Double.doubleToRawLongBits(value));
+    }
+
+    void string(int field, String value) {
+        byte[] text = Utf8.bytes(value);
+        ensure(FIELD_BYTES + text.length);
+        put(tag(field, LENGTH_DELIMITED));
+        put(text.length);
+        System.arraycopy(text, 0, bytes, size, text.length);
+        size += text.length;
+    }
+
+    /** Begins a message inside the one that is open; returns what {@link #close} needs to end it. */
+    int open(int field) {
+        ensure(FIELD_BYTES);
+        put(tag(field, LENGTH_DELIMITED));
+        size++;
+        return size;
+    }
+
+    /** Ends the message that {@link #open} began last. */
+    void close(int content) {
+        int length = size - content;
+        if (length < 0x80) {
+            bytes[content - 1] = (byte) length;
+        } else {
+            closeLong(content, length);
+        }
+    }
+
+    private void closeLong(int content, int length) {
+        int further = varintBytes(length) - 1;
+        ensure(further);
+        System.arraycopy(bytes, content, bytes, content + further, length);
+        size = content - 1;
+        put(length);
+        size += length;
+    }
+
+    /** Ends a message at the top, and hands on what is full. */
+    void closeTop(int content) {
+        close(content);
+        if (size >= FULL_BYTES) {
+            try {
+                drain();
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
+            }
+        }
+    }
+
+    /** Hands on everything. */
+    void flush() throws IOException {
+        drain();
+        out.flush();
+    }
+
+    private void drain() throws IOException {
+        out.write(bytes, 0, size);
+        size = 0;
+    }
+
+    private static int tag(int field, int wireType) {
+        return field << 3 | wireType;
+    }
+
+    private void put(long value) {
+        long rest = value;
+        while ((rest & ~0x7FL) != 0) {
+            bytes[size++] = (byte) (rest | 0x80);
+            rest >>>= 7;
+        }
+        bytes[size++] = (byte) rest;
+    }
+
+    private static int varintBytes(int value) {
+        return (38 - Integer.numberOfLeadingZeros(value)) / 7;
+    }
+
+    private void ensure(int further) {
+        if (bytes.length - size < further) {
+            bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, size + further));
+        }
+    }
+}

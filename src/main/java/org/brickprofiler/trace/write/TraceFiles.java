@@ -1,0 +1,77 @@
+package org.brickprofiler.trace.write;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.zip.GZIPOutputStream;
+import org.brickprofiler.io.AtomicFile;
+import org.brickprofiler.trace.Timeline;
+
+/** Timelines as files, in the format that the file's name asks for. Stateless; any thread. */
+public final class TraceFiles {
+
+    private static final int GZIP_BUFFER_BYTES = 1 << 16;
+
+    private TraceFiles() {}
+
+    /**
+     * Writes a timeline. The file is there whole or not at all: see {@link AtomicFile}.
+     *
+     * @param timeline what to write; it stays usable, also after a failure
+     * @param path where to: {@code .pftrace} or {@code .perfetto-trace} for {@link PerfettoWriter}, {@code .json} or
+     *     {@code .json.gz} for {@link ChromeWriter}, in any case of letters
+     * @throws IOException when it cannot be written; the message names the path and the reason, and an older file
+     *     there is untouched
+     * @throws IllegalArgumentException for another ending, and for a timeline that breaks its own rules
+     */
+    public static void write(Timeline timeline, Path path) throws IOException {
+        AtomicFile.Content content = content(timeline, path);
+        AtomicFile.write(path, content);
+    }
+
+    /**
+     * Checks that the name of a file asks for a format, before there is anything to write.
+     *
+     * @param path where the timeline is to go
+     * @throws IllegalArgumentException for another ending
+     */
+    public static void requireFormat(Path path) {
+        formatOf(path);
+    }
+
+    private static AtomicFile.Content content(Timeline timeline, Path path) {
+        return switch (formatOf(path)) {
+            case PERFETTO -> out -> PerfettoWriter.write(timeline, out);
+            case CHROME -> out -> ChromeWriter.write(timeline, out);
+            case ZIPPED_CHROME -> out -> writeZipped(timeline, out);
+        };
+    }
+
+    private enum Format {
+        PERFETTO,
+        CHROME,
+        ZIPPED_CHROME
+    }
+
+    private static Format formatOf(Path path) {
+        String name = path.toString().toLowerCase(Locale.ROOT);
+        if (name.endsWith(".pftrace") || name.endsWith(".perfetto-trace")) {
+            return Format.PERFETTO;
+        }
+        if (name.endsWith(".json")) {
+            return Format.CHROME;
+        }
+        if (name.endsWith(".json.gz")) {
+            return Format.ZIPPED_CHROME;
+        }
+        throw new IllegalArgumentException(
+                "a trace is a file .pftrace, .perfetto-trace, .json or .json.gz, not " + path);
+    }
+
+    private static void writeZipped(Timeline timeline, OutputStream out) throws IOException {
+        GZIPOutputStream zipped = new GZIPOutputStream(out, GZIP_BUFFER_BYTES);
+        ChromeWriter.write(timeline, zipped);
+        zipped.finish();
+    }
+}

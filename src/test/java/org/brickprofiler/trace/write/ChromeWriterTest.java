@@ -1,0 +1,206 @@
+package org.brickprofiler.trace.write;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+import org.brickprofiler.Backend;
+import org.brickprofiler.report.Golden;
+import org.brickprofiler.trace.DeviceInfo;
+import org.brickprofiler.trace.SpanName;
+import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.Track;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+final class ChromeWriterTest {
+
+    private static FixedTimeline withInfo(TraceInfo info, Event... events) {
+        return FixedTimeline.ofOneThread(events).with(info);
+    }
+
+    private static FixedTimeline onDevice(List<Track> tracks, List<DeviceInfo> devices) {
+        return new FixedTimeline(
+                FixedTimeline.someInfo(OptionalInt.empty(), 1, 0, devices),
+                List.of(new SpanName("A", "Other")),
+                tracks,
+                tracks.stream()
+                        .map(track -> List.of(Event.span(5_000, 6_000, 0).flow(
+                                track.kind() == Track.Kind.HOST_THREAD ? 1 : 0,
+                                track.kind() == Track.Kind.HOST_THREAD ? 0 : 1)))
+                        .toList());
+    }
+
+    @Test
+    void theSampleIsWrittenAsBefore() throws IOException {
+        Golden.assertSame(ChromeTrace.of(FixedTimeline.sample()).text, getClass(), "sample.json");
+    }
+
+    @Test
+    void timesAreExactMicrosecondsSinceTheBase() throws IOException {
+        TraceInfo info = new TraceInfo(
+                "m", 1, OptionalInt.empty(), 1, 500, 1_700_000_000_123_456_789L, 0, OptionalLong.empty(), List.of());
+        ChromeTrace trace = ChromeTrace.of(withInfo(
+                info, Event.span(400, 401, 0), Event.span(1_400, 9_007_199_254_740_993_000L, 0)));
+
+        assertThat(trace.root.get("baseTimeNanoseconds").longValue()).isEqualTo(1_700_000_000_123_456_689L);
+        assertThat(trace.text)
+                .contains("\"ts\": 0.000, \"dur\": 0.001,")
+                .contains("\"ts\": 1.000, \"dur\": 9007199254740991.600,");
+        assertThat(ChromeTrace.ns(trace.spans().get(1).get("dur"))).isEqualTo(9_007_199_254_740_991_600L);
+    }
+
+    @Test
+    void negativeTimesCountFromTheFirst() throws IOException {
+        ChromeTrace trace = ChromeTrace.of(FixedTimeline.ofOneThread(Event.span(-2_500, -1_000, 0)));
+
+        assertThat(trace.text).contains("\"ts\": 0.000, \"dur\": 1.500,");
+        assertThat(trace.root.get("baseTimeNanoseconds").longValue()).isEqualTo(1_699_999_999_999_996_500L);
+    }
+
+    @Test
+    void aTimelineWithoutEventsIsATrace() throws IOException {
+        ChromeTrace trace = ChromeTrace.of(FixedTimeline.ofOneThread());
+
+        assertThat(trace.of("M")).hasSameSizeAs(trace.events).isNotEmpty();
+        assertThat(trace.root.get("baseTimeNanoseconds").longValue()).isEqualTo(1_700_000_000_000_000_000L);
+        assertThat(trace.root.has("distributedInfo")).isFalse();
+    }
+
+    @Test
+    void stepsAreNumberedUnlessTheyAre() throws IOException {
+        FixedTimeline timeline = new FixedTimeline(
+                FixedTimeline.someInfo(),
+                List.of(new SpanName("step", SpanName.STEP), new SpanName("ProfilerStep#77", SpanName.STEP)),
+                List.of(
+                        new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7),
+                        new Track(Track.Kind.HOST_THREAD, "other", Track.PROCESS, 8)),
+                List.of(
+                        List.of(Event.span(0, 1, 0), Event.span(1, 2, 1), Event.span(2, 3, 0)),
+                        List.of(Event.span(0, 1, 0))));
+
+        assertThat(ChromeTrace.of(timeline).of("X", "user_annotation"))
+                .extracting(step -> step.get("name").textValue())
+                .containsExactly("ProfilerStep#0", "ProfilerStep#77", "ProfilerStep#1", "ProfilerStep#0");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void onlyWhereAllDevicesAreCudasThereIsALaunchCall(Backend backend) throws IOException {
+        List<Track> tracks = List.of(
+                new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7),
+                new Track(Track.Kind.DEVICE, "device", Track.PROCESS, 0),
+                new Track(Track.Kind.STREAM, "stream", 1, 3));
+        DeviceInfo cuda = FixedTimeline.device(1, Backend.CUDA);
+
+        List<JsonNode> launches = ChromeTrace.of(onDevice(tracks, List.of(cuda, FixedTimeline.device(0, backend))))
+                .of("X", "cuda_runtime");
+
+        assertThat(launches).hasSize(backend == Backend.CUDA ? 1 : 0);
+        assertThat(ChromeTrace.of(onDevice(tracks, List.of())).of("X", "cuda_runtime")).isEmpty();
+    }
+
+    @Test
+    void aProcessThatHasADevicesNumberMovesAway() throws IOException {
+        List<Track> tracks = List.of(
+                new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7),
+                new Track(Track.Kind.DEVICE, "device", Track.PROCESS, 4711),
+                new Track(Track.Kind.STREAM, "stream", 1, 3));
+
+        assertThat(ChromeTrace.of(onDevice(tracks, List.of())).spans())
+                .extracting(span -> span.get("pid").longValue())
+                .containsExactly(1_004_711L, 4711L, 4711L);
+    }
+
+    @Test
+    void tracksNeverShareARow() throws IOException {
+        List<Track> tracks = List.of(
+                new Track(Track.Kind.HOST_THREAD, "a", Track.PROCESS, 7),
+                new Track(Track.Kind.HOST_THREAD, "b", Track.PROCESS, 7),
+                new Track(Track.Kind.HOST_THREAD, "c", Track.PROCESS, -3),
+                new Track(Track.Kind.HOST_THREAD, "d", Track.PROCESS, 1L << 40),
+                new Track(Track.Kind.DEVICE, "device", Track.PROCESS, 0),
+                new Track(Track.Kind.STREAM, "s", 4, 0),
+                new Track(Track.Kind.STREAM, "t", 4, 0));
+        ChromeTrace trace = ChromeTrace.of(onDevice(tracks, List.of()));
+
+        assertThat(trace.rowNames()).hasSize(7);
+        assertThat(trace.spans().stream().map(ChromeTrace.Row::of))
+                .doesNotHaveDuplicates()
+                .containsExactlyInAnyOrderElementsOf(trace.rowNames().keySet());
+        assertThat(trace.rowNames()).containsEntry(new ChromeTrace.Row(4711, 7), "a");
+        assertThat(trace.of("X", "kernel"))
+                .extracting(span -> span.get("args").get("stream").longValue())
+                .as("what is no stream has a number that none has")
+                .containsExactly(1L, 0L, 0L);
+    }
+
+    @Test
+    void aDeviceThatHasEventsOnItsStreamsOnlyHasNoRowOfItsOwn() throws IOException {
+        assertThat(ChromeTrace.of(FixedTimeline.sample()).rowNames().values())
+                .containsExactlyInAnyOrder("main", "worker-1", "worker-1 (lane 2)", "stream 7", "stream 8");
+    }
+
+    @Test
+    void countersOfOneNameStayApart() throws IOException {
+        FixedTimeline timeline = new FixedTimeline(
+                FixedTimeline.someInfo(),
+                List.of(),
+                List.of(
+                        new Track(Track.Kind.COUNTER, "c", Track.PROCESS, 0, "bytes"),
+                        new Track(Track.Kind.COUNTER, "c", Track.PROCESS, 1, "bytes"),
+                        new Track(Track.Kind.DEVICE, "d", Track.PROCESS, 0),
+                        new Track(Track.Kind.COUNTER, "c", 2, 0)),
+                List.of(
+                        List.of(Event.value(1, 2.5), Event.value(2, Double.NaN), Event.value(3, 1e300)),
+                        List.of(Event.value(1, Double.POSITIVE_INFINITY), Event.value(2, -0.5)),
+                        List.of(),
+                        List.of(Event.value(1, 7))));
+
+        assertThat(ChromeTrace.of(timeline).of("C"))
+                .extracting(value -> value.get("pid") + " " + value.get("name").textValue() + " "
+                        + value.get("args").get("value").doubleValue())
+                .containsExactly(
+                        "4711 c [bytes] 2.5",
+                        "4711 c [bytes] 1.0E300",
+                        "4711 c [bytes] (track 1) -0.5",
+                        "0 c 7.0");
+    }
+
+    @Test
+    void aTimelineThatBreaksItsRulesIsRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ChromeTrace.of(FixedTimeline.ofOneThread(Event.span(1, 2, -1))))
+                .withMessage("name -1 of 3");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ChromeTrace.of(FixedTimeline.ofOneThread(Event.value(1, 2))))
+                .withMessage("a value on the line main");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ChromeWriter.write(
+                        new UnsortedTimeline(FixedTimeline.ofOneThread()), new ByteArrayOutputStream()))
+                .withMessage("an event at 4 ns after one at 5 ns on the track main");
+    }
+
+    @Test
+    void aFailureIsToldAsItIsAndTheTimelineIsWrittenAtTheNextTry() throws IOException {
+        FixedTimeline timeline = FixedTimeline.sample();
+        String whole = ChromeTrace.of(timeline).text;
+
+        for (int bytes : Stream.of(0, 1 << 20).toList()) {
+            assertThatIOException()
+                    .isThrownBy(() -> ChromeWriter.write(new ManySpans(100_000), new FullDisk(bytes)))
+                    .withMessage("No space left on device");
+        }
+        assertThatIOException().isThrownBy(() -> ChromeWriter.write(timeline, new FullDisk(100)));
+
+        assertThat(ChromeTrace.of(timeline).text).isEqualTo(whole);
+    }
+}

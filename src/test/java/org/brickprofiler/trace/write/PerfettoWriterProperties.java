@@ -1,0 +1,98 @@
+package org.brickprofiler.trace.write;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent.Type.TYPE_COUNTER;
+import static org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent.Type.TYPE_INSTANT;
+import static org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent.Type.TYPE_SLICE_BEGIN;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.domains.Domain;
+import org.brickprofiler.trace.write.ExpectedEvents.Slice;
+import org.brickprofiler.trace.write.PerfettoDecoder.Decoded;
+import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackDescriptor;
+
+@Domain(Timelines.class)
+final class PerfettoWriterProperties {
+
+    private static PerfettoDecoder decoded(FixedTimeline timeline) throws IOException {
+        return PerfettoDecoder.decode(PerfettoWriterTest.written(timeline));
+    }
+
+    /** Of each track in the file the one in the timeline; lanes count as the track they stand beside. */
+    private static Map<Long, Integer> tracksOf(PerfettoDecoder trace, FixedTimeline timeline) {
+        Map<Long, Integer> tracks = new HashMap<>();
+        int index = -1;
+        for (TrackDescriptor track : trace.tracks.values()) {
+            boolean lane = index >= timeline.tracks().size();
+            tracks.put(track.getUuid(), lane ? tracks.getOrDefault(track.getParentUuid(), -1) : index);
+            index++;
+        }
+        return tracks;
+    }
+
+    @Property(tries = 400)
+    void everySpanComesBackOnItsTrack(@ForAll FixedTimeline timeline) throws IOException {
+        PerfettoDecoder trace = decoded(timeline);
+        Map<Long, Integer> tracks = tracksOf(trace, timeline);
+        long shiftNs = ExpectedEvents.shiftNs(timeline);
+
+        List<Slice> slices = trace.of(TYPE_SLICE_BEGIN).stream()
+                .map(slice -> new Slice(
+                        tracks.getOrDefault(slice.track(), -1),
+                        slice.name(),
+                        slice.category(),
+                        slice.startNs() - shiftNs,
+                        slice.endNs() - shiftNs,
+                        slice.annotations()))
+                .toList();
+
+        assertThat(slices).containsExactlyInAnyOrderElementsOf(ExpectedEvents.slices(timeline));
+    }
+
+    @Property(tries = 100)
+    void everyInstantAndValueComesBack(@ForAll FixedTimeline timeline) throws IOException {
+        PerfettoDecoder trace = decoded(timeline);
+        long shiftNs = ExpectedEvents.shiftNs(timeline);
+        List<Event> events = timeline.events().stream().flatMap(List::stream).toList();
+
+        assertThat(trace.of(TYPE_INSTANT))
+                .filteredOn(instant -> !instant.annotations().containsKey("dropped_spans"))
+                .extracting(instant -> instant.startNs() - shiftNs + instant.name())
+                .containsExactlyInAnyOrderElementsOf(events.stream()
+                        .filter(event -> event.kind() == Event.Kind.INSTANT)
+                        .map(event -> event.startNs()
+                                + ExpectedEvents.readable(
+                                        timeline.names().get(event.name()).name()))
+                        .toList());
+        assertThat(trace.of(TYPE_COUNTER)).extracting(Decoded::value).containsExactlyElementsOf(events.stream()
+                .filter(event -> event.kind() == Event.Kind.VALUE)
+                .map(Event::value)
+                .toList());
+    }
+
+    @Property(tries = 100)
+    void flowsComeBack(@ForAll FixedTimeline timeline) throws IOException {
+        List<Decoded> slices = decoded(timeline).of(TYPE_SLICE_BEGIN);
+        List<Event> spans = timeline.events().stream()
+                .flatMap(List::stream)
+                .filter(event -> event.kind() == Event.Kind.SPAN)
+                .toList();
+
+        for (long flow = 1; flow <= 4; flow++) {
+            long id = new PerfettoIds(timeline.info(), timeline.tracks().size()).flow(flow);
+            assertThat(slices.stream().filter(slice -> slice.flows().contains(id)))
+                    .hasSize((int) count(spans.stream().map(Event::flowOut).toList(), flow));
+            assertThat(slices.stream().filter(slice -> slice.terminatingFlows().contains(id)))
+                    .hasSize((int) count(spans.stream().map(Event::flowIn).toList(), flow));
+        }
+    }
+
+    private static long count(List<Long> flows, long flow) {
+        return flows.stream().filter(one -> one == flow).count();
+    }
+}
