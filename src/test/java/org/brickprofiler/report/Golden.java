@@ -14,25 +14,30 @@ import java.nio.file.Path;
 public final class Golden {
 
     private static final String REGENERATE = "golden.regenerate";
-    private static final Path FOLDER = Path.of("src", "test", "resources", "org", "brickprofiler", "report");
+    private static final Path RESOURCES = Path.of("src", "test", "resources");
 
     private Golden() {}
 
     static Path path(String name) {
-        return FOLDER.resolve(name);
+        return path(Golden.class, name);
+    }
+
+    private static Path path(Class<?> test, String name) {
+        return RESOURCES.resolve(test.getPackageName().replace('.', '/')).resolve(name);
     }
 
     static void assertSame(String actual, String name) throws IOException {
-        assertSame(actual, path(name));
+        assertSame(actual, Golden.class, name);
     }
 
-    /** Compares a text with a file of any folder of the test resources. */
-    public static void assertSame(String actual, Path path) throws IOException {
+    /** Compares with a file in the folder of a test's package. */
+    public static void assertSame(String actual, Class<?> test, String name) throws IOException {
+        Path path = path(test, name);
         if (Boolean.getBoolean(REGENERATE)) {
             Files.writeString(path, actual);
             fail("%s was written anew: look at the difference, then run without -D%s", path, REGENERATE);
         }
         String expected = Files.readString(path).replace("\r\n", "\n");
-        assertThat(actual).as(path.toString()).isEqualTo(expected);
+        assertThat(actual).as(name).isEqualTo(expected);
     }
 }
