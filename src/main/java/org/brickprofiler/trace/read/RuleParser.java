@@ -72,7 +72,7 @@ final class RuleParser {
         int begin = at;
         boolean quoted = line.charAt(at) == QUOTE;
         String name = quoted ? delimited(QUOTE) : word();
-        if (name.isEmpty()) {
+        if (name.isEmpty() || (name.startsWith(ARROW) && !quoted)) {
             throw errorAt(begin, "the brick has no name");
         }
         skipBlanks();

@@ -135,12 +135,12 @@ final class TraceParser {
                 mayEndHere = mayStayOpen;
                 token = parser.nextToken();
             }
-        } catch (JsonEOFException early) {
+        } catch (JsonProcessingException malformed) {
             // The format lets a bare array do without its end, so that a program that dies leaves a trace.
-            if (!mayEndHere) {
-                throw early;
+            if (!mayEndHere || !isEarlyEnd(malformed)) {
+                throw malformed;
             }
-            collector.openArray(offset());
+            collector.openArray(offset(parser.currentLocation()));
         }
     }
 
@@ -195,9 +195,17 @@ final class TraceParser {
     }
 
     private TraceFormatException fault(JsonProcessingException malformed) {
+        JsonLocation at = malformed.getLocation();
         // The parser's own message for this case names its source object and no more.
-        boolean early = malformed instanceof JsonEOFException;
-        String fault = early ? "the text ends too early" : malformed.getOriginalMessage();
-        return error(fault, malformed);
+        String fault = isEarlyEnd(malformed) ? "the text ends too early" : malformed.getOriginalMessage();
+        return new TraceFormatException(
+                source, offset(at == null ? parser.currentLocation() : at), fault, malformed);
+    }
+
+    /** The end between the elements of an array has no exception of its own. */
+    private static boolean isEarlyEnd(JsonProcessingException malformed) {
+        String message = malformed.getOriginalMessage();
+        return malformed instanceof JsonEOFException
+                || (message != null && message.startsWith("Unexpected end-of-input"));
     }
 }
