@@ -9,6 +9,7 @@ import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.io.JsonEOFException;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
+import java.io.CharConversionException;
 import java.io.IOException;
 import java.io.InputStream;
 
@@ -53,12 +54,13 @@ final class TraceParser {
                 trace.document();
             } catch (JsonProcessingException malformed) {
                 throw trace.fault(malformed);
-            } catch (TraceInput.DamagedException damaged) {
+            } catch (TraceInput.DamagedException | CharConversionException damaged) {
                 throw trace.error(String.valueOf(damaged.getMessage()), damaged);
             } catch (Rule.TooCostly tooCostly) {
                 throw trace.error(String.valueOf(tooCostly.getMessage()), tooCostly);
             }
-        } catch (TraceInput.DamagedException damaged) {
+        } catch (TraceInput.DamagedException | CharConversionException damaged) {
+            // The parser looks at the first bytes when it is made.
             throw new TraceFormatException(source, 0, String.valueOf(damaged.getMessage()), damaged);
         }
     }

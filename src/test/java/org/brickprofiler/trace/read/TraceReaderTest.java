@@ -123,6 +123,16 @@ final class TraceReaderTest {
     }
 
     @Test
+    void whatIsNotInAnyEncodingOfJsonIsRefused() {
+        assertThat(refused(() -> Traces.read(new byte[] {0, 0, (byte) 0xff, (byte) 0xfe, 0}, OPTIONS)).offset())
+                .isZero();
+        assertThat(refused(() -> Traces.read(new byte[] {'[', '"', (byte) 0xff, '"', ']'}, OPTIONS)))
+                .hasMessageContaining("Invalid UTF-8");
+        assertThat(refused(() -> Traces.read(new byte[] {0, 0, 0, '[', 0x7f, 0, 0, 0}, OPTIONS)))
+                .hasMessageStartingWith("the trace, offset ");
+    }
+
+    @Test
     void everyCutOfAnObjectIsRefused() {
         String whole = object(slice("a", 0, 5), slice("b", 10, 7));
 
