@@ -1,0 +1,141 @@
+package org.brickprofiler.trace.read;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import java.io.IOException;
+import java.math.BigInteger;
+import java.util.Set;
+
+/** Reads one event at a time; whatever gives no time or name is passed over. One thread. */
+final class EventParser {
+
+    private static final int PHASE = 1;
+    private static final int NAME = 1 << 1;
+    private static final int CATEGORY = 1 << 2;
+    private static final int START = 1 << 3;
+    private static final int ELAPSED = 1 << 4;
+    private static final int PROCESS = 1 << 5;
+    private static final int THREAD = 1 << 6;
+    private static final int ARGS = 1 << 7;
+    private static final int BYTES = 1 << 8;
+
+    private static final BigInteger LARGEST_BYTES = BigInteger.valueOf(Long.MAX_VALUE);
+
+    private final JsonParser parser;
+    private final Set<String> argKeys;
+    private final RawEvent event = new RawEvent();
+
+    /**
+     * Reads from a parser.
+     *
+     * @param parser the parser; the caller closes it
+     * @param argKeys the arguments to keep
+     */
+    EventParser(JsonParser parser, Set<String> argKeys) {
+        this.parser = parser;
+        this.argKeys = argKeys;
+    }
+
+    /**
+     * Reads an event.
+     *
+     * @param offset where it begins
+     * @return the event, valid until the next one is read
+     * @throws IOException when it is malformed
+     */
+    RawEvent read(long offset) throws IOException {
+        event.clear(offset);
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            JsonToken value = parser.nextToken();
+            switch (key) {
+                case "ph" -> {
+                    event.sawKey(PHASE);
+                    event.phase = phase(value);
+                }
+                case "name" -> {
+                    event.sawKey(NAME);
+                    event.name = Names.bounded(scalar(value));
+                }
+                case "cat" -> {
+                    event.sawKey(CATEGORY);
+                    event.category = Names.bounded(scalar(value));
+                }
+                case "ts" -> {
+                    event.sawKey(START);
+                    event.startNs = time(value);
+                }
+                case "dur" -> {
+                    event.sawKey(ELAPSED);
+                    event.elapsedNs = time(value);
+                }
+                case "pid" -> {
+                    event.sawKey(PROCESS);
+                    event.process = Names.bounded(scalar(value));
+                }
+                case "tid" -> {
+                    event.sawKey(THREAD);
+                    event.thread = Names.bounded(scalar(value));
+                }
+                case "args" -> {
+                    event.sawKey(ARGS);
+                    args(value);
+                }
+                default -> parser.skipChildren();
+            }
+        }
+        return event;
+    }
+
+    private char phase(JsonToken value) throws IOException {
+        String text = scalar(value);
+        return text.length() == 1 ? text.charAt(0) : RawEvent.NO_PHASE;
+    }
+
+    /** A string, number or truth value as it is written; nothing of anything else. */
+    private String scalar(JsonToken value) throws IOException {
+        if (value.isScalarValue() && value != JsonToken.VALUE_NULL) {
+            return parser.getText();
+        }
+        parser.skipChildren();
+        return "";
+    }
+
+    private long time(JsonToken value) throws IOException {
+        if (value.isNumeric() || value == JsonToken.VALUE_STRING) {
+            return Microseconds.toNs(
+                    parser.getTextCharacters(), parser.getTextOffset(), parser.getTextLength());
+        }
+        parser.skipChildren();
+        return value == JsonToken.VALUE_NULL ? Microseconds.ABSENT : Microseconds.MALFORMED;
+    }
+
+    private void args(JsonToken value) throws IOException {
+        if (value != JsonToken.START_OBJECT) {
+            parser.skipChildren();
+            return;
+        }
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            JsonToken argument = parser.nextToken();
+            if (key.equals("bytes")) {
+                event.sawKey(BYTES);
+                event.bytes = bytes(argument);
+            }
+            if (argKeys.contains(key)) {
+                event.args.put(key, Names.bounded(scalar(argument)));
+            } else {
+                parser.skipChildren();
+            }
+        }
+    }
+
+    private long bytes(JsonToken value) throws IOException {
+        if (value != JsonToken.VALUE_NUMBER_INT) {
+            return value == JsonToken.VALUE_NULL ? RawEvent.NO_BYTES : RawEvent.MALFORMED_BYTES;
+        }
+        BigInteger bytes = parser.getBigIntegerValue();
+        boolean right = bytes.signum() >= 0 && bytes.compareTo(LARGEST_BYTES) <= 0;
+        return right ? bytes.longValueExact() : RawEvent.MALFORMED_BYTES;
+    }
+}

@@ -1,0 +1,115 @@
+package org.brickprofiler.trace.read;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickTimers;
+
+/** The kernels of a trace, by numbers from 0 on, and what they count as. One thread. */
+final class Kernels {
+
+    /** The number of a kernel that a rule says to ignore. */
+    static final int IGNORED = -1;
+
+    private static final int CACHED = 2_048;
+
+    private final TraceRules rules;
+    private final int mostNames;
+    private final List<Kernel> kernels = new ArrayList<>();
+    private final Map<Kernel, Integer> numbers = new HashMap<>();
+    private final Map<CacheKey, Integer> cache = new BoundedCache();
+
+    /**
+     * A kernel. Immutable.
+     *
+     * @param name its name in the trace; {@code (other names)} of all that are not told apart
+     * @param target what it counts as
+     * @param matched whether a rule or its own name says so
+     * @param isCopy whether it is a copy or a fill, whose time goes with its bytes
+     */
+    record Kernel(String name, RuleTarget target, boolean matched, boolean isCopy) {
+
+        /** Whether all its executions do the same work. */
+        boolean canWarmUp() {
+            return !isCopy && !name.equals(BrickTimers.OTHER_NAMES);
+        }
+    }
+
+    private record CacheKey(KernelKey key, boolean isCopy) {}
+
+    /** Forgets what was not asked for the longest. */
+    private static final class BoundedCache extends LinkedHashMap<CacheKey, Integer> {
+        private static final long serialVersionUID = 1L;
+        private static final float LOAD_FACTOR = 0.75f;
+
+        BoundedCache() {
+            super(CACHED, LOAD_FACTOR, true);
+        }
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<CacheKey, Integer> eldest) {
+            return size() > CACHED;
+        }
+    }
+
+    Kernels(TraceRules rules, int mostNames) {
+        this.rules = rules;
+        this.mostNames = mostNames;
+    }
+
+    /**
+     * The number of an event's kernel.
+     *
+     * @return 0 or more, or {@link #IGNORED}
+     * @throws Rule.TooCostly when a rule takes too long
+     */
+    int number(RawEvent event, boolean isCopy) {
+        String name = event.name.isEmpty() ? Names.NONE : event.name;
+        CacheKey key = new CacheKey(new KernelKey(name, event.category, Map.copyOf(event.args)), isCopy);
+        Integer known = cache.get(key);
+        if (known == null) {
+            known = find(key.key(), isCopy);
+            cache.put(key, known);
+        }
+        return known;
+    }
+
+    private int find(KernelKey key, boolean isCopy) {
+        Optional<RuleTarget> target = rules.target(key).or(() -> RuleTarget.named(key.name()));
+        if (target.isPresent() && !target.get().counts()) {
+            return IGNORED;
+        }
+        Kernel kernel = new Kernel(
+                key.name(),
+                target.orElseGet(() -> new RuleTarget(key.name(), BrickCategory.OTHER)),
+                target.isPresent(),
+                isCopy);
+        Integer known = numbers.get(kernel);
+        if (known != null) {
+            return known;
+        }
+        return add(kernels.size() < mostNames ? kernel : oneOfOthers(kernel));
+    }
+
+    /** Past the bound kernels are told apart by what rules say of them only. */
+    private static Kernel oneOfOthers(Kernel kernel) {
+        String name = BrickTimers.OTHER_NAMES;
+        RuleTarget target = kernel.matched() ? kernel.target() : new RuleTarget(name, BrickCategory.OTHER);
+        return new Kernel(name, target, kernel.matched(), kernel.isCopy());
+    }
+
+    private int add(Kernel kernel) {
+        return numbers.computeIfAbsent(kernel, added -> {
+            kernels.add(added);
+            return kernels.size() - 1;
+        });
+    }
+
+    Kernel get(int number) {
+        return kernels.get(number);
+    }
+}

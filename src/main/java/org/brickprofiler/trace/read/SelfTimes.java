@@ -1,0 +1,164 @@
+package org.brickprofiler.trace.read;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Goes through events in order of time and says how much of each is its own: its interval without those of the events
+ * that it holds on the same row. So no time of a row counts twice, unless two events overlap and neither holds the
+ * other. One thread.
+ */
+final class SelfTimes {
+
+    private static final int ROWS_AT_THEIR_LIMIT = 64;
+
+    private final String source;
+    private final int mostOpen;
+    private final Sink sink;
+    private final IntObjectHashMap<Row> rows = new IntObjectHashMap<>();
+    private long open;
+
+    /** Takes events. */
+    interface Sink {
+        /**
+         * An event begins; called in order of time.
+         *
+         * @param event the event
+         * @return whether it counts
+         */
+        boolean begins(DeviceEvent event);
+
+        /**
+         * An event that counts overlaps one before it that counts, and neither holds the other.
+         *
+         * @param event the later one
+         */
+        void overlaps(DeviceEvent event);
+
+        /**
+         * An event is over; called once for each, in no order.
+         *
+         * @param event the event
+         * @param selfNs how much of it is its own, ns
+         * @param counts whether it counts
+         * @throws TraceFormatException when a sum is too large
+         */
+        void ends(DeviceEvent event, long selfNs, boolean counts) throws TraceFormatException;
+    }
+
+    /** An event that is not over yet. */
+    private static final class Open {
+        final DeviceEvent event;
+        final boolean counts;
+        private long heldUntilNs;
+        private long heldNs;
+
+        Open(DeviceEvent event, boolean counts) {
+            this.event = event;
+            this.counts = counts;
+            this.heldUntilNs = event.startNs();
+        }
+
+        boolean holds(DeviceEvent other) {
+            return other.endNs() <= event.endNs();
+        }
+
+        void hold(DeviceEvent inner) {
+            heldNs += Math.max(0, inner.endNs() - Math.max(inner.startNs(), heldUntilNs));
+            heldUntilNs = Math.max(heldUntilNs, inner.endNs());
+        }
+
+        long selfNs() {
+            return event.elapsedNs() - heldNs;
+        }
+    }
+
+    private static final class Row {
+        final List<Open> stack = new ArrayList<>();
+    }
+
+    private SelfTimes(String source, int mostOpen, Sink sink) {
+        this.source = source;
+        this.mostOpen = mostOpen;
+        this.sink = sink;
+    }
+
+    /**
+     * Goes through events.
+     *
+     * @param events the events, in order of time
+     * @param source what to call the trace in messages
+     * @param mostOpen how many events of a row may run at once
+     * @param sink takes the results
+     * @throws TraceFormatException when more run at once
+     * @throws IOException when the events cannot be read
+     */
+    static void of(EventSorter.Cursor events, String source, int mostOpen, Sink sink) throws IOException {
+        SelfTimes times = new SelfTimes(source, mostOpen, sink);
+        for (DeviceEvent event = events.next(); event != null; event = events.next()) {
+            times.begin(event);
+        }
+        times.endAll();
+    }
+
+    private void begin(DeviceEvent event) throws TraceFormatException {
+        Row row = rows.getIfAbsentPut(event.row(), Row::new);
+        endUntil(row, event.startNs());
+        if (row.stack.size() == mostOpen || open == (long) mostOpen * ROWS_AT_THEIR_LIMIT) {
+            throw new TraceFormatException(
+                    source, event.offset(), "too many events run at once; " + mostOpen + " is the limit of a row");
+        }
+        boolean counts = sink.begins(event);
+        Open holder = holder(row, event);
+        if (holder != null) {
+            holder.hold(event);
+        }
+        if (counts && overlapsAnother(row, event)) {
+            sink.overlaps(event);
+        }
+        row.stack.add(new Open(event, counts));
+        open++;
+    }
+
+    private static @Nullable Open holder(Row row, DeviceEvent event) {
+        for (int i = row.stack.size() - 1; i >= 0; i--) {
+            if (row.stack.get(i).holds(event)) {
+                return row.stack.get(i);
+            }
+        }
+        return null;
+    }
+
+    private static boolean overlapsAnother(Row row, DeviceEvent event) {
+        for (Open other : row.stack) {
+            if (other.counts && !other.holds(event)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void endUntil(Row row, long nowNs) throws TraceFormatException {
+        for (int i = row.stack.size() - 1; i >= 0; i--) {
+            if (row.stack.get(i).event.endNs() <= nowNs) {
+                end(row.stack.remove(i));
+            }
+        }
+    }
+
+    private void endAll() throws TraceFormatException {
+        for (Row row : rows.values()) {
+            for (Open left : row.stack) {
+                end(left);
+            }
+        }
+    }
+
+    private void end(Open over) throws TraceFormatException {
+        open--;
+        sink.ends(over.event, over.selfNs(), over.counts);
+    }
+}

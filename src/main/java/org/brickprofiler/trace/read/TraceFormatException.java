@@ -1,0 +1,59 @@
+package org.brickprofiler.trace.read;
+
+import java.io.IOException;
+
+/**
+ * Says that a text is no trace, is damaged, or is beyond a limit of the reading, and where. Immutable but for its stack
+ * trace.
+ */
+public final class TraceFormatException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String source;
+    private final long offset;
+
+    /**
+     * A fault at a place.
+     *
+     * @param source the file, or what else was read
+     * @param offset where, in bytes of the unpacked text; in characters where the text is UTF-16 or UTF-32
+     * @param fault what is wrong, with the offending value
+     */
+    TraceFormatException(String source, long offset, String fault) {
+        super(source + ", offset " + offset + ": " + fault);
+        this.source = source;
+        this.offset = offset;
+    }
+
+    /**
+     * A fault at a place that another exception found.
+     *
+     * @param source the file, or what else was read
+     * @param offset where, as above
+     * @param fault what is wrong
+     * @param cause the other exception
+     */
+    TraceFormatException(String source, long offset, String fault, Throwable cause) {
+        this(source, offset, fault);
+        initCause(cause);
+    }
+
+    /**
+     * What was read.
+     *
+     * @return the path of a file, or {@code "the trace"} of a stream
+     */
+    public String source() {
+        return source;
+    }
+
+    /**
+     * Where the fault is.
+     *
+     * @return bytes before it in the text, after unpacking; characters where the text is UTF-16 or UTF-32
+     */
+    public long offset() {
+        return offset;
+    }
+}

@@ -1,0 +1,90 @@
+package org.brickprofiler.trace.read;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.io.InputStream;
+
+/**
+ * A Kineto trace of any size that is made while it is read; and a program that reads one in its own virtual machine and
+ * prints what came out.
+ */
+final class LargeTrace extends InputStream {
+
+    private static final int EVENTS_A_PART = 64;
+    private static final String HEAD = "{\"schemaVersion\": 1, \"traceEvents\": [\n";
+    private static final String TAIL = "{}], \"traceName\": \"large\"}";
+
+    /** A launch on the host, its flow, and a kernel of 3 us on one of two streams, every 5 us; the clock is exact. */
+    private static final String EVENT = "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\":"
+            + " 4711, \"tid\": 4711, \"ts\": %1$d.250, \"dur\": 2.125, \"args\": {\"External id\": %2$d, \"cbid\": 211,"
+            + " \"correlation\": %2$d}},\n{\"ph\": \"s\", \"id\": %2$d, \"pid\": 4711, \"tid\": 4711, \"ts\": %1$d.250,"
+            + " \"cat\": \"ac2g\", \"name\": \"ac2g\"},\n{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"%3$s_%4$d\", \"pid\": 0,"
+            + " \"tid\": %5$d, \"ts\": %6$d.500, \"dur\": 3.000, \"args\": {\"External id\": %2$d, \"queued\": 0,"
+            + " \"device\": 0, \"context\": 1, \"stream\": %5$d, \"correlation\": %2$d, \"registers per thread\": 47,"
+            + " \"shared memory\": 0, \"blocks per SM\": 8, \"grid\": [864, 1, 1], \"block\": [256, 1, 1]}},\n";
+
+    private final long parts;
+    private final int names;
+    private long part;
+    private byte[] bytes = HEAD.getBytes(US_ASCII);
+    private int next;
+    private boolean over;
+
+    LargeTrace(long kernels, int names) {
+        this.parts = kernels / EVENTS_A_PART;
+        this.names = names;
+    }
+
+    @Override
+    public int read() {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0];
+    }
+
+    @Override
+    public int read(byte[] into, int from, int length) {
+        while (next == bytes.length) {
+            if (over) {
+                return -1;
+            }
+            next = 0;
+            over = part == parts;
+            bytes = (over ? TAIL : part()).getBytes(US_ASCII);
+            part++;
+        }
+        int read = Math.min(length, bytes.length - next);
+        System.arraycopy(bytes, next, into, from, read);
+        next += read;
+        return read;
+    }
+
+    /** Events in an order of their own within the part, and every other part late by two. */
+    private String part() {
+        StringBuilder text = new StringBuilder();
+        long base = part % 4 == 1 ? part + 2 : part % 4 == 3 ? part - 2 : part;
+        for (int i = EVENTS_A_PART - 1; i >= 0; i--) {
+            long number = base * EVENTS_A_PART + i;
+            long startUs = 1_700_000_000_000_000L + 5 * number;
+            text.append(EVENT.formatted(
+                    startUs - 4, number, "my_kernel", number % names, 7 + number % 2, startUs));
+        }
+        return text.toString();
+    }
+
+    /**
+     * Reads such a trace.
+     *
+     * @param arguments the number of kernels, a multiple of 256, and of their names
+     */
+    public static void main(String[] arguments) throws IOException {
+        long kernels = Long.parseLong(arguments[0]);
+        long[] bytes = new long[1];
+        TraceReading reading = TraceReader.read(
+                new LargeTrace(kernels, Integer.parseInt(arguments[1])),
+                ReadOptions.defaults().withProgress((bytesRead, totalBytes) -> bytes[0] = bytesRead));
+        System.out.println(bytes[0] + " " + reading.eventsRead() + " " + reading.eventsCounted() + " "
+                + reading.snapshot().totalNs() + " " + reading.busyNs() + " " + reading.wallNs() + " "
+                + reading.snapshot().bricks().size() + " " + reading.repairs().size());
+    }
+}

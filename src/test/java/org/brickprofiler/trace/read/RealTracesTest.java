@@ -1,0 +1,183 @@
+package org.brickprofiler.trace.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The tables of three real traces. The totals were taken from the files by a program that shares nothing with this one:
+ *
+ * <pre>{@code
+ * import gzip, json, sys, collections
+ * d = json.load(gzip.open(sys.argv[1]))
+ * ev = d if isinstance(d, list) else d['traceEvents']
+ * dev = [e for e in ev if e.get('cat') in ('kernel', 'gpu_memcpy', 'gpu_memset')] or [e for e in ev if e['ph'] == 'X']
+ * sums = collections.Counter(); count = collections.Counter()
+ * for e in dev: sums[e['name'][:40]] += e['dur']; count[e['name'][:40]] += 1
+ * for n in sums: print(count[n], sums[n], n)
+ * busy, until = 0, float('-inf')
+ * for a, b in sorted((e['ts'], e['ts'] + e['dur']) for e in dev):
+ *     busy += max(0, b - max(a, until)); until = max(until, b)
+ * print(len(ev), len(dev), sum(sums.values()), busy, until - min(e['ts'] for e in dev))
+ * }</pre>
+ *
+ * which prints, in microseconds, of the mixture of experts
+ *
+ * <pre>{@code
+ * 31056 1161389 attn
+ * 31056 4391443 moe
+ * 643 8981 embed
+ * 643 3453 final_norm
+ * 643 414118 lm_head
+ * 64041 64041 5979384 5971915 13616201
+ * }</pre>
+ *
+ * of the small run {@code 1348 98 49816 49758 16025575} with {@code 16 39080 Memcpy HtoD} (244,403,360 bytes) and
+ * {@code 3 8 Memset}, and of the training step {@code 109123 9450 501567 388587 464594} with
+ * {@code 42 130655 ncclKernel_SendRecv}, {@code 18 32880 ncclKernel_AllReduce} and {@code 150 50656 Memcpy HtoD}.
+ */
+final class RealTracesTest {
+
+    private static final long US = 1_000;
+
+    private static String table(ProfileSnapshot snapshot) {
+        return snapshot.bricks().stream()
+                .map(brick -> String.format(
+                        Locale.ROOT, "%s | %s | %d | %d", brick.name().substring(0, Math.min(40, brick.name().length())),
+                        brick.category().displayName(), brick.count(), brick.totalNs()))
+                .collect(Collectors.joining("\n", "", "\n"));
+    }
+
+    private static void assertGolden(TraceReading reading, String name) throws IOException {
+        Golden.assertSame(TraceText.render(reading) + "\n" + table(reading.snapshot()), name);
+    }
+
+    @Test
+    void mixtureOfExpertsWithWarmup() throws IOException {
+        TraceReading reading = Traces.read(Traces.MOE, ReadOptions.defaults().withKeepWarmup(true));
+
+        assertBrick(reading, "moe", 31_056, 4_391_443 * US);
+        assertBrick(reading, "attn", 31_056, 1_161_389 * US);
+        assertBrick(reading, "LmHead", 643, 414_118 * US);
+        assertBrick(reading, "Embedding", 643, 8_981 * US);
+        assertBrick(reading, "RmsNorm", 643, 3_453 * US);
+        assertThat(reading.snapshot().totalNs()).isEqualTo(5_979_384 * US);
+        assertThat(reading.busyNs()).isEqualTo(5_971_915 * US);
+        assertThat(reading.wallNs()).isEqualTo(13_616_201 * US);
+        assertThat(reading.leftOut()).isEmpty();
+        assertThat(reading.counting()).isEqualTo(Counting.ALL_SLICES);
+        assertThat(reading.rows()).isEqualTo(48);
+        assertThat(reading.repairs()).containsExactly(new Repair(Repair.Kind.OVERLAP, 1, 78));
+        assertGolden(reading, "moe-with-warmup.txt");
+    }
+
+    @Test
+    void mixtureOfExpertsLeavesTheFirstLayersWarmupOut() throws IOException {
+        TraceReading kept = Traces.read(Traces.MOE, ReadOptions.defaults().withKeepWarmup(true));
+
+        TraceReading reading = Traces.read(Traces.MOE, ReadOptions.defaults());
+
+        assertThat(reading.leftOut())
+                .containsExactly(
+                        new LeftOut(LeftOut.Reason.WARM_UP, "moe", 1, 170_219 * US),
+                        new LeftOut(LeftOut.Reason.WARM_UP, "attn", 1, 7_631 * US));
+        for (LeftOut part : reading.leftOut()) {
+            BrickStats with = kept.snapshot().brick(part.kernel()).orElseThrow();
+            assertBrick(reading, part.kernel(), with.count() - part.events(), with.totalNs() - part.elapsedNs());
+        }
+        assertBrick(reading, "LmHead", 643, 414_118 * US);
+        assertThat(reading.repairs()).isEmpty();
+        assertThat(reading.wallNs()).isEqualTo((13_616_201 - 170_392) * US);
+        assertGolden(reading, "moe.txt");
+    }
+
+    @Test
+    void smallKinetoRun() throws IOException {
+        TraceReading reading = Traces.read(Traces.SIMPLE_ADD, ReadOptions.defaults());
+
+        assertThat(reading.eventsRead()).isEqualTo(1_348);
+        assertThat(reading.eventsCounted()).isEqualTo(98);
+        assertThat(reading.snapshot().totalNs()).isEqualTo(49_816 * US);
+        assertThat(reading.busyNs()).isEqualTo(49_758 * US);
+        assertThat(reading.wallNs()).isEqualTo(16_025_575 * US);
+        assertBrick(reading, "HostToDevice", 16, 39_080 * US);
+        assertBrick(reading, "Memset", 3, 8 * US);
+        assertThat(reading.snapshot().brick("HostToDevice").orElseThrow().totalBytes()).isEqualTo(244_403_360);
+        assertThat(reading.ignored())
+                .isEqualTo(Map.of(
+                        IgnoredReason.HOST, 690L,
+                        IgnoredReason.ANNOTATION, 8L,
+                        IgnoredReason.WRAPPER, 1L,
+                        IgnoredReason.DEVICE_WAIT, 41L,
+                        IgnoredReason.FLOW, 470L,
+                        IgnoredReason.METADATA, 38L,
+                        IgnoredReason.INSTANT, 2L));
+        assertThat(reading.leftOut()).isEmpty();
+        assertThat(reading.repairs()).isEmpty();
+        assertThat(reading.snapshot().startedAt()).hasToString("2023-09-06T22:39:54.071305Z");
+        assertThat(reading.snapshot().environments()).hasSize(1);
+        assertGolden(reading, "simple-add.txt");
+    }
+
+    @Test
+    void kinetoTrainingStep() throws IOException {
+        TraceReading reading = Traces.read(Traces.TRAINING, ReadOptions.defaults());
+
+        assertThat(reading.eventsRead()).isEqualTo(109_123);
+        assertThat(reading.eventsCounted()).isEqualTo(9_450);
+        assertThat(reading.snapshot().totalNs()).isEqualTo(501_567 * US);
+        assertThat(reading.busyNs()).isEqualTo(388_587 * US);
+        assertThat(reading.wallNs()).isEqualTo(464_594 * US);
+        assertBrick(reading, "SendRecv", 42, 130_655 * US);
+        assertBrick(reading, "AllReduce", 18, 32_880 * US);
+        assertBrick(reading, "HostToDevice", 150, 50_656 * US);
+        assertThat(reading.leftOut()).isEmpty();
+        assertThat(reading.repairs()).isEmpty();
+        assertThat(reading.steps()).isEqualTo(6);
+        assertThat(reading.rows()).isEqualTo(4);
+        assertThat(reading.unmatched()).isEqualTo(new TraceReading.Unmatched(6, 54, 15_521 * US));
+        assertGolden(reading, "training-step.txt");
+    }
+
+    /** The program above, with {@code dev = [e for e in dev if e['ts'] >= 1661203462751272]}, prints {@code 109123 6300 354692 268212 312138}. */
+    @Test
+    void kinetoTrainingStepWithoutItsFirstTwoSteps() throws IOException {
+        TraceReading all = Traces.read(Traces.TRAINING, ReadOptions.defaults());
+
+        TraceReading reading =
+                Traces.read(Traces.TRAINING, ReadOptions.defaults().withSkipSteps(2));
+
+        assertThat(reading.leftOut()).allMatch(part -> part.reason() == LeftOut.Reason.SKIPPED_STEP);
+        assertThat(reading.eventsCounted()).isEqualTo(6_300);
+        assertThat(reading.snapshot().totalNs()).isEqualTo(354_692 * US);
+        assertThat(reading.busyNs()).isEqualTo(268_212 * US);
+        assertThat(reading.wallNs()).isEqualTo(312_138 * US);
+        assertThat(reading.snapshot().totalNs() + reading.leftOutNs())
+                .isEqualTo(all.snapshot().totalNs());
+        assertThat(reading.snapshot().startedAt()).hasToString("2022-08-22T21:24:22.751781Z");
+        assertGolden(reading, "training-step-skip-2.txt");
+    }
+
+    @Test
+    void everyShareOfTheSummaryNamesItsBase() throws IOException {
+        List<String> shares = TraceText.render(TraceReader.read(Traces.TRAINING))
+                .lines()
+                .filter(line -> line.contains("%"))
+                .toList();
+
+        assertThat(shares).hasSize(3).allSatisfy(line -> assertThat(line).containsPattern("% of (wall|brick) time"));
+    }
+
+    private static void assertBrick(TraceReading reading, String name, long count, long totalNs) {
+        BrickStats brick = reading.snapshot().brick(name).orElseThrow();
+        assertThat(brick.count()).as("count of %s", name).isEqualTo(count);
+        assertThat(brick.totalNs()).as("total of %s", name).isEqualTo(totalNs);
+    }
+}

@@ -1,0 +1,159 @@
+package org.brickprofiler.trace.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.brickprofiler.trace.read.Traces.array;
+import static org.brickprofiler.trace.read.Traces.slice;
+import static org.brickprofiler.trace.read.Traces.totalNs;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What is left out of the beginning. */
+final class StepsAndWarmupTest {
+
+    private static final ReadOptions OPTIONS = ReadOptions.defaults();
+
+    private static String step(int number, int tid, long ts) {
+        return slice("ProfilerStep#" + number, "user_annotation", tid, ts, 90);
+    }
+
+    /** Three steps of 100 us, whose marks stand at the end and out of order. */
+    private static String threeSteps() {
+        return array(
+                slice("early", "kernel", 7, -50, 5), slice("k1", "kernel", 7, 10, 20), slice("k2", "kernel", 7, 110, 20),
+                slice("late1", "kernel", 8, 95, 30), slice("k3", "kernel", 7, 210, 20), step(9, 1, 200), step(7, 1, 0),
+                step(8, 1, 105), step(8, 2, 100), slice("ProfilerStep", "user_annotation", 1, 0, 1));
+    }
+
+    @Test
+    void skippedStepsAreLeftOutByTheTimeTheirEventsBegin() throws IOException {
+        TraceReading reading = Traces.read(threeSteps(), OPTIONS.withSkipSteps(1));
+
+        assertThat(reading.steps()).isEqualTo(3);
+        assertThat(reading.leftOut())
+                .containsExactly(
+                        new LeftOut(LeftOut.Reason.SKIPPED_STEP, "late1", 1, 30_000),
+                        new LeftOut(LeftOut.Reason.SKIPPED_STEP, "k1", 1, 20_000),
+                        new LeftOut(LeftOut.Reason.SKIPPED_STEP, "early", 1, 5_000));
+        assertThat(reading.eventsCounted()).isEqualTo(2);
+        assertThat(reading.wallNs()).isEqualTo(120_000);
+        assertThat(reading.busyNs()).isEqualTo(40_000);
+    }
+
+    @Test
+    void aStepBeginsWithTheFirstThreadThatMarksIt() throws IOException {
+        String events = array(slice("k", "kernel", 7, 102, 1), step(1, 1, 0), step(2, 1, 105), step(2, 2, 100));
+
+        assertThat(Traces.read(events, OPTIONS.withSkipSteps(1)).eventsCounted()).isOne();
+    }
+
+    @Test
+    void noStepIsSkippedWithoutAsking() throws IOException {
+        assertThat(Traces.read(threeSteps()).eventsCounted()).isEqualTo(5);
+    }
+
+    @Test
+    void moreStepsThanThereAreCannotBeSkipped() {
+        assertThatThrownBy(() -> Traces.read(threeSteps(), OPTIONS.withSkipSteps(3)))
+                .isInstanceOf(TraceFormatException.class)
+                .hasMessageContaining("cannot skip 3 steps: the trace marks 3");
+    }
+
+    /** A series of durations of one kernel, one every ms, from the last to the first. */
+    private static String series(String cat, long... durations) {
+        List<String> events = new ArrayList<>();
+        for (int i = durations.length - 1; i >= 0; i--) {
+            events.add(slice("k", cat, 7, 1_000L * i, durations[i]));
+        }
+        return array(events.toArray(String[]::new));
+    }
+
+    private static long[] steady(long... first) {
+        long[] all = new long[first.length + 40];
+        Arrays.fill(all, 10);
+        System.arraycopy(first, 0, all, 0, first.length);
+        return all;
+    }
+
+    @Test
+    void firstExecutionsFarOutOfLineAreWarmup() throws IOException {
+        TraceReading reading = Traces.read(series("kernel", steady(900, 300)));
+
+        assertThat(reading.leftOut()).containsExactly(new LeftOut(LeftOut.Reason.WARM_UP, "k", 2, 1_200_000));
+        assertThat(totalNs(reading, "k")).isEqualTo(400_000);
+        assertThat(reading.wallNs()).isEqualTo((39_000 + 10) * 1_000L);
+    }
+
+    @Test
+    void warmupCanBeKept() throws IOException {
+        TraceReading reading = Traces.read(series("kernel", steady(900, 300)), OPTIONS.withKeepWarmup(true));
+
+        assertThat(reading.leftOut()).isEmpty();
+        assertThat(totalNs(reading, "k")).isEqualTo(1_600_000);
+    }
+
+    @Test
+    void warmupEndsWithTheFirstExecutionInLine() throws IOException {
+        assertThat(Traces.read(series("kernel", steady(900, 10, 300))).eventsLeftOut()).isOne();
+        assertThat(Traces.read(series("kernel", steady(10, 900))).eventsLeftOut()).isZero();
+    }
+
+    @Test
+    void tenTimesTheMedianIsTheBound() throws IOException {
+        assertThat(Traces.read(series("kernel", steady(100))).eventsLeftOut()).isZero();
+        assertThat(Traces.read(series("kernel", steady(101))).eventsLeftOut()).isOne();
+    }
+
+    @Test
+    void whatHappensAgainIsNoWarmup() throws IOException {
+        long[] again = steady(900);
+        again[30] = 450;
+        assertThat(Traces.read(series("kernel", again)).eventsLeftOut()).isZero();
+        again[30] = 449;
+        assertThat(Traces.read(series("kernel", again)).eventsLeftOut()).isOne();
+    }
+
+    @Test
+    void copiesAndRareKernelsAreNeverWarmup() throws IOException {
+        assertThat(Traces.read(series("gpu_memcpy", steady(900))).eventsLeftOut()).isZero();
+        long[] few = Arrays.copyOf(steady(900), 23);
+        assertThat(Traces.read(series("kernel", few)).eventsLeftOut()).isZero();
+        assertThat(Traces.read(series("kernel", Arrays.copyOf(steady(900), 24))).eventsLeftOut()).isOne();
+    }
+
+    @Test
+    void idleTimeDoesNotGrowByWhatWasLeftOut() throws IOException {
+        List<String> events = new ArrayList<>();
+        events.add(slice("first", "kernel", 8, 0, 10));
+        events.add(slice("k", "kernel", 7, 20, 900));
+        for (int i = 0; i < 30; i++) {
+            events.add(slice("k", "kernel", 7, 920 + 10L * i, 10));
+        }
+
+        TraceReading reading = Traces.read(array(events.toArray(String[]::new)));
+
+        assertThat(reading.leftOutNs()).isEqualTo(900_000);
+        assertThat(reading.wallNs()).isEqualTo(320_000);
+        assertThat(reading.idleNs()).isEqualTo(10_000);
+    }
+
+    @Test
+    void skippedStepsDoNotHideWarmup() throws IOException {
+        List<String> events = new ArrayList<>(List.of(step(1, 1, 0), step(2, 1, 100)));
+        events.add(slice("k", "kernel", 7, 10, 1));
+        events.add(slice("k", "kernel", 7, 110, 900));
+        for (int i = 0; i < 30; i++) {
+            events.add(slice("k", "kernel", 7, 2_000 + 10L * i, 5));
+        }
+
+        TraceReading reading = Traces.read(array(events.toArray(String[]::new)), OPTIONS.withSkipSteps(1));
+
+        assertThat(reading.leftOut())
+                .extracting(LeftOut::reason)
+                .containsExactly(LeftOut.Reason.SKIPPED_STEP, LeftOut.Reason.WARM_UP);
+    }
+}

@@ -1,0 +1,506 @@
+package org.brickprofiler.trace.read;
+
+import static java.nio.charset.StandardCharsets.UTF_16LE;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.brickprofiler.trace.read.Traces.array;
+import static org.brickprofiler.trace.read.Traces.object;
+import static org.brickprofiler.trace.read.Traces.repair;
+import static org.brickprofiler.trace.read.Traces.slice;
+import static org.brickprofiler.trace.read.Traces.totalNs;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class TraceReaderTest {
+
+    private static final ReadOptions OPTIONS = ReadOptions.defaults();
+
+    @TempDir
+    Path folder;
+
+    // ---- forms of the text ----
+
+    @Test
+    void readsAnArrayAndAnObjectPlainAndPackedAlike() throws IOException {
+        String[] events = {slice("a", 0, 5), slice("b", 10, 7)};
+        TraceReading expected = Traces.read(array(events));
+
+        assertThat(totalNs(expected, "a")).isEqualTo(5_000);
+        assertThat(Traces.read(object(events))).isEqualTo(expected);
+        assertThat(Traces.read(Traces.packed(array(events)), OPTIONS)).isEqualTo(expected);
+        assertThat(Traces.read(("\ufeff" + array(events)).getBytes(UTF_8), OPTIONS)).isEqualTo(expected);
+        assertThat(Traces.read(array(events).getBytes(UTF_16LE), OPTIONS).snapshot()).isEqualTo(expected.snapshot());
+    }
+
+    @Test
+    void readsPackedFilesInSeveralParts() throws IOException {
+        ByteArrayOutputStream parts = new ByteArrayOutputStream();
+        parts.write(Traces.packed("[" + slice("a", 0, 5) + ","));
+        parts.write(Traces.packed(slice("a", 10, 5) + "]"));
+
+        assertThat(totalNs(Traces.read(parts.toByteArray(), OPTIONS), "a")).isEqualTo(10_000);
+    }
+
+    @Test
+    void findsTheEventsWhereverTheyStand() throws IOException {
+        String before = "{\"x\": [1, {\"traceEvents\": 3}], \"traceEvents\": " + array(slice("a", 0, 5)) + "}";
+        String after = "{\"traceEvents\": " + array(slice("a", 0, 5)) + ", \"x\": {\"y\": [[]]}}";
+
+        assertThat(totalNs(Traces.read(before), "a")).isEqualTo(5_000);
+        assertThat(totalNs(Traces.read(after), "a")).isEqualTo(5_000);
+    }
+
+    @Test
+    void aTraceWithoutEventsIsEmpty() throws IOException {
+        TraceReading reading = Traces.read("[]");
+
+        assertThat(reading.snapshot().bricks()).isEmpty();
+        assertThat(reading.wallNs()).isZero();
+        assertThat(TraceText.render(reading)).contains("0 of 0 events read");
+    }
+
+    @Test
+    void tellsTheTimeWhereTheTraceDoes() throws IOException {
+        String relative = "{\"traceEvents\": " + array(slice("a", 1_000_000, 5))
+                + ", \"baseTimeNanoseconds\": 1700000000000000000}";
+
+        assertThat(Traces.read(relative).snapshot().startedAt()).hasToString("2023-11-14T22:13:21Z");
+        assertThat(Traces.read(array(slice("a", 1_700_000_001_000_000L, 5))).snapshot().startedAt())
+                .hasToString("2023-11-14T22:13:21Z");
+        assertThat(Traces.read(array(slice("a", 1_000_000, 5))).snapshot().startedAt())
+                .hasToString("1970-01-01T00:00:00Z");
+    }
+
+    // ---- damaged text ----
+
+    private static TraceFormatException refused(ThrowingCallable reading) {
+        Throwable[] thrown = new Throwable[1];
+        assertThatThrownBy(reading).isInstanceOf(TraceFormatException.class).satisfies(caught -> thrown[0] = caught);
+        return (TraceFormatException) thrown[0];
+    }
+
+    private static TraceFormatException refused(String text) {
+        return refused(() -> Traces.read(text));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " \n", "<html>", "3", "\"x\"", "nonsense", "{\"a\": 1}", "{\"traceEvents\": {}}",
+        "{\"traceEvents\": [], \"traceEvents\": []}", "[1]", "[[]]", "[{\"a\": 1, \"name\": \"x\"}]", "[] []", "{", "[{]",
+        "{\"traceEvents\": [", "{\"traceEvents\": []", "[{\"ph\": \"X\"", "\u0000\u0001"})
+    void whatIsNoTraceIsRefused(String text) {
+        TraceFormatException refused = refused(text);
+
+        assertThat(refused.offset()).isBetween(0L, (long) text.length());
+        assertThat(refused).hasMessageStartingWith("the trace, offset " + refused.offset() + ": ");
+    }
+
+    @Test
+    void saysWhatIsWrongAndWhere() {
+        assertThat(refused("")).hasMessage("the trace, offset 0: the text is empty");
+        assertThat(refused("{\"bricks\": []}")).hasMessageContaining("no traceEvents");
+        assertThat(refused("[{\"ph\": \"X\"}, 7]")).hasMessageContaining("offset 14: an element");
+        assertThat(refused("[{\"ph\": \"X\"}] x")).hasMessageContaining("offset 14").hasMessageContaining("'x'");
+        assertThat(refused("[{\"ph\": \"X\", \"n")).hasMessageContaining("the text ends too early");
+    }
+
+    @Test
+    void whatIsNotInAnyEncodingOfJsonIsRefused() {
+        assertThat(refused(() -> Traces.read(new byte[] {0, 0, (byte) 0xff, (byte) 0xfe, 0}, OPTIONS)).offset())
+                .isZero();
+        assertThat(refused(() -> Traces.read(new byte[] {'[', '"', (byte) 0xff, '"', ']'}, OPTIONS)))
+                .hasMessageContaining("Invalid UTF-8");
+        assertThat(refused(() -> Traces.read(new byte[] {0, 0, 0, '[', 0x7f, 0, 0, 0}, OPTIONS)))
+                .hasMessageStartingWith("the trace, offset ");
+    }
+
+    @Test
+    void everyCutOfAnObjectIsRefused() {
+        String whole = object(slice("a", 0, 5), slice("b", 10, 7));
+
+        for (int length = 0; length < whole.length(); length++) {
+            String cut = whole.substring(0, length);
+            assertThat(refused(cut).offset()).as(cut).isBetween(0L, (long) length);
+        }
+    }
+
+    @Test
+    void everyCutOfAnArrayIsRefusedOrReported() throws IOException {
+        String first = slice("a", 0, 5);
+        String whole = array(first, slice("b", 10, 7));
+
+        for (int length = 0; length < whole.length(); length++) {
+            String cut = whole.substring(0, length);
+            boolean afterAnEvent = cut.stripTrailing().endsWith("}") || cut.stripTrailing().endsWith("},");
+            if (afterAnEvent) {
+                TraceReading reading = Traces.read(cut);
+                assertThat(repair(reading, Repair.Kind.OPEN_ARRAY).count()).isOne();
+                assertThat(reading.eventsCounted()).isBetween(1L, 2L);
+            } else {
+                refused(cut);
+            }
+        }
+    }
+
+    @Test
+    void everyCutOfAPackedFileIsRefused() {
+        byte[] whole = Traces.packed(object(slice("a", 0, 5), slice("b", 10, 7)));
+
+        for (int length = 0; length < whole.length; length++) {
+            byte[] cut = Arrays.copyOf(whole, length);
+            refused(() -> Traces.read(cut, OPTIONS));
+        }
+    }
+
+    @Test
+    void aDamagedPackedFileIsRefused() {
+        byte[] damaged = Traces.packed(object(slice("a", 0, 5)));
+        damaged[damaged.length - 8] ^= 1;
+
+        assertThat(refused(() -> Traces.read(damaged, OPTIONS))).hasMessageContaining("the packed file is damaged");
+    }
+
+    @Test
+    void namesTheFile() throws IOException {
+        Path file = Files.writeString(folder.resolve("t.json"), "[{]");
+
+        assertThat(refused(() -> TraceReader.read(file)))
+                .hasMessageStartingWith(file + ", offset ")
+                .satisfies(refused -> assertThat(refused.source()).isEqualTo(file.toString()));
+        assertThatThrownBy(() -> TraceReader.read(folder.resolve("none")))
+                .isExactlyInstanceOf(IOException.class)
+                .hasMessage("cannot read " + folder.resolve("none") + ": it does not exist");
+    }
+
+    @Test
+    void emptyElementsMeanNothing() throws IOException {
+        TraceReading reading = Traces.read("[" + slice("a", 0, 5) + ", {}, null,\n]");
+
+        assertThat(reading.ignored()).isEqualTo(Map.of(IgnoredReason.EMPTY, 2L));
+        assertThat(reading.repairs()).isEmpty();
+    }
+
+    // ---- faulty events ----
+
+    @Test
+    void faultyEventsAreDroppedAndCounted() throws IOException {
+        TraceReading reading = Traces.read(array(
+                slice("a", 0, 5),
+                "{\"name\": \"no phase\", \"ts\": 1, \"dur\": 1}",
+                "{\"ph\": \"XX\", \"ts\": 1, \"dur\": 1}",
+                "{\"ph\": \"X\", \"ts\": 1}",
+                "{\"ph\": \"X\", \"dur\": 1}",
+                "{\"ph\": \"X\", \"ts\": null, \"dur\": 1}",
+                "{\"ph\": \"X\", \"ts\": \"soon\", \"dur\": 1}",
+                "{\"ph\": \"X\", \"ts\": 1, \"dur\": NaN}",
+                "{\"ph\": \"X\", \"ts\": 1, \"dur\": [2]}",
+                "{\"ph\": \"X\", \"ts\": 1e300, \"dur\": 1}",
+                "{\"ph\": \"X\", \"ts\": 4611686018427387, \"dur\": 4611686018427387}",
+                slice("a", 9, -3)));
+
+        assertThat(reading.eventsCounted()).isOne();
+        assertThat(reading.repairs())
+                .extracting(Repair::kind, Repair::count)
+                .containsExactly(
+                        tuple(Repair.Kind.NO_PHASE, 2L),
+                        tuple(Repair.Kind.NO_TIME, 3L),
+                        tuple(Repair.Kind.MALFORMED_TIME, 3L),
+                        tuple(Repair.Kind.TIME_OUT_OF_RANGE, 2L),
+                        tuple(Repair.Kind.NEGATIVE_DURATION, 1L));
+        assertThat(TraceText.render(reading)).contains("1 negative duration, dropped; first at offset ");
+    }
+
+    @Test
+    void aRepeatedKeyIsReported() throws IOException {
+        TraceReading reading =
+                Traces.read("[{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 5, \"dur\": 7}]");
+
+        assertThat(totalNs(reading, "a")).isEqualTo(7_000);
+        assertThat(reading.repairs()).containsExactly(new Repair(Repair.Kind.REPEATED_KEY, 1, 1));
+    }
+
+    @Test
+    void timesAreExact() throws IOException {
+        String event = "[{\"ph\": \"X\", \"name\": \"a\", \"ts\": %s, \"dur\": %s}]";
+
+        assertThat(totalNs(Traces.read(event.formatted("1694039994071305.123", "0.0015")), "a")).isEqualTo(2);
+        assertThat(totalNs(Traces.read(event.formatted("\"17\"", "\"1.5e1\"")), "a")).isEqualTo(15_000);
+        assertThat(totalNs(Traces.read(event.formatted("-5.5", "1694039994071305.999")), "a"))
+                .isEqualTo(1_694_039_994_071_305_999L);
+    }
+
+    @Test
+    void aSliceWithoutNameHasAStandIn() throws IOException {
+        assertThat(totalNs(Traces.read("[{\"ph\": \"X\", \"ts\": 1, \"dur\": 5}]"), Names.NONE)).isEqualTo(5_000);
+    }
+
+    @Test
+    void sumsThatDoNotFitAreRefused() {
+        String half = "{\"ph\": \"X\", \"name\": \"a\", \"tid\": %d, \"ts\": 0, \"dur\": 4600000000000000}";
+        String full = "{\"ph\":\"X\",\"ts\":%d,\"dur\":1,\"cat\":\"gpu_memcpy\",\"args\":{\"bytes\":9223372036854775807}}";
+
+        assertThat(refused(array(half.formatted(1), half.formatted(2), half.formatted(3))))
+                .hasMessageContaining("exceeds 2^63");
+        assertThat(refused(array(full.formatted(1), full.formatted(2)))).hasMessageContaining("exceeds 2^63");
+    }
+
+    // ---- what counts ----
+
+    @Test
+    void onlyTheDevicesEventsCountWhereTheyAreMarked() throws IOException {
+        String flow = "{\"ph\": \"%s\", \"cat\": \"ac2g\", \"name\": \"ac2g\", \"id\": 1, \"ts\": 3, \"pid\": 1, \"tid\": 7}";
+        TraceReading reading = Traces.read(object(
+                "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1}",
+                slice("aten::mm", "cpu_op", 100, 0, 50),
+                slice("cudaLaunchKernel", "cuda_runtime", 100, 1, 2),
+                flow.formatted("s"),
+                flow.formatted("f"),
+                slice("all", "Trace", 1, 0, 1_000),
+                slice("ProfilerStep#1", "gpu_user_annotation", 7, 0, 90),
+                slice("mine", "user_annotation", 100, 0, 90),
+                slice("Stream Sync", "cuda_sync", 7, 0, 500),
+                slice("ampere_sgemm_32x32", "kernel", 7, 10, 30),
+                slice("Memcpy HtoD (Pinned -> Device)", "gpu_memcpy", 7, 50, 10),
+                slice("Memset (Device)", "gpu_memset", 7, 65, 1),
+                slice("aten::late", "cpu_op", 100, 60, 5)));
+
+        assertThat(reading.counting()).isEqualTo(Counting.DEVICE_EVENTS);
+        assertThat(reading.snapshot().bricks())
+                .extracting(BrickStats::name)
+                .containsExactly("Gemm", "HostToDevice", "Memset");
+        assertThat(reading.wallNs()).isEqualTo(56_000);
+        assertThat(reading.busyNs()).isEqualTo(41_000);
+        assertThat(reading.idleNs()).isEqualTo(15_000);
+        assertThat(reading.ignored())
+                .isEqualTo(Map.of(
+                        IgnoredReason.HOST, 3L, IgnoredReason.ANNOTATION, 2L, IgnoredReason.WRAPPER, 1L,
+                        IgnoredReason.DEVICE_WAIT, 1L, IgnoredReason.FLOW, 2L, IgnoredReason.METADATA, 1L));
+    }
+
+    @Test
+    void theOldCategoriesAreTheDevicesToo() throws IOException {
+        TraceReading reading = Traces.read(array(
+                slice("op", "Operator", 1, 0, 9), slice("k", "Kernel", 7, 1, 2), slice("c", "Memcpy", 7, 4, 2)));
+
+        assertThat(reading.eventsCounted()).isEqualTo(2);
+        assertThat(reading.counting()).isEqualTo(Counting.DEVICE_EVENTS);
+    }
+
+    @Test
+    void namesOfTheHostTakeNoRoomFromTheDevices() throws IOException {
+        List<String> events = new ArrayList<>();
+        IntStream.range(0, 20).forEach(i -> events.add(slice("op" + i, "cpu_op", 1, i, 1)));
+        events.add(slice("mine", "kernel", 7, 1, 2));
+        ReadLimits few = new ReadLimits(10, 1_000, 3, 10, 10);
+
+        assertThat(totalNs(Traces.read(array(events.toArray(String[]::new)), OPTIONS.withLimits(few)), "mine"))
+                .isEqualTo(2_000);
+    }
+
+    @Test
+    void bytesOfCopiesAreKept() throws IOException {
+        String copy = "{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy DtoH\", \"ts\": 1, \"dur\": 1,"
+                + " \"args\": {\"bytes\": %s}}";
+
+        TraceReading right = Traces.read(array(copy.formatted("4096")));
+        assertThat(right.snapshot().brick("DeviceToHost").orElseThrow().totalBytes()).isEqualTo(4_096);
+        for (String wrong : List.of("-1", "1.5", "\"many\"", "1e99", "9223372036854775808", "[]")) {
+            TraceReading reading = Traces.read(array(copy.formatted(wrong)));
+            assertThat(reading.snapshot().totalNs()).isEqualTo(1_000);
+            assertThat(repair(reading, Repair.Kind.MALFORMED_BYTES).count()).as(wrong).isOne();
+        }
+    }
+
+    @Test
+    void aSliceThatHoldsOthersCountsWithTheRest() throws IOException {
+        TraceReading reading = Traces.read(array(
+                slice("inner", 10, 20), slice("outer", 0, 100), slice("inner", 40, 20), slice("innermost", 45, 5)));
+
+        assertThat(totalNs(reading, "outer")).isEqualTo(60_000);
+        assertThat(totalNs(reading, "inner")).isEqualTo(35_000);
+        assertThat(totalNs(reading, "innermost")).isEqualTo(5_000);
+        assertThat(reading.snapshot().totalNs()).isEqualTo(reading.busyNs()).isEqualTo(100_000);
+    }
+
+    @Test
+    void anIntervalThatIsThereTwiceCountsOnce() throws IOException {
+        TraceReading reading = Traces.read(array(slice("a", 0, 100), slice("a", 0, 100)));
+
+        assertThat(totalNs(reading, "a")).isEqualTo(100_000);
+        assertThat(reading.eventsCounted()).isEqualTo(2);
+    }
+
+    @Test
+    void slicesThatOverlapCountInFullAndAreReported() throws IOException {
+        TraceReading reading = Traces.read(array(slice("a", 0, 50), slice("b", 40, 50), slice("c", 95, 5)));
+
+        assertThat(totalNs(reading, "a")).isEqualTo(50_000);
+        assertThat(totalNs(reading, "b")).isEqualTo(50_000);
+        assertThat(reading.busyNs()).isEqualTo(95_000);
+        assertThat(repair(reading, Repair.Kind.OVERLAP).count()).isOne();
+    }
+
+    @Test
+    void rowsRunAtTheSameTime() throws IOException {
+        TraceReading reading = Traces.read(array(slice("a", "x", 1, 0, 50), slice("a", "x", 2, 10, 30)));
+
+        assertThat(totalNs(reading, "a")).isEqualTo(80_000);
+        assertThat(reading.busyNs()).isEqualTo(50_000);
+        assertThat(reading.rows()).isEqualTo(2);
+        assertThat(reading.repairs()).isEmpty();
+    }
+
+    @Test
+    void otherPhasesAreIgnoredAndCounted() throws IOException {
+        String phases = "bneSTpFiIRCPNOD(";
+        TraceReading reading = Traces.read(phases.chars()
+                .mapToObj(phase -> "{\"ph\": \"" + (char) phase + "\", \"ts\": 1}")
+                .collect(Collectors.joining(",", "[", "]")));
+
+        assertThat(reading.ignored())
+                .isEqualTo(Map.of(
+                        IgnoredReason.ASYNC, 7L, IgnoredReason.INSTANT, 3L, IgnoredReason.COUNTER, 1L,
+                        IgnoredReason.OTHER_PHASE, 5L));
+    }
+
+    // ---- what no rule matches ----
+
+    @Test
+    void unmatchedKernelsKeepTheirNames() throws IOException {
+        TraceReading reading = Traces.read(
+                array(slice("my_kernel", "kernel", 7, 0, 25), slice("my_gemm", "kernel", 7, 30, 75)));
+
+        assertThat(reading.snapshot().brick("my_kernel").orElseThrow().category()).isEqualTo(BrickCategory.OTHER);
+        assertThat(reading.unmatched()).isEqualTo(new TraceReading.Unmatched(1, 1, 25_000));
+        assertThat(reading.unmatched().percentage(reading.snapshot().totalNs())).isEqualTo(25.0);
+        assertThat(TraceText.render(reading)).contains("1 kernel, 1 event, 25.00 us, 25.0 % of brick time");
+    }
+
+    @Test
+    void aBricksOwnNameIsTheBrick() throws IOException {
+        TraceReading reading = Traces.read(array(slice("QkvProjection", 0, 5)));
+
+        assertThat(reading.snapshot().bricks().get(0).category()).isEqualTo(BrickCategory.ATTENTION);
+        assertThat(reading.unmatched().events()).isZero();
+    }
+
+    @Test
+    void namesPastTheLimitShareABrick() throws IOException {
+        String[] events = IntStream.range(0, 10)
+                .mapToObj(i -> slice(i % 2 == 0 ? "k" + i : "gemm" + i, 10L * i, 4))
+                .toArray(String[]::new);
+
+        TraceReading reading = Traces.read(array(events), OPTIONS.withLimits(new ReadLimits(10, 1_000, 4, 10, 10)));
+
+        assertThat(totalNs(reading, "k0")).isEqualTo(4_000);
+        assertThat(totalNs(reading, "(other names)")).isEqualTo(12_000);
+        assertThat(totalNs(reading, "Gemm")).isEqualTo(20_000);
+        assertThat(reading.unmatched().elapsedNs()).isEqualTo(20_000);
+    }
+
+    @Test
+    void longNamesAreShortenedAndStillToldApart() throws IOException {
+        String common = "n".repeat(30_000);
+
+        TraceReading reading = Traces.read(array(slice(common + "1", 0, 5), slice(common + "2", 10, 5)));
+
+        assertThat(reading.snapshot().bricks())
+                .hasSize(2)
+                .allSatisfy(brick -> assertThat(brick.name()).hasSizeLessThan(2_100));
+    }
+
+    @Test
+    void rulesCanIgnoreAndLookAtArguments() throws IOException {
+        TraceRules rules = TraceRules.parse("ignore <- args.stream=/^9$/\nstep (FFN) <- name=/^s/ args.\"External id\"=/4/");
+        String event = "{\"ph\": \"X\", \"name\": \"s\", \"ts\": %d, \"dur\": 5, \"args\": {\"stream\": %d, \"External id\": 4}}";
+
+        TraceReading reading =
+                Traces.read(array(event.formatted(0, 9), event.formatted(10, 7)), OPTIONS.withRules(rules));
+
+        assertThat(totalNs(reading, "step")).isEqualTo(5_000);
+        assertThat(reading.snapshot().brick("step").orElseThrow().category()).isEqualTo(BrickCategory.FFN);
+        assertThat(reading.ignored()).isEqualTo(Map.of(IgnoredReason.RULE, 1L));
+    }
+
+    @Test
+    void aRuleWithoutEndDoesNotHangTheReading() {
+        TraceRules rules = TraceRules.parse("x <- name=/(a|aa)+\\1?b/");
+
+        assertThat(refused(() -> Traces.read(array(slice("a".repeat(500), 0, 1)), OPTIONS.withRules(rules))))
+                .hasMessageContaining("line 1")
+                .hasMessageContaining("too many combinations");
+    }
+
+    // ---- limits and progress ----
+
+    @Test
+    void whatIsBeyondALimitIsRefused() {
+        ReadOptions small = OPTIONS.withLimits(new ReadLimits(5, 100, 10, 2, 2));
+
+        assertThat(refused(() -> Traces.read("[{\"ph\": \"X\", \"args\": [[[[[1]]]]]}]", small)))
+                .hasMessageContaining("nesting depth");
+        assertThat(refused(() -> Traces.read(array(slice("n".repeat(101), 0, 1)), small)))
+                .hasMessageContaining("String value length");
+        assertThat(refused(() -> Traces.read(
+                        array(slice("a", "x", 1, 0, 1), slice("a", "x", 2, 0, 1), slice("a", "x", 3, 0, 1)), small)))
+                .hasMessageContaining("more than 2 rows");
+        assertThat(refused(() -> Traces.read(array(slice("a", 0, 9), slice("b", 1, 8), slice("c", 2, 7)), small)))
+                .hasMessageContaining("too many events run at once");
+    }
+
+    @Test
+    void stringsThatDoNotMatterMayBeLong() throws IOException {
+        String event = "{\"ph\":\"X\",\"name\":\"a\",\"ts\":0,\"dur\":1,\"args\":{\"stack\":\"" + "s".repeat(5_000) + "\"}}";
+
+        assertThat(totalNs(Traces.read(array(event), OPTIONS.withLimits(new ReadLimits(5, 100, 10, 2, 2))), "a"))
+                .isEqualTo(1_000);
+    }
+
+    @Test
+    void saysHowFarItIs() throws IOException {
+        List<Long> read = new ArrayList<>();
+        List<Long> totals = new ArrayList<>();
+
+        TraceReader.read(Traces.MOE, OPTIONS.withProgress((bytesRead, totalBytes) -> {
+            read.add(bytesRead);
+            totals.add(totalBytes);
+        }));
+
+        assertThat(read).isSorted().hasSizeGreaterThan(3);
+        assertThat(read.get(read.size() - 1)).isEqualTo(Files.size(Traces.MOE));
+        assertThat(totals).containsOnly(Files.size(Traces.MOE));
+        List<Long> ofStream = new ArrayList<>();
+        TraceReader.read(
+                new ByteArrayInputStream(array(slice("a", 0, 1)).getBytes(UTF_8)),
+                OPTIONS.withProgress((bytesRead, totalBytes) -> ofStream.add(totalBytes)));
+        assertThat(ofStream).containsOnly(ReadProgress.UNKNOWN);
+    }
+
+    @Test
+    void optionsAreChecked() {
+        assertThatThrownBy(() -> OPTIONS.withSkipSteps(-1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("skipSteps -1 is negative");
+        assertThatThrownBy(() -> new ReadLimits(1, 1, 1, 0, 1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("rows 0 is not positive");
+    }
+}

@@ -1,0 +1,98 @@
+package org.brickprofiler.trace.read;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.zip.GZIPOutputStream;
+
+/** Traces to read, and what holds for every reading. */
+final class Traces {
+
+    static final Path MOE = Path.of("src", "test", "resources", "traces", "moe30b-decode-c16.json.gz");
+    static final Path SIMPLE_ADD = Path.of("src", "test", "resources", "traces", "kineto-simple-add.json.gz");
+    static final Path TRAINING = Path.of("src", "test", "resources", "traces", "kineto-training-step.json.gz");
+
+    private Traces() {}
+
+    static TraceReading read(String json) throws IOException {
+        return read(json, ReadOptions.defaults());
+    }
+
+    static TraceReading read(String json, ReadOptions options) throws IOException {
+        return read(json.getBytes(UTF_8), options);
+    }
+
+    static TraceReading read(byte[] bytes, ReadOptions options) throws IOException {
+        TraceReading reading = TraceReader.read(new ByteArrayInputStream(bytes), options);
+        assertAccounted(reading);
+        return reading;
+    }
+
+    static TraceReading read(Path path, ReadOptions options) throws IOException {
+        TraceReading reading = TraceReader.read(path, options);
+        assertAccounted(reading);
+        return reading;
+    }
+
+    /** Every event is somewhere, and the times fit together. */
+    static void assertAccounted(TraceReading reading) {
+        long ignored = reading.ignored().values().stream().mapToLong(Long::longValue).sum();
+        assertThat(reading.eventsCounted() + reading.eventsLeftOut() + ignored + reading.eventsDropped())
+                .as("counted, left out, ignored and dropped events of %s", reading)
+                .isEqualTo(reading.eventsRead());
+        assertThat(reading.snapshot().samples()).isEqualTo(reading.eventsCounted());
+        assertThat(reading.snapshot().wallNs()).isEqualTo(reading.wallNs());
+        assertThat(reading.busyNs()).isBetween(0L, reading.wallNs());
+        assertThat(reading.idleNs()).isEqualTo(reading.wallNs() - reading.busyNs());
+        assertThat(reading.unmatched().elapsedNs())
+                .isBetween(0L, reading.snapshot().totalNs());
+        boolean overlaps =
+                reading.repairs().stream().anyMatch(repair -> repair.kind() == Repair.Kind.OVERLAP);
+        if (reading.rows() == 1 && !overlaps) {
+            assertThat(reading.snapshot().totalNs()).isLessThanOrEqualTo(reading.busyNs());
+        }
+    }
+
+    static byte[] packed(String json) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (GZIPOutputStream out = new GZIPOutputStream(bytes)) {
+            out.write(json.getBytes(UTF_8));
+        } catch (IOException impossible) {
+            throw new AssertionError(impossible);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** A complete event of row 1/1. */
+    static String slice(String name, long ts, long dur) {
+        return slice(name, "plain", 1, ts, dur);
+    }
+
+    static String slice(String name, String cat, int tid, long ts, long dur) {
+        return "{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":1,\"tid\":%d,\"ts\":%d,\"dur\":%d}"
+                .formatted(name, cat, tid, ts, dur);
+    }
+
+    static String array(String... events) {
+        return "[" + String.join(",\n", events) + "]";
+    }
+
+    static String object(String... events) {
+        return "{\"schemaVersion\": 1, \"traceEvents\": " + array(events) + ", \"traceName\": \"t\"}";
+    }
+
+    static long totalNs(TraceReading reading, String brick) {
+        return reading.snapshot().brick(brick).orElseThrow().totalNs();
+    }
+
+    static Repair repair(TraceReading reading, Repair.Kind kind) {
+        return reading.repairs().stream()
+                .filter(repair -> repair.kind() == kind)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(kind + " is not in " + reading.repairs()));
+    }
+}
