@@ -2,11 +2,15 @@ package org.brickprofiler.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.brickprofiler.checksum.ChecksumLog;
+import org.brickprofiler.report.ChecksumFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +44,12 @@ class DemoTest {
             --sync-mode sometimes     | Invalid value for option '--sync-mode'
             --no-such-option          | Unknown option: '--no-such-option'
             stray                     | Unmatched argument
+            --trace trace.txt         | .pftrace, .perfetto-trace, .json or .json.gz, not trace.txt
+            --perturb RmsNorm         | 'RmsNorm' is not LAYER:BRICK
+            --perturb 0:norm          | there is no brick 'norm'
+            --perturb 99:RmsNorm      | there is no layer 99
+            --graph missing/a.dot     | does not exist
+            --checksums missing/a     | does not exist
             """)
     void tellsBadInputInOneLine(String arguments, String reason) {
         int exitCode = run(arguments);
@@ -78,6 +88,44 @@ class DemoTest {
                 .contains("JSON: " + folder.resolve("out.json"));
         assertThat(folder.resolve("out.json")).isNotEmptyFile();
         assertThat(folder).isDirectoryContaining("glob:**out.json");
+    }
+
+    @Test
+    void writesTimelineGraphAndChecksumsWhereTheyAreWanted() throws IOException {
+        Path trace = folder.resolve("pass.json");
+        Path dot = folder.resolve("pass.dot");
+        Path checksums = folder.resolve("a.jsonl");
+
+        int exitCode = run(TINY + " --warmup 1 --trace " + trace + " --graph " + dot + " --checksums " + checksums);
+
+        assertThat(err.toString()).isEmpty();
+        assertThat(exitCode).isZero();
+        assertThat(out.toString())
+                .contains("Timeline: " + trace, "Checksums: " + checksums, "Graph: " + dot)
+                .contains("which took", "of wall time: the critical path is");
+        assertThat(Files.readString(dot)).startsWith("digraph").contains("QkvProjection");
+        assertThat(Files.readString(trace)).contains("\"RmsNorm\"", "ProfilerStep#", "tokens/s", "heap in use");
+        assertThat(ChecksumFile.read(checksums).list()).hasSize(3 * 19);
+    }
+
+    @Test
+    void aGraphWithAnotherNameIsATree() throws IOException {
+        run(TINY + " --graph " + folder.resolve("pass.txt"));
+
+        assertThat(Files.readString(folder.resolve("pass.txt"))).contains("Layer 0").doesNotContain("digraph");
+    }
+
+    @Test
+    void aPerturbedRunDivergesAtThePerturbedBrick() throws IOException {
+        run(TINY + " --checksums " + folder.resolve("a.jsonl"));
+        run(TINY + " --perturb 0:Activation --checksums " + folder.resolve("b.jsonl"));
+
+        ChecksumLog reference = ChecksumFile.read(folder.resolve("a.jsonl"));
+        assertThat(ChecksumFile.read(folder.resolve("b.jsonl")).firstDivergenceFrom(reference))
+                .hasValueSatisfying(found -> {
+                    assertThat(found.name()).isEqualTo("Activation");
+                    assertThat(found.layer()).isZero();
+                });
     }
 
     @Test

@@ -1,0 +1,92 @@
+package org.brickprofiler.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.graph.CriticalPath;
+import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.graph.ExecutionNode;
+import org.junit.jupiter.api.Test;
+
+/** The graph that the profiler's own calls make of a decoder's pass. */
+class GraphRunnerTest {
+
+    private static final ModelConfig CONFIG = new ModelConfig(3, 256, 8, 4, 512, 2_000, 40);
+
+    private final BrickProfiler profiler = BrickProfiler.enabled();
+
+    private GraphRunner decode(int tokens, int graphedPass) {
+        GraphRunner runner = new GraphRunner(new ProfiledRunner(profiler), profiler.graph(), graphedPass);
+        Instruments instruments = new Instruments(runner, TileProbe.NONE, UnaryOperator.identity());
+        try (Decoder decoder = new Decoder(Weights.random(CONFIG, 1), new Sampler(0, 1, 1), 1, instruments)) {
+            int token = 0;
+            for (int i = 0; i < tokens; i++) {
+                token = decoder.decode(token);
+            }
+        }
+        return runner;
+    }
+
+    private static List<String> names(ExecutionGraph graph, List<Integer> nodes) {
+        return nodes.stream().map(graph::node).map(ExecutionNode::name).toList();
+    }
+
+    @Test
+    void aPassHasItsLayersAndEachLayerItsBricks() {
+        ExecutionGraph graph = decode(4, 2).graph();
+
+        assertThat(graph.nodeCount()).isEqualTo(1 + 3 * 16 + 3);
+        for (int layer = 0; layer < 3; layer++) {
+            List<Integer> layers = graph.nodesByName("Layer " + layer);
+            assertThat(layers).hasSize(1);
+            assertThat(graph.parent(layers.get(0))).isEmpty();
+            assertThat(names(graph, graph.children(layers.get(0))))
+                    .containsExactly(
+                            "RmsNorm",
+                            "QkvProjection",
+                            "RopeEmbedding",
+                            "KvCacheUpdate",
+                            "AttentionScore",
+                            "AttentionSoftmax",
+                            "AttentionOutput",
+                            "OutputProjection",
+                            "ResidualAdd",
+                            "RmsNorm",
+                            "GateProjection",
+                            "UpProjection",
+                            "Activation",
+                            "DownProjection",
+                            "ResidualAdd");
+        }
+        for (String outside : List.of("Embedding", "LmHead", "Sampling")) {
+            assertThat(graph.nodesByName(outside)).singleElement().satisfies(node -> assertThat(graph.parent(node))
+                    .isEmpty());
+        }
+        assertThat(graph.isScopeBalanced()).isTrue();
+        assertThat(graph.droppedNodes()).isZero();
+    }
+
+    @Test
+    void theCriticalPathIsThePass() {
+        double closest = Double.MAX_VALUE;
+        for (int attempt = 0; attempt < 20 && closest > 0.02; attempt++) {
+            // A pass that the scheduler interrupts between two bricks takes longer than they do: try again.
+            profiler.reset();
+            GraphRunner runner = decode(3, 2);
+            long pathNs = CriticalPath.of(runner.graph()).totalNs();
+            assertThat(pathNs).isPositive().isLessThanOrEqualTo(runner.passNs());
+            closest = Math.min(closest, 1 - (double) pathNs / runner.passNs());
+        }
+
+        assertThat(closest).as("share of the pass that is not on the critical path").isLessThanOrEqualTo(0.02);
+    }
+
+    @Test
+    void onlyTheWantedPassIsRecorded() {
+        assertThat(decode(2, 5).graph().nodeCount()).isZero();
+        assertThat(profiler.graph().isEnabled()).isFalse();
+        assertThat(profiler.graph().graph().nodeCount()).isZero();
+    }
+}
