@@ -186,6 +186,9 @@ final class PerfettoWriterTest {
                         new Track(Track.Kind.DEVICE, "late", Track.PROCESS, 5)))))
                 .withMessage("the track early comes before its parent, track 1");
         assertThatIllegalArgumentException()
+                .isThrownBy(() -> written(withTracks(List.of(new Track(Track.Kind.DEVICE, "own", 0, 5)))))
+                .withMessage("the track own comes before its parent, track 0");
+        assertThatIllegalArgumentException()
                 .isThrownBy(() -> written(withTracks(List.of(new Track(Track.Kind.STREAM, "s", Track.PROCESS, 5)))))
                 .withMessage("the stream s belongs to no device");
         assertThatIllegalArgumentException()

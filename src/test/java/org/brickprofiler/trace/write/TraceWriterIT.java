@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(120)
 final class TraceWriterIT {
 
-    private static final long SPANS = 6_000_000;
+    private static final long SPANS = 4_000_000;
 
     @TempDir
     Path folder;
