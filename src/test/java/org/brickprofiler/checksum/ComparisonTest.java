@@ -109,6 +109,9 @@ final class ComparisonTest {
         assertThat(exactly(Logs.of(a, b), reference).first()).map(Divergence::name).contains("c");
         // Here a came after c: b, which the reference executed after a, would have come after both.
         assertThat(exactly(Logs.of(entry("c", 0, 0, 9), a), reference).first()).map(Divergence::name).contains("c");
+        // Here a came last: what is missing was executed after a and b, and so after c, whatever stood next to it.
+        ChecksumLog longer = Logs.of(a, b, entry("missing", 0, 0, 7), c);
+        assertThat(exactly(Logs.of(b, entry("c", 0, 0, 9), a), longer).first()).map(Divergence::name).contains("c");
         assertThat(exactly(Logs.of(), reference).first()).map(Divergence::name).contains("a");
         assertThat(exactly(Logs.of(), Logs.of()).matches()).isTrue();
     }
