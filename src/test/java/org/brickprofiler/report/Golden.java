@@ -14,30 +14,25 @@ import java.nio.file.Path;
 public final class Golden {
 
     private static final String REGENERATE = "golden.regenerate";
-    private static final Path RESOURCES = Path.of("src", "test", "resources");
+    private static final Path FOLDER = Path.of("src", "test", "resources", "org", "brickprofiler", "report");
 
     private Golden() {}
 
     static Path path(String name) {
-        return path(Golden.class, name);
-    }
-
-    private static Path path(Class<?> test, String name) {
-        return RESOURCES.resolve(test.getPackageName().replace('.', '/')).resolve(name);
+        return FOLDER.resolve(name);
     }
 
     static void assertSame(String actual, String name) throws IOException {
-        assertSame(actual, Golden.class, name);
+        assertSame(actual, path(name));
     }
 
-    /** Compares with a file in the folder of a test's package. */
-    public static void assertSame(String actual, Class<?> test, String name) throws IOException {
-        Path path = path(test, name);
+    /** Compares a text with a file of any folder of the test resources. */
+    public static void assertSame(String actual, Path path) throws IOException {
         if (Boolean.getBoolean(REGENERATE)) {
             Files.writeString(path, actual);
             fail("%s was written anew: look at the difference, then run without -D%s", path, REGENERATE);
         }
         String expected = Files.readString(path).replace("\r\n", "\n");
-        assertThat(actual).as(name).isEqualTo(expected);
+        assertThat(actual).as(path.toString()).isEqualTo(expected);
     }
 }

@@ -1,0 +1,100 @@
+package org.brickprofiler.graph;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bounded list that only grows. Any thread adds; none waits for another to do so. Memory is taken in chunks, when it
+ * is needed.
+ *
+ * <h2>Reserve, then publish</h2>
+ *
+ * An index belongs to whoever moves {@code size} past it. Between that and {@link #publish} its place is empty, and a
+ * reader waits there. So that this is short and cannot fail, the chunk exists before an index is given out, and the
+ * owner of an index neither allocates nor calls foreign code until it has published. Whatever the owner wrote before it
+ * published is seen by a reader that finds the element.
+ *
+ * @param <T> what it holds
+ */
+final class AppendLog<T> {
+
+    /** What {@link #reserve} answers when the log is full. */
+    static final int FULL = -1;
+
+    private static final int CHUNK_BITS = 11;
+    private static final int CHUNK_LENGTH = 1 << CHUNK_BITS;
+    private static final int CHUNK_MASK = CHUNK_LENGTH - 1;
+
+    /** How often a reader looks again before it lets other threads run, since the owner may need its processor. */
+    private static final int SPINS = 64;
+
+    private final int capacity;
+    private final AtomicReferenceArray<@Nullable AtomicReferenceArray<@Nullable T>> chunks;
+    private final AtomicInteger size = new AtomicInteger();
+
+    AppendLog(int capacity) {
+        this.capacity = capacity;
+        this.chunks = new AtomicReferenceArray<>((capacity >>> CHUNK_BITS) + 1);
+    }
+
+    /** Whether every index is given out. */
+    boolean isFull() {
+        return size.get() >= capacity;
+    }
+
+    /** How many indices are given out; the elements of some may not be published yet. */
+    int size() {
+        return size.get();
+    }
+
+    /** Takes the next index, which the caller must publish at once; {@link #FULL} where there is none. */
+    int reserve() {
+        for (int index = size.get(); index < capacity; index = size.get()) {
+            makeChunk(index >>> CHUNK_BITS);
+            if (size.compareAndSet(index, index + 1)) {
+                return index;
+            }
+        }
+        return FULL;
+    }
+
+    private void makeChunk(int chunk) {
+        if (chunks.get(chunk) == null) {
+            chunks.compareAndSet(chunk, null, new AtomicReferenceArray<>(CHUNK_LENGTH));
+        }
+    }
+
+    /** Shows the element of a reserved index to readers. Only the owner of the index, once. */
+    void publish(int index, T element) {
+        chunk(index).setRelease(index & CHUNK_MASK, element);
+    }
+
+    /** The element of an index that was given out; waits until it is published. */
+    T get(int index) {
+        AtomicReferenceArray<@Nullable T> chunk = chunk(index);
+        T element = chunk.getAcquire(index & CHUNK_MASK);
+        for (int spins = 0; element == null; spins++) {
+            pause(spins);
+            element = chunk.getAcquire(index & CHUNK_MASK);
+        }
+        return element;
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // no condition to wait for: the owner does not signal
+    private static void pause(int spins) {
+        if (spins < SPINS) {
+            Thread.onSpinWait();
+        } else {
+            Thread.yield();
+        }
+    }
+
+    private AtomicReferenceArray<@Nullable T> chunk(int index) {
+        AtomicReferenceArray<@Nullable T> chunk = chunks.get(index >>> CHUNK_BITS);
+        if (chunk == null) {
+            throw new IndexOutOfBoundsException("index " + index + " was not given out");
+        }
+        return chunk;
+    }
+}

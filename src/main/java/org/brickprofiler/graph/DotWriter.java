@@ -1,0 +1,218 @@
+package org.brickprofiler.graph;
+
+import java.util.Locale;
+import org.brickprofiler.graph.ExecutionNode.AsyncTask;
+import org.brickprofiler.graph.ExecutionNode.Brick;
+import org.brickprofiler.graph.ExecutionNode.Function;
+import org.brickprofiler.graph.ExecutionNode.Kernel;
+import org.brickprofiler.graph.ExecutionNode.Layer;
+import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
+import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
+
+/**
+ * Writes a graph in Graphviz's language. A layer that lies in no other layer is a box around all it owns, at any depth:
+ * one row of the picture, steps from left to right. Boxes do not nest, since Graphviz follows nested ones by recursion
+ * and a graph may be thousands of scopes deep.
+ *
+ * <p>Every node is there as {@code n<id>}, and every edge but those that a box shows already, from its layer to what
+ * that owns. One of these is there and invisible, to keep the layer's own sign to the left of its steps.
+ */
+final class DotWriter {
+
+    private static final int NONE = NodeColumns.NONE;
+
+    private static final String HEAD =
+            """
+            digraph execution {
+              graph [rankdir=LR, newrank=true, ranksep=0.3, nodesep=0.15, fontname="Helvetica", charset="UTF-8"];
+              node [fontname="Helvetica", fontsize=10, style=filled, margin="0.1,0.05"];
+              edge [fontname="Helvetica", fontsize=8, color="#555555", arrowsize=0.6];
+            """;
+
+    private final ExecutionGraph graph;
+
+    /** For each node the outermost layer that it is or lies in, or {@link NodeColumns#NONE}. */
+    private final int[] boxes;
+
+    /** The boxes from whose sign an edge is written already. */
+    private final IntHashSet linkedBoxes = new IntHashSet();
+
+    private final StringBuilder out = new StringBuilder();
+
+    DotWriter(ExecutionGraph graph) {
+        this.graph = graph;
+        this.boxes = boxes(graph);
+    }
+
+    private static int[] boxes(ExecutionGraph graph) {
+        int[] boxes = new int[graph.nodeCount()];
+        for (int root = 0; root < boxes.length; root++) {
+            if (graph.parent(root).isEmpty()) {
+                markBelow(root, graph, boxes);
+            }
+        }
+        return boxes;
+    }
+
+    private static void markBelow(int root, ExecutionGraph graph, int[] boxes) {
+        IntArrayList open = IntArrayList.newListWith(root);
+        while (!open.isEmpty()) {
+            int node = open.removeAtIndex(open.size() - 1);
+            int parent = graph.nodes().parent(node);
+            int around = parent == NONE ? NONE : boxes[parent];
+            boxes[node] = around == NONE && graph.node(node) instanceof Layer ? node : around;
+            open.addAll(graph.edges().owned(node));
+        }
+    }
+
+    String write() {
+        out.append(HEAD);
+        IntObjectHashMap<IntArrayList> members = membersByBox();
+        // From the last to the first: what is written first, Graphviz draws at the bottom.
+        for (int node = boxes.length - 1; node >= 0; node--) {
+            if (boxes[node] == NONE) {
+                writeNode(node, "  ");
+            } else if (boxes[node] == node) {
+                writeBox(node, members.get(node));
+            }
+        }
+        for (int edge = 0; edge < graph.edgeCount(); edge++) {
+            writeEdge(edge);
+        }
+        return out.append("}\n").toString();
+    }
+
+    private IntObjectHashMap<IntArrayList> membersByBox() {
+        IntObjectHashMap<IntArrayList> members = new IntObjectHashMap<>();
+        for (int node = 0; node < boxes.length; node++) {
+            if (boxes[node] != NONE) {
+                members.getIfAbsentPut(boxes[node], IntArrayList::new).add(node);
+            }
+        }
+        return members;
+    }
+
+    private void writeBox(int layer, IntArrayList members) {
+        out.append("  subgraph cluster_").append(layer).append(" {\n");
+        out.append("    style=\"rounded,filled\"; color=\"#bbbbbb\"; fillcolor=\"#f7f7f7\";\n");
+        members.forEach(node -> writeNode(node, "    "));
+        out.append("  }\n");
+    }
+
+    private void writeNode(int id, String indent) {
+        ExecutionNode node = graph.node(id);
+        out.append(indent).append('n').append(id).append(" [label=\"");
+        appendEscaped(node.name());
+        String details = GraphText.details(node).replace(", ", "\n");
+        if (!details.isEmpty()) {
+            out.append("\\n");
+            appendEscaped(details);
+        }
+        if (node.timeNs().isPresent() || graph.totalNs(id) > 0) {
+            out.append("\\n").append(GraphText.duration(node.timeNs().orElse(graph.totalNs(id))));
+        }
+        out.append("\", ").append(style(node)).append("];\n");
+    }
+
+    private static String style(ExecutionNode node) {
+        if (node instanceof Brick) {
+            return "shape=box, style=\"rounded,filled\", fillcolor=\"#cfe3f5\"";
+        }
+        if (node instanceof Kernel) {
+            return "shape=component, fillcolor=\"#fde3c4\"";
+        }
+        if (node instanceof Transfer) {
+            return "shape=cds, margin=\"0.25,0.15\", fillcolor=\"#d8f0d2\"";
+        }
+        if (node instanceof Function) {
+            return "shape=ellipse, fillcolor=\"#ffffff\"";
+        }
+        return node instanceof AsyncTask
+                ? "shape=octagon, fillcolor=\"#e9dcf3\""
+                : "shape=folder, fillcolor=\"#e0e0e0\"";
+    }
+
+    private void writeEdge(int edge) {
+        EdgeColumns edges = graph.edges();
+        int from = edges.from(edge);
+        int to = edges.to(edge);
+        EdgeType type = edges.type(edge);
+        boolean boxed = type.isOwnership() && isBox(from);
+        if (boxed && !linkedBoxes.add(from)) {
+            return;
+        }
+        out.append("  n").append(from).append(" -> n").append(to).append(" [");
+        out.append(boxed ? "style=invis" : style(type));
+        if (type.isOrder() && (isBox(from) || isBox(to))) {
+            // Boxes lie below each other, not in one long row.
+            out.append(", constraint=false");
+        }
+        if (type == EdgeType.TRANSFER) {
+            out.append(", label=\"").append(weight(edges.weight(edge))).append('"');
+        }
+        out.append("];\n");
+    }
+
+    private boolean isBox(int node) {
+        return boxes[node] == node;
+    }
+
+    private static String style(EdgeType type) {
+        return switch (type) {
+            case CALLS -> "style=solid, arrowhead=vee";
+            case CONTAINS -> "style=solid, dir=both, arrowtail=odiamond, arrowhead=none";
+            case LAUNCHES -> "style=dashed, color=\"#c46a00\", minlen=0";
+            case SEQUENCE -> "style=bold, color=\"#888888\", weight=20"; // heavy edges make straight rows
+            case DEPENDS_ON -> "style=dotted, color=\"#b00020\"";
+            case TRANSFER -> "style=bold, color=\"#2e7d32\"";
+        };
+    }
+
+    private static String weight(double bytes) {
+        return bytes == Math.rint(bytes) && bytes < Long.MAX_VALUE
+                ? GraphText.count((long) bytes, "byte")
+                : String.format(Locale.ROOT, "%s bytes", bytes);
+    }
+
+    /**
+     * Escapes text for a label in quotes, which is never read as HTML: quotes and backslashes are Graphviz's own, and
+     * it turns XML entities into characters in every label.
+     */
+    private void appendEscaped(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char character = text.charAt(i);
+            switch (character) {
+                case '"' -> out.append("\\\"");
+                case '\\' -> out.append("\\\\");
+                case '&' -> out.append("&amp;");
+                case '\n' -> out.append("\\n");
+                default -> appendVisible(text, i);
+            }
+        }
+    }
+
+    private void appendVisible(String text, int at) {
+        char character = text.charAt(at);
+        if (Character.isISOControl(character) || isUnpaired(text, at) || isForbiddenInXml(character)) {
+            out.append("\\\\").append(GraphText.escape(character).substring(1));
+        } else {
+            out.append(character);
+        }
+    }
+
+    /** Whether a character is half of a pair whose other half is missing, which no encoding can hold. */
+    private static boolean isUnpaired(String text, int at) {
+        char character = text.charAt(at);
+        if (Character.isHighSurrogate(character)) {
+            return at + 1 == text.length() || !Character.isLowSurrogate(text.charAt(at + 1));
+        }
+        return Character.isLowSurrogate(character) && (at == 0 || !Character.isHighSurrogate(text.charAt(at - 1)));
+    }
+
+    /** Whether a picture in SVG could not hold a character. */
+    private static boolean isForbiddenInXml(char character) {
+        return character == '\ufffe' || character == '\uffff';
+    }
+}

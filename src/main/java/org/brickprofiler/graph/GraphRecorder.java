@@ -1,0 +1,381 @@
+package org.brickprofiler.graph;
+
+import java.util.Objects;
+import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.graph.ExecutionNode.Brick;
+import org.brickprofiler.graph.ExecutionNode.Kernel;
+import org.brickprofiler.graph.ExecutionNode.Layer;
+import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.brickprofiler.record.NanoClock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records an {@link ExecutionGraph} while a program runs, from any number of threads. Off until enabled; while it is
+ * off every method reads one field and returns, and its arguments are not looked at.
+ *
+ * <p><b>What owns what.</b> Every thread has its own scopes, layers and passes. A node recorded inside an open scope is
+ * a child of that scope. A brick is recorded when it ends, and then takes over what its thread recorded in the same
+ * scope since the brick began; a layer does the same when it ends. Whatever nobody took over is at the top level.
+ * Children of one parent, and top-level nodes of one thread, are linked by {@link EdgeType#SEQUENCE} edges in the order
+ * in which they ended; scopes in the order in which they began.
+ *
+ * <p>What began at the same reading of the clock as a brick counts as begun inside it. What was recorded on a thread
+ * after something that began inside a brick belongs to that brick, even if it says that it began earlier.
+ *
+ * <p><b>Budget.</b> Once as many nodes are recorded as the budget allows, further ones are counted and dropped, and
+ * their id is {@link #NONE}. Dependencies are bounded by four times the budget.
+ *
+ * <p><b>Threads.</b> Every method may be called from any thread, virtual ones included. Recording threads wait neither
+ * for each other nor for a reader. A reader waits for nodes that are being recorded at that moment. An ended thread
+ * leaves its nodes behind and no other memory.
+ *
+ * <p><b>Allocation.</b> A recorded node allocates itself and one small object, a scope one more; a thread's first node
+ * its stack, which grows with the nodes that wait to be taken over; every 2,048th node of all threads a chunk; a
+ * dependency itself. Nothing is allocated while the recorder is off, nor for bricks past the budget.
+ */
+public final class GraphRecorder {
+
+    /** The id of a node that was not recorded: the recorder was off, or its budget was used up. */
+    public static final int NONE = -1;
+
+    /** The most nodes a recorder keeps, unless it is told otherwise. */
+    public static final int DEFAULT_NODE_BUDGET = 100_000;
+
+    private final NanoClock clock;
+    private final int nodeBudget;
+    private final AtomicLong generations = new AtomicLong();
+
+    /** Holds no reference to a recording, so that a thread does not keep alive what a reset forgot. */
+    @SuppressWarnings("ThreadLocalUsage") // each recorder has its own scopes on every thread
+    private final ThreadLocal<@Nullable OpenEntries> entries = new ThreadLocal<>();
+
+    private volatile Recording recording;
+    private volatile boolean enabled;
+
+    /**
+     * A recorder with the default budget, switched off.
+     *
+     * @param clock the clock that the readings given to {@link #brick} come from
+     */
+    public GraphRecorder(NanoClock clock) {
+        this(clock, DEFAULT_NODE_BUDGET);
+    }
+
+    /**
+     * A recorder, switched off.
+     *
+     * @param clock the clock that the readings given to {@link #brick} come from
+     * @param nodeBudget the most nodes it keeps, 1 or more
+     * @throws IllegalArgumentException when the budget is below 1
+     */
+    public GraphRecorder(NanoClock clock, int nodeBudget) {
+        if (nodeBudget < 1) {
+            throw new IllegalArgumentException("node budget " + nodeBudget + " is below 1");
+        }
+        this.clock = Objects.requireNonNull(clock, "clock");
+        this.nodeBudget = nodeBudget;
+        this.recording = new Recording(generations.get(), nodeBudget);
+    }
+
+    // ---- switch ----
+
+    /** Switches recording on. */
+    public void enable() {
+        enabled = true;
+    }
+
+    /**
+     * Switches recording off. What is recorded stays. A scope that is closed while the recorder is off stays open in
+     * the graph.
+     */
+    public void disable() {
+        enabled = false;
+    }
+
+    /**
+     * Whether recording is on.
+     *
+     * @return true between {@link #enable} and {@link #disable}
+     */
+    public boolean isEnabled() {
+        return enabled;
+    }
+
+    // ---- nodes ----
+
+    /**
+     * Records a brick that has ended, and makes it the parent of what the calling thread recorded in its current scope
+     * since the brick began. A brick that ends on another thread than it began on belongs to the thread it ends on.
+     *
+     * @param name the brick
+     * @param startNs the recorder's clock when it began
+     * @param endNs the recorder's clock when it ended; where that is earlier, the brick took 0 ns
+     * @param elements elements it processed
+     * @return its id, or {@link #NONE}
+     * @throws IllegalArgumentException when the name is null or empty or the elements are negative
+     */
+    public int brick(String name, long startNs, long endNs, long elements) {
+        if (!enabled) {
+            return NONE;
+        }
+        Recording current = recording;
+        if (!current.hasRoom()) {
+            return NONE;
+        }
+        Brick brick = new Brick(name, Math.max(0, endNs - startNs), elements);
+        return append(brick, startNs, true, current);
+    }
+
+    /**
+     * Records a brick that was timed elsewhere and ended now. It adopts nothing.
+     *
+     * @param name the brick
+     * @param elapsedNs how long it took, ns
+     * @param elements elements it processed
+     * @return its id, or {@link #NONE}
+     * @throws IllegalArgumentException when the name is null or empty or a number is negative
+     */
+    public int recordBrick(String name, long elapsedNs, long elements) {
+        if (!enabled) {
+            return NONE;
+        }
+        Recording current = recording;
+        if (!current.hasRoom()) {
+            return NONE;
+        }
+        Brick brick = new Brick(name, elapsedNs, elements);
+        return append(brick, clock.nanoTime() - elapsedNs, false, current);
+    }
+
+    /**
+     * Records the launch of a kernel of which nothing was measured.
+     *
+     * @param name the kernel
+     * @param hash the hash of its PTX text or binary
+     * @param grid the grid, in blocks
+     * @param block the block, in threads
+     * @param sharedMemoryBytes dynamic shared memory of a block, bytes
+     * @return its id, or {@link #NONE}
+     * @throws IllegalArgumentException when the name is null or empty or the size is negative
+     */
+    public int recordKernel(String name, long hash, Dim3 grid, Dim3 block, int sharedMemoryBytes) {
+        return enabled ? recordNode(new Kernel(name, hash, grid, block, sharedMemoryBytes)) : NONE;
+    }
+
+    /**
+     * Records the launch of a kernel, as begun now.
+     *
+     * @param kernel the kernel
+     * @return its id, or {@link #NONE}
+     */
+    public int recordKernel(Kernel kernel) {
+        return recordNode(kernel);
+    }
+
+    /**
+     * Records a copy whose duration is not known.
+     *
+     * @param source the buffer or memory it reads
+     * @param destination the buffer or memory it writes
+     * @param bytes how much, bytes
+     * @param direction between which kinds of memory
+     * @return its id, or {@link #NONE}
+     * @throws IllegalArgumentException when an end is null or empty or the bytes are negative
+     */
+    public int recordTransfer(String source, String destination, long bytes, TransferDirection direction) {
+        return enabled ? recordNode(new Transfer(source, destination, bytes, direction)) : NONE;
+    }
+
+    /**
+     * Records a copy, as begun now.
+     *
+     * @param transfer the copy
+     * @return its id, or {@link #NONE}
+     */
+    public int recordTransfer(Transfer transfer) {
+        return recordNode(transfer);
+    }
+
+    /**
+     * Records any node, as begun now; it adopts nothing.
+     *
+     * @param node the node
+     * @return its id, or {@link #NONE}
+     */
+    public int recordNode(ExecutionNode node) {
+        if (!enabled) {
+            return NONE;
+        }
+        Recording current = recording;
+        return current.hasRoom() ? append(node, clock.nanoTime(), false, current) : NONE;
+    }
+
+    private int append(ExecutionNode node, long beganNs, boolean adopts, Recording current) {
+        Objects.requireNonNull(node, "node");
+        OpenEntries mine = entriesIn(current);
+        RecordedNode recorded = new RecordedNode(node, mine.thread(), mine.scope());
+        mine.makeRoom();
+        int id = current.reserve();
+        if (id == NONE) {
+            return NONE;
+        }
+        if (adopts) {
+            mine.adoptSince(beganNs, id, current);
+        }
+        mine.add(id, beganNs);
+        current.publish(id, recorded);
+        return id;
+    }
+
+    /**
+     * Says that one node ends before another starts. Ignored where an id is {@link #NONE}.
+     *
+     * @param from the id of the node that ends
+     * @param to the id of the node that starts; both from this recorder, and from after its last {@link #reset}
+     * @throws IllegalArgumentException when both are the same node or an id was never one
+     */
+    public void addDependency(int from, int to) {
+        if (enabled && from != NONE && to != NONE) {
+            recording.addDependency(new Edge(from, to, EdgeType.DEPENDS_ON, Edge.DEFAULT_WEIGHT));
+        }
+    }
+
+    // ---- scopes ----
+
+    /**
+     * Records a node that began now, and makes it the parent of what the calling thread records until the matching
+     * {@link #popScope}.
+     *
+     * @param node the node
+     * @return its id, or {@link #NONE}; it is to be popped even where the budget had no room for it
+     */
+    public int pushScope(ExecutionNode node) {
+        if (!enabled) {
+            return NONE;
+        }
+        Recording current = recording;
+        OpenEntries mine = entriesIn(current);
+        int id = current.hasRoom() ? appendScope(node, mine, current) : NONE;
+        if (id == NONE) {
+            mine.pushDroppedScope();
+        }
+        return id;
+    }
+
+    private int appendScope(ExecutionNode node, OpenEntries mine, Recording current) {
+        Objects.requireNonNull(node, "node");
+        long nowNs = clock.nanoTime();
+        RecordedNode recorded = new RecordedNode(node, mine.thread(), mine.scope());
+        recorded.setOpenScope(true);
+        mine.makeRoom();
+        int id = current.reserve();
+        if (id != NONE) {
+            mine.add(id, nowNs);
+            current.publish(id, recorded);
+            mine.pushScope(id);
+        }
+        return id;
+    }
+
+    /**
+     * Closes the scope that the calling thread opened last. Where it has none open, that is counted, see
+     * {@link ExecutionGraph#unmatchedPops()}.
+     *
+     * @return the id of the scope's node; empty where none was open or it was not recorded
+     */
+    public OptionalInt popScope() {
+        if (!enabled) {
+            return OptionalInt.empty();
+        }
+        Recording current = recording;
+        OpenEntries mine = entriesIn(current);
+        if (mine.popDroppedScope()) {
+            return OptionalInt.empty();
+        }
+        int id = mine.popScope();
+        if (id != NONE) {
+            current.closeScope(id);
+            return OptionalInt.of(id);
+        }
+        if (!mine.popForgottenScope()) {
+            current.countUnmatchedPop();
+        }
+        return OptionalInt.empty();
+    }
+
+    // ---- layers and passes ----
+
+    /** Marks where a layer begins on the calling thread. Without it a layer begins where the one before it ended. */
+    public void startLayer() {
+        if (enabled) {
+            entriesIn(recording).startLayer(clock.nanoTime());
+        }
+    }
+
+    /**
+     * Ends a layer: a {@link Layer} becomes the parent of what the calling thread recorded in its current scope since
+     * the layer began. Where that is nothing, no node is added; the layer is counted all the same.
+     *
+     * @return the id of the layer's node, or {@link #NONE}
+     */
+    public int endLayer() {
+        if (!enabled) {
+            return NONE;
+        }
+        Recording current = recording;
+        OpenEntries mine = entriesIn(current);
+        int index = mine.nextLayerIndex();
+        int id = mine.hasLayer() && current.hasRoom() ? appendLayer(new Layer(index), mine, current) : NONE;
+        mine.startLayer(clock.nanoTime());
+        return id;
+    }
+
+    private static int appendLayer(Layer layer, OpenEntries mine, Recording current) {
+        RecordedNode recorded = new RecordedNode(layer, mine.thread(), mine.scope());
+        int id = current.reserve();
+        if (id != NONE) {
+            mine.closeLayer(id, current);
+            current.publish(id, recorded);
+        }
+        return id;
+    }
+
+    /**
+     * Ends a pass on the calling thread: nothing recorded so far is adopted any more, layers are counted from 0 again,
+     * and scopes that are still open are closed and reported, see {@link ExecutionGraph#unbalancedScopes()}.
+     */
+    public void endPass() {
+        if (enabled) {
+            entriesIn(recording).endPass();
+        }
+    }
+
+    // ---- results ----
+
+    /**
+     * What is recorded so far, with the ids that the recording methods returned. Nothing is ended by it: a scope that
+     * is open at the moment is in the graph, and among its unbalanced scopes.
+     *
+     * @return a new graph, the caller's own
+     */
+    public ExecutionGraph graph() {
+        return recording.toGraph();
+    }
+
+    /** Forgets all nodes, open scopes, layers and counts, of all threads. Ids start at 0 again. */
+    public void reset() {
+        recording = new Recording(generations.incrementAndGet(), nodeBudget);
+    }
+
+    private OpenEntries entriesIn(Recording current) {
+        OpenEntries mine = entries.get();
+        if (mine == null) {
+            mine = new OpenEntries(current.generation(), current.newThread());
+            entries.set(mine);
+        } else if (!mine.isOf(current)) {
+            mine.moveTo(current);
+        }
+        return mine;
+    }
+}

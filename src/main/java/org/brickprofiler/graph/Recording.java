@@ -1,0 +1,164 @@
+package org.brickprofiler.graph;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap;
+
+/**
+ * Everything recorded from one reset to the next. Any thread; nobody waits but a reader.
+ *
+ * <h2>Why a graph is whole</h2>
+ *
+ * A step that adopts others takes its id first, then sets their parent, then is published. A reader takes the number of
+ * ids given out as its limit and waits until all nodes below it are published; it looks at parents only then, and
+ * ignores those at or above the limit. It therefore sees every adoption by a node below the limit and none by another:
+ * the state at the moment when it read the limit.
+ */
+final class Recording {
+
+    private static final int NONE = GraphRecorder.NONE;
+
+    /** Room for explicit dependencies, as a multiple of that for nodes: they must be bounded, too. */
+    private static final int DEPENDENCIES_PER_NODE = 4;
+
+    private final long generation;
+    private final AppendLog<RecordedNode> nodes;
+    private final AppendLog<Edge> dependencies;
+    private final AtomicInteger threads = new AtomicInteger();
+    private final LongAdder droppedNodes = new LongAdder();
+    private final LongAdder droppedDependencies = new LongAdder();
+    private final LongAdder unmatchedPops = new LongAdder();
+
+    Recording(long generation, int nodeBudget) {
+        this.generation = generation;
+        this.nodes = new AppendLog<>(nodeBudget);
+        this.dependencies = new AppendLog<>((int) Math.min(Integer.MAX_VALUE, (long) DEPENDENCIES_PER_NODE * nodeBudget));
+    }
+
+    /** Which recording of its recorder this is. */
+    long generation() {
+        return generation;
+    }
+
+    /** A number for a thread that begins to record here. */
+    int newThread() {
+        return threads.getAndIncrement();
+    }
+
+    // ---- nodes ----
+
+    /** Whether there is room for a node; where there is none, a loss is counted. */
+    boolean hasRoom() {
+        if (nodes.isFull()) {
+            droppedNodes.increment();
+            return false;
+        }
+        return true;
+    }
+
+    /** Takes an id, which must be published at once; {@link GraphRecorder#NONE} where none is left, which is counted. */
+    int reserve() {
+        int id = nodes.reserve();
+        if (id == AppendLog.FULL) {
+            droppedNodes.increment();
+            return NONE;
+        }
+        return id;
+    }
+
+    void publish(int id, RecordedNode node) {
+        nodes.publish(id, node);
+    }
+
+    /** Gives a node of the calling thread a parent that is reserved and not yet published. */
+    void adopt(int child, int parent) {
+        nodes.get(child).setParent(parent);
+    }
+
+    void closeScope(int scope) {
+        nodes.get(scope).setOpenScope(false);
+    }
+
+    void countUnmatchedPop() {
+        unmatchedPops.increment();
+    }
+
+    // ---- dependencies ----
+
+    void addDependency(Edge dependency) {
+        int index = dependencies.reserve();
+        if (index == AppendLog.FULL) {
+            droppedDependencies.increment();
+        } else {
+            dependencies.publish(index, dependency);
+        }
+    }
+
+    // ---- reading ----
+
+    /** A graph of what is recorded now; ids are those that recording threads were given. */
+    ExecutionGraph toGraph() {
+        // Dependencies first: their nodes were given ids before them, and so lie below the limit.
+        int dependencyCount = dependencies.size();
+        List<RecordedNode> recorded = published();
+        ExecutionGraph graph = new ExecutionGraph();
+        recorded.forEach(each -> graph.addNode(each.node()));
+        link(graph, recorded);
+        for (int i = 0; i < dependencyCount; i++) {
+            addTo(graph, dependencies.get(i));
+        }
+        graph.setLosses(losses(recorded));
+        return graph;
+    }
+
+    private List<RecordedNode> published() {
+        int limit = nodes.size();
+        List<RecordedNode> recorded = new ArrayList<>(limit);
+        for (int id = 0; id < limit; id++) {
+            recorded.add(nodes.get(id));
+        }
+        return recorded;
+    }
+
+    /** Adds the edges to parents and between siblings: those of one parent come from one thread, by rising id. */
+    private static void link(ExecutionGraph graph, List<RecordedNode> recorded) {
+        int limit = recorded.size();
+        int[] lastChild = new int[limit];
+        Arrays.fill(lastChild, NONE);
+        IntIntHashMap lastRoot = new IntIntHashMap();
+        for (int id = 0; id < limit; id++) {
+            RecordedNode each = recorded.get(id);
+            int parent = each.parentBelow(limit);
+            int before;
+            if (parent == NONE) {
+                before = lastRoot.getIfAbsent(each.thread(), NONE);
+                lastRoot.put(each.thread(), id);
+            } else {
+                graph.adopt(parent, id);
+                before = lastChild[parent];
+                lastChild[parent] = id;
+            }
+            if (before != NONE) {
+                graph.addEdge(before, id, EdgeType.SEQUENCE);
+            }
+        }
+    }
+
+    private static void addTo(ExecutionGraph graph, Edge dependency) {
+        // An id from before a reset may belong to nobody here.
+        if (Math.max(dependency.from(), dependency.to()) < graph.nodeCount()) {
+            graph.addDependency(dependency.from(), dependency.to());
+        }
+    }
+
+    private RecordingLosses losses(List<RecordedNode> recorded) {
+        List<String> open = recorded.stream()
+                .filter(RecordedNode::isOpenScope)
+                .map(each -> each.node().name())
+                .toList();
+        return new RecordingLosses(open, unmatchedPops.sum(), droppedNodes.sum(), droppedDependencies.sum());
+    }
+}

@@ -1,0 +1,135 @@
+package org.brickprofiler.graph;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalInt;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+
+/** Writes what owns what as text in printable ASCII: a line per node, children below their parent, by rising depth. */
+final class TreeWriter {
+
+    private static final int INDENT = 2;
+
+    /** Deeper nodes are not indented further, or the text would grow with the square of the depth. */
+    private static final int DEEPEST_INDENT = 32;
+
+    /** Names are padded so that times are aligned, but not further than this. */
+    private static final int WIDEST_NAME = 60;
+
+    /** Scopes that were never closed and are named; more are counted. */
+    private static final int MOST_SCOPES = 20;
+
+    private static final int DURATION_WIDTH = 9;
+    private static final int SHARE_WIDTH = 9;
+
+    private final ExecutionGraph graph;
+    private final StringBuilder out = new StringBuilder();
+
+    /** The nodes from top to bottom of the text, and how deep each lies. */
+    private final IntArrayList order = new IntArrayList();
+
+    private final IntArrayList depths = new IntArrayList();
+
+    TreeWriter(ExecutionGraph graph) {
+        this.graph = graph;
+    }
+
+    String write() {
+        arrange();
+        int nameWidth = nameWidth();
+        for (int line = 0; line < order.size(); line++) {
+            writeLine(line, nameWidth);
+        }
+        writeLosses();
+        return out.toString();
+    }
+
+    private void arrange() {
+        for (int root = 0; root < graph.nodeCount(); root++) {
+            if (graph.parent(root).isEmpty()) {
+                arrangeFrom(root);
+            }
+        }
+    }
+
+    private void arrangeFrom(int root) {
+        IntArrayList open = IntArrayList.newListWith(root);
+        IntArrayList openDepths = IntArrayList.newListWith(0);
+        while (!open.isEmpty()) {
+            int node = open.removeAtIndex(open.size() - 1);
+            int depth = openDepths.removeAtIndex(openDepths.size() - 1);
+            order.add(node);
+            depths.add(depth);
+            IntArrayList children = graph.edges().owned(node);
+            for (int i = children.size() - 1; i >= 0; i--) {
+                open.add(children.get(i));
+                openDepths.add(depth + 1);
+            }
+        }
+    }
+
+    private int nameWidth() {
+        int widest = 0;
+        for (int line = 0; line < order.size(); line++) {
+            int width = name(line).length();
+            widest = width <= WIDEST_NAME ? Math.max(widest, width) : widest;
+        }
+        return widest;
+    }
+
+    /** The name of a line's node behind its indentation. */
+    private String name(int line) {
+        int depth = depths.get(line);
+        String deep = depth > DEEPEST_INDENT ? "[" + depth + "] " : "";
+        String name = GraphText.ascii(graph.node(order.get(line)).name());
+        return " ".repeat(INDENT * Math.min(depth, DEEPEST_INDENT)) + deep + name;
+    }
+
+    private void writeLine(int line, int nameWidth) {
+        int id = order.get(line);
+        StringBuilder text = new StringBuilder();
+        String name = name(line);
+        text.append(name).append(" ".repeat(Math.max(0, nameWidth - name.length())));
+        text.append("  ").append(right(time(id), DURATION_WIDTH));
+        text.append("  ").append(right(share(id), SHARE_WIDTH));
+        text.append("  ").append(GraphText.ascii(GraphText.details(graph.node(id))));
+        out.append(text.toString().stripTrailing()).append('\n');
+    }
+
+    private String time(int id) {
+        return isTimed(id) ? GraphText.duration(graph.totalNs(id)) : "-";
+    }
+
+    private boolean isTimed(int id) {
+        return graph.node(id).timeNs().isPresent() || graph.totalNs(id) > 0;
+    }
+
+    /** The node's total as a share of its parent's; empty for a root, without a time, and below none. */
+    private String share(int id) {
+        OptionalInt parent = graph.parent(id);
+        long wholeNs = parent.isEmpty() ? 0 : graph.totalNs(parent.getAsInt());
+        return wholeNs == 0 || !isTimed(id) ? "" : String.format(Locale.ROOT, "%.1f %%", 100.0 * graph.totalNs(id) / wholeNs);
+    }
+
+    private static String right(String text, int width) {
+        return " ".repeat(Math.max(0, width - text.length())) + text;
+    }
+
+    private void writeLosses() {
+        writeLoss("nodes not recorded, past the budget", graph.droppedNodes());
+        writeLoss("dependencies not recorded, past the budget", graph.droppedDependencies());
+        writeLoss("scope ends without an open scope", graph.unmatchedPops());
+        List<String> open = graph.unbalancedScopes();
+        if (!open.isEmpty()) {
+            String names = String.join(", ", open.subList(0, Math.min(open.size(), MOST_SCOPES)));
+            out.append("scopes not closed: ").append(GraphText.ascii(names));
+            out.append(open.size() > MOST_SCOPES ? ", and %,d more\n".formatted(open.size() - MOST_SCOPES) : "\n");
+        }
+    }
+
+    private void writeLoss(String what, long count) {
+        if (count > 0) {
+            out.append(String.format(Locale.ROOT, "%s: %,d\n", what, count));
+        }
+    }
+}
