@@ -12,19 +12,26 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * The control of {@link GraphRecorderStress.Adoption}: the same log and nodes, but the parent is published before it
- * adopts. It must be seen without its child.
+ * adopts. It must be seen without its last child; it has many, so that there is time to see it.
  */
 @JCStressTest
-@Outcome(id = "0, -1", expect = ACCEPTABLE, desc = "nothing yet")
-@Outcome(id = "1, -1", expect = ACCEPTABLE, desc = "the child alone")
-@Outcome(id = "2, 1", expect = ACCEPTABLE, desc = "the child in its parent")
-@Outcome(expect = FORBIDDEN, desc = "a parent without its child, as is to be expected here")
+@Outcome(id = "64, -1", expect = ACCEPTABLE, desc = "the children alone")
+@Outcome(id = "65, 64", expect = ACCEPTABLE, desc = "the last child in its parent")
+@Outcome(expect = FORBIDDEN, desc = "a parent without its last child, as is to be expected here")
 @State
 public class LateAdoptionControl {
 
+    private static final int CHILDREN = 64;
+
     private final AppendLog<RecordedNode> nodes = new AppendLog<>(100);
-    private final RecordedNode child = node();
     private final RecordedNode parent = node();
+
+    /** The children are there before anybody looks. */
+    public LateAdoptionControl() {
+        for (int i = 0; i < CHILDREN; i++) {
+            nodes.publish(nodes.reserve(), node());
+        }
+    }
 
     private static RecordedNode node() {
         return new RecordedNode(new Brick("b", 1, 1), 0, GraphRecorder.NONE);
@@ -32,19 +39,18 @@ public class LateAdoptionControl {
 
     @Actor
     public void recording() {
-        nodes.publish(nodes.reserve(), child);
         int id = nodes.reserve();
         nodes.publish(id, parent);
-        child.setParent(id);
+        for (int child = 0; child < CHILDREN; child++) {
+            nodes.get(child).setParent(id);
+        }
     }
 
     @Actor
     public void reading(II_Result r) {
         int limit = nodes.size();
-        for (int id = 0; id < limit; id++) {
-            nodes.get(id);
-        }
+        nodes.get(limit - 1);
         r.r1 = limit;
-        r.r2 = limit == 0 ? -1 : nodes.get(0).parentBelow(limit);
+        r.r2 = nodes.get(CHILDREN - 1).parentBelow(limit);
     }
 }
