@@ -1,9 +1,9 @@
 package org.brickprofiler.graph;
 
 /**
- * Finds where two nodes of a forest part, in a time that grows with the logarithm of its depth: each node knows its parent
- * and one ancestor farther up (Myers, "An applicative random-access stack", Information Processing Letters 17(5), 1983).
- * Immutable; any thread.
+ * Finds where two nodes of a forest part, in a time that grows with the logarithm of its depth: each node knows its
+ * parent and one ancestor farther up (Myers, "An applicative random-access stack", Information Processing Letters
+ * 17(5), 1983). Immutable; any thread.
  */
 final class Ancestors {
 

@@ -101,9 +101,10 @@ public final class CriticalPath {
     }
 
     /**
-     * One longest path: the nodes whose own times make up its length, in the order of time. These are nodes with a time of
-     * their own, and nodes without time and without children that lie between them. Where several paths are longest, it
-     * is the one that goes into the children of a node rather than past them, and to the lowest ids.
+     * One longest path: the nodes whose own times make up its length, in the order of time. These are nodes with a time
+     * of their own, and nodes without time and without children that lie between them. Where several paths are longest,
+     * it is the one that goes into the children of a node rather than past them, on to a follower rather than to the end
+     * of the parent, and to the lowest ids.
      *
      * @return ids; their own times sum to {@link #totalNs()}; empty in an empty graph
      */
@@ -143,8 +144,8 @@ public final class CriticalPath {
     }
 
     /**
-     * How far a node can be put off, with everything in it, such that the whole takes no longer (its total float). It is
-     * the least room of the node's own time and of the nodes in it.
+     * How far a node can be put off, with everything in it, such that the whole takes no longer (its total float). It
+     * is the least room of the node's own time and of the nodes in it.
      *
      * @param node its id
      * @return ns; 0 exactly for nodes that lie on some longest path or contain one that does
@@ -155,7 +156,7 @@ public final class CriticalPath {
     }
 
     /**
-     * Whether the whole takes longer when this node does.
+     * Whether nothing can be put off: the node lies on some longest path, or contains a node that does.
      *
      * @param node its id
      * @return whether its slack is 0
@@ -167,7 +168,8 @@ public final class CriticalPath {
 
     private int checked(int node) {
         if (node < 0 || node >= slackNs.length) {
-            throw new IllegalArgumentException("node " + node + " does not exist: there are " + slackNs.length + " nodes");
+            throw new IllegalArgumentException(
+                    "node " + node + " does not exist: there are " + slackNs.length + " nodes");
         }
         return node;
     }

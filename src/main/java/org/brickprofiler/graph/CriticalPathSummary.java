@@ -11,8 +11,8 @@ import java.util.Map;
  *
  * @param path the critical path and every node's slack
  * @param nodeCount how many nodes the graph has
- * @param workNs the time of all nodes, each moment counted once: the sum of the roots' totals, and thereby of all nodes'
- *     self times, ns; sums stop at {@link Long#MAX_VALUE}
+ * @param workNs the time of all nodes, each moment counted once: the sum of the roots' totals, and thereby of all
+ *     nodes' self times, ns; sums stop at {@link Long#MAX_VALUE}
  * @param names the names that make up most of the path, largest first
  * @param runs siblings that could run side by side if they are independent, most to gain first
  * @param droppedNodes how many nodes a recorder could not take
@@ -126,9 +126,9 @@ public record CriticalPathSummary(
     }
 
     /**
-     * How many nodes could run at once on average with unlimited parallelism: work over span. No schedule, on however many
-     * processors, is faster than the work by more than this factor (Brent, "The parallel evaluation of general
-     * arithmetic expressions", Journal of the ACM 21(2), 1974; Blumofe and Leiserson, "Scheduling multithreaded
+     * How many nodes could run at once on average with unlimited parallelism: work over span. No schedule, on however
+     * many processors, is faster than one after the other by more than this factor (Brent, "The parallel evaluation of
+     * general arithmetic expressions", Journal of the ACM 21(2), 1974; Blumofe and Leiserson, "Scheduling multithreaded
      * computations by work stealing", Journal of the ACM 46(5), 1999).
      *
      * @return 1 or more; 0 where no time was measured

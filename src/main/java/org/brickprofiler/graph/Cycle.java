@@ -87,8 +87,8 @@ final class Cycle {
      * The message for people.
      *
      * @param names what to call a node
-     * @return for example {@code "the graph has a cycle: 'a' (node 0) -> 'b' (node 1) -> 'a' (node 0)"}; of a long cycle
-     *     the first nodes and how many there are
+     * @return for example {@code "the graph has a cycle: 'a' (node 0) -> 'b' (node 1) -> 'a' (node 0)"}; of a long
+     *     cycle the first nodes and how many there are
      */
     String describe(IntFunction<String> names) {
         String listed = Arrays.stream(nodes)

@@ -55,8 +55,8 @@ final class EventTimes {
         int node = EventGraph.nodeOf(event);
         long ownNs = events.ownNs(node);
         if (ownNs > Long.MAX_VALUE - atNs) {
-            throw new ArithmeticException("the path through node " + node + " is too long: " + atNs + " ns before it and "
-                    + ownNs + " ns of its own");
+            throw new ArithmeticException("the path through node " + node + " is too long: " + atNs
+                    + " ns before it and " + ownNs + " ns of its own");
         }
         return atNs + ownNs;
     }

@@ -7,7 +7,8 @@ package org.brickprofiler.graph;
  * @param nodes how many nodes of it the path goes through
  * @param onPathNs how much of the path they make up, ns
  * @param pathNs the length of the whole path, ns
- * @param pathWithoutNs the length of the longest path if all nodes of the name, and everything in them, took no time, ns
+ * @param pathWithoutNs the length of the longest path if all nodes of the name, and everything in them, took no time,
+ *     ns
  */
 public record NameOnPath(String name, int nodes, long onPathNs, long pathNs, long pathWithoutNs) {
 

@@ -11,7 +11,8 @@ package org.brickprofiler.graph;
  * @param distance {@code 1 - achievedTflops / roofTflops}: 0 at the roof, 1 for no operation at all; negative above the
  *     roof
  * @param bound what the roof is made of
- * @param aboveRoof whether the rate exceeds the roof, so that the rate, the intensity or the machine's figures are wrong
+ * @param aboveRoof whether the rate exceeds the roof, so that the rate, the intensity or the machine's figures are
+ *     wrong
  */
 public record RooflineDistance(
         int node,

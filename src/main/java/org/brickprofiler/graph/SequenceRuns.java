@@ -53,7 +53,8 @@ final class SequenceRuns {
      * @param graph a graph without cycles
      * @param forest its events
      * @param limit the most to return
-     * @return runs with something to gain, by potential, then in the order of the graph; those with the same names are one
+     * @return runs with something to gain, by potential, then in the order of the graph; those with the same names are
+     *     one
      */
     static List<SequenceRun> of(ExecutionGraph graph, EventGraph forest, int limit) {
         SequenceRuns runs = new SequenceRuns(graph, forest);

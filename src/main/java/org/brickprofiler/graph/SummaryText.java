@@ -99,7 +99,7 @@ final class SummaryText {
 
     private static String runs(CriticalPathSummary summary) {
         return table(
-                "Siblings in sequence with no dependency recorded, which could run side by side if they are independent",
+                "Siblings in sequence, no dependency recorded: they could run side by side if they are independent",
                 2,
                 List.of("siblings", "first in", "places", "together, us", "saved at most, us"),
                 summary.runs().stream()
@@ -157,9 +157,7 @@ final class SummaryText {
 
     /** One line of ASCII. A long name is cut in its middle: the names of kernels tend to differ at the end. */
     private static String printable(String name) {
-        String plain = name.chars()
-                .mapToObj(c -> c >= ' ' && c <= '~' ? Character.toString(c) : String.format(Locale.ROOT, "\\u%04x", c))
-                .collect(Collectors.joining());
+        String plain = GraphText.ascii(name);
         if (plain.length() <= WIDEST) {
             return plain;
         }

@@ -8,9 +8,9 @@ import java.util.stream.IntStream;
 import org.brickprofiler.graph.GraphShape.Order;
 
 /**
- * The critical path by trying everything, and without start and end events: an ordering edge puts every node in its first
- * end before every node in its second, and every chain of activities that follow each other so is a path. For small
- * graphs only.
+ * The critical path by trying everything, and without start and end events: an ordering edge puts every node in its
+ * first end before every node in its second, and every chain of activities that follow each other so is a path. For
+ * small graphs only.
  */
 final class ChainOracle {
 

@@ -169,10 +169,10 @@ final class CriticalPathTest {
 
     @Test
     void namesTheNodesOfACycleInOrder() {
+        int after = brick("after", 1);
         int a = brick("a", 1);
         int b = brick("b", 1);
         int c = brick("c", 1);
-        int after = brick("after", 1);
         graph.addDependency(c, a);
         graph.addDependency(a, b);
         graph.addDependency(b, c);
@@ -180,7 +180,7 @@ final class CriticalPathTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> CriticalPath.of(graph))
-                .withMessage("the graph has a cycle: 'a' (node 0) -> 'b' (node 1) -> 'c' (node 2) -> 'a' (node 0)");
+                .withMessage("the graph has a cycle: 'a' (node 1) -> 'b' (node 2) -> 'c' (node 3) -> 'a' (node 1)");
     }
 
     @Test

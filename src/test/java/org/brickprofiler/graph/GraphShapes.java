@@ -29,7 +29,7 @@ final class GraphShapes {
         return shape;
     }
 
-    /** Orders two nodes as their ancestors below their common parent are ranked, which no other order can contradict. */
+    /** Orders two nodes as the siblings that hold them are ranked, which no other such order can contradict. */
     private static Order inTime(GraphShape forest, List<Integer> rank, int one, int other) {
         int top = one;
         while (!isSiblingOfAncestor(forest, top, other)) {

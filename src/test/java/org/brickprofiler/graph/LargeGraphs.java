@@ -18,8 +18,8 @@ public final class LargeGraphs {
     private LargeGraphs() {}
 
     /**
-     * Layers of bricks that launch kernels, in sequence, and random dependencies from earlier to later nodes up to three
-     * edges a node.
+     * Layers of bricks that launch kernels, in sequence, and random dependencies from earlier to later nodes up to
+     * three edges a node.
      */
     public static ExecutionGraph layered(int nodes, Random random) {
         ExecutionGraph graph = new ExecutionGraph();

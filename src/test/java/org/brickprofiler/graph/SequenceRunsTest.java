@@ -32,7 +32,9 @@ final class SequenceRunsTest {
         int fourth = brick("fourth", 40);
         graph.addDependency(second, third);
 
-        assertThat(runs()).extracting(SequenceRun::nodes).containsExactly(List.of(third, fourth), List.of(first, second));
+        assertThat(runs())
+                .extracting(SequenceRun::nodes)
+                .containsExactly(List.of(third, fourth), List.of(first, second));
     }
 
     @Test
@@ -44,7 +46,9 @@ final class SequenceRunsTest {
         int fourth = brick("fourth", 40);
         graph.addEdge(first, third, EdgeType.TRANSFER, 64);
 
-        assertThat(runs()).extracting(SequenceRun::nodes).containsExactly(List.of(third, fourth), List.of(first, second));
+        assertThat(runs())
+                .extracting(SequenceRun::nodes)
+                .containsExactly(List.of(third, fourth), List.of(first, second));
     }
 
     @Test
@@ -75,6 +79,37 @@ final class SequenceRunsTest {
         graph.addDependency(inFirst, inSecond);
 
         assertThat(runs()).isEmpty();
+    }
+
+    @Test
+    void whatAnotherChainOfTheSameParentNeedsDoesNotEndARun() {
+        int layer = graph.addNode(new Layer(0));
+        int[] ids = new int[4];
+        for (int i = 0; i < ids.length; i++) {
+            ids[i] = graph.addNode(new Brick("b" + i, 10, 1));
+            graph.addEdge(layer, ids[i], EdgeType.CONTAINS);
+        }
+        graph.addEdge(ids[0], ids[1], EdgeType.SEQUENCE);
+        graph.addEdge(ids[2], ids[3], EdgeType.SEQUENCE);
+        graph.addDependency(ids[0], ids[3]);
+
+        assertThat(runs())
+                .extracting(SequenceRun::nodes)
+                .containsExactly(List.of(ids[0], ids[1]), List.of(ids[2], ids[3]));
+    }
+
+    @Test
+    void onlySequenceEdgesMakeARun() {
+        int layer = graph.addNode(new Layer(0));
+        int[] ids = new int[3];
+        for (int i = 0; i < ids.length; i++) {
+            ids[i] = graph.addNode(new Brick("b" + i, 10, 1));
+            graph.addEdge(layer, ids[i], EdgeType.CONTAINS);
+        }
+        graph.addDependency(ids[0], ids[2]);
+        graph.addEdge(ids[0], ids[1], EdgeType.SEQUENCE);
+
+        assertThat(runs()).extracting(SequenceRun::nodes).containsExactly(List.of(ids[0], ids[1]));
     }
 
     @Test
