@@ -86,7 +86,8 @@ public final class TraceText {
         TraceReading.Unmatched unmatched = reading.unmatched();
         fact("no rule", unmatched.events() == 0
                 ? "a rule matched every event that counts"
-                : Figures.count(unmatched.kernels(), "kernel") + ", " + Figures.count(unmatched.events(), "event") + ", "
+                : Figures.count(unmatched.kernels(), "kernel") + ", "
+                        + Figures.count(unmatched.events(), "event") + ", "
                         + Figures.duration(unmatched.elapsedNs()) + ", "
                         + Figures.percent(unmatched.elapsedNs(), reading.snapshot().totalNs())
                         + " of brick time; under their own names");

@@ -98,7 +98,8 @@ final class WarmupDetector {
             Arrays.sort(sorted);
             long medianNs = sorted[(keptCount - 1) / 2];
             for (int i = 0; i < FIRST_EXECUTIONS; i++) {
-                if (!isTimes(firstNs[i], TIMES_MEDIAN, medianNs) || !isTimes(firstNs[i], TIMES_LONGEST, longestLaterNs)) {
+                if (!isTimes(firstNs[i], TIMES_MEDIAN, medianNs)
+                        || !isTimes(firstNs[i], TIMES_LONGEST, longestLaterNs)) {
                     return;
                 }
                 offsets.add(first[i].offset());

@@ -16,13 +16,16 @@ final class LargeTrace extends InputStream {
     private static final String TAIL = "{}], \"traceName\": \"large\"}";
 
     /** A launch on the host, its flow, and a kernel of 3 us on one of two streams, every 5 us; the clock is exact. */
-    private static final String EVENT = "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\":"
-            + " 4711, \"tid\": 4711, \"ts\": %1$d.250, \"dur\": 2.125, \"args\": {\"External id\": %2$d, \"cbid\": 211,"
-            + " \"correlation\": %2$d}},\n{\"ph\": \"s\", \"id\": %2$d, \"pid\": 4711, \"tid\": 4711, \"ts\": %1$d.250,"
-            + " \"cat\": \"ac2g\", \"name\": \"ac2g\"},\n{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"%3$s_%4$d\", \"pid\": 0,"
-            + " \"tid\": %5$d, \"ts\": %6$d.500, \"dur\": 3.000, \"args\": {\"External id\": %2$d, \"queued\": 0,"
-            + " \"device\": 0, \"context\": 1, \"stream\": %5$d, \"correlation\": %2$d, \"registers per thread\": 47,"
-            + " \"shared memory\": 0, \"blocks per SM\": 8, \"grid\": [864, 1, 1], \"block\": [256, 1, 1]}},\n";
+    private static final String EVENT =
+            """
+            {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 4711, "tid": 4711, "ts": %1$d.250,
+             "dur": 2.125, "args": {"External id": %2$d, "cbid": 211, "correlation": %2$d}},
+            {"ph": "s", "id": %2$d, "pid": 4711, "tid": 4711, "ts": %1$d.250, "cat": "ac2g", "name": "ac2g"},
+            {"ph": "X", "cat": "kernel", "name": "%3$s_%4$d", "pid": 0, "tid": %5$d, "ts": %6$d.500, "dur": 3.000,
+             "args": {"External id": %2$d, "queued": 0, "device": 0, "context": 1, "stream": %5$d, "correlation": %2$d,
+             "registers per thread": 47, "shared memory": 0, "blocks per SM": 8, "warps per SM": 64,
+             "grid": [864, 1, 1], "block": [256, 1, 1], "est. achieved occupancy %%": 63}},
+            """;
 
     private final long parts;
     private final int names;

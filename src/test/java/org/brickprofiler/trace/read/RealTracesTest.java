@@ -50,7 +50,7 @@ final class RealTracesTest {
     private static String table(ProfileSnapshot snapshot) {
         return snapshot.bricks().stream()
                 .map(brick -> String.format(
-                        Locale.ROOT, "%s | %s | %d | %d", brick.name().substring(0, Math.min(40, brick.name().length())),
+                        Locale.ROOT, "%s | %s | %d | %d", Figures.plain(brick.name()),
                         brick.category().displayName(), brick.count(), brick.totalNs()))
                 .collect(Collectors.joining("\n", "", "\n"));
     }
@@ -146,7 +146,10 @@ final class RealTracesTest {
         assertGolden(reading, "training-step.txt");
     }
 
-    /** The program above, with {@code dev = [e for e in dev if e['ts'] >= 1661203462751272]}, prints {@code 109123 6300 354692 268212 312138}. */
+    /**
+     * The program above, with {@code dev = [e for e in dev if e['ts'] >= 1661203462751272]}, prints
+     * {@code 109123 6300 354692 268212 312138}.
+     */
     @Test
     void kinetoTrainingStepWithoutItsFirstTwoSteps() throws IOException {
         TraceReading all = Traces.read(Traces.TRAINING, ReadOptions.defaults());

@@ -24,7 +24,8 @@ final class StepsAndWarmupTest {
     /** Three steps of 100 us, whose marks stand at the end and out of order. */
     private static String threeSteps() {
         return array(
-                slice("early", "kernel", 7, -50, 5), slice("k1", "kernel", 7, 10, 20), slice("k2", "kernel", 7, 110, 20),
+                slice("early", "kernel", 7, -50, 5), slice("k1", "kernel", 7, 10, 20),
+                slice("k2", "kernel", 7, 110, 20),
                 slice("late1", "kernel", 8, 95, 30), slice("k3", "kernel", 7, 210, 20), step(9, 1, 200), step(7, 1, 0),
                 step(8, 1, 105), step(8, 2, 100), slice("ProfilerStep", "user_annotation", 1, 0, 1));
     }
@@ -106,6 +107,23 @@ final class StepsAndWarmupTest {
     void tenTimesTheMedianIsTheBound() throws IOException {
         assertThat(Traces.read(series("kernel", steady(100))).eventsLeftOut()).isZero();
         assertThat(Traces.read(series("kernel", steady(101))).eventsLeftOut()).isOne();
+    }
+
+    @Test
+    void theMedianIsThatOfAllExecutions() throws IOException {
+        long[] mixed = steady(60);
+        for (int i = 1; i < mixed.length; i++) {
+            mixed[i] = i % 3 == 0 ? 1 : 10;
+        }
+        assertThat(Traces.read(series("kernel", mixed)).eventsLeftOut()).isZero();
+
+        long[] many = new long[3_000];
+        Arrays.fill(many, 10);
+        Arrays.fill(many, 1_000, 2_700, 30);
+        many[0] = 299;
+        assertThat(Traces.read(series("kernel", many)).eventsLeftOut()).isZero();
+        many[0] = 301;
+        assertThat(Traces.read(series("kernel", many)).eventsLeftOut()).isOne();
     }
 
     @Test

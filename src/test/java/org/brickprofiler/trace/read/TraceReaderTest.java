@@ -104,8 +104,8 @@ final class TraceReaderTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", " \n", "<html>", "3", "\"x\"", "nonsense", "{\"a\": 1}", "{\"traceEvents\": {}}",
-        "{\"traceEvents\": [], \"traceEvents\": []}", "[1]", "[[]]", "[{\"a\": 1, \"name\": \"x\"}]", "[] []", "{", "[{]",
-        "{\"traceEvents\": [", "{\"traceEvents\": []", "[{\"ph\": \"X\"", "\u0000\u0001"})
+        "{\"traceEvents\": [], \"traceEvents\": []}", "[1]", "[[]]", "[{\"a\": 1, \"name\": \"x\"}]", "[] []", "{",
+        "[{]", "{\"traceEvents\": [", "{\"traceEvents\": []", "[{\"ph\": \"X\"", "\u0000\u0001"})
     void whatIsNoTraceIsRefused(String text) {
         TraceFormatException refused = refused(text);
 
@@ -126,7 +126,7 @@ final class TraceReaderTest {
     void whatIsNotInAnyEncodingOfJsonIsRefused() {
         assertThat(refused(() -> Traces.read(new byte[] {0, 0, (byte) 0xff, (byte) 0xfe, 0}, OPTIONS)).offset())
                 .isZero();
-        assertThat(refused(() -> Traces.read(new byte[] {'[', '"', (byte) 0xff, '"', ']'}, OPTIONS)))
+        assertThat(refused(() -> Traces.read(new byte[] {'[', '{', '"', (byte) 0xff, '"', '}', ']'}, OPTIONS)))
                 .hasMessageContaining("Invalid UTF-8");
         assertThat(refused(() -> Traces.read(new byte[] {0, 0, 0, '[', 0x7f, 0, 0, 0}, OPTIONS)))
                 .hasMessageStartingWith("the trace, offset ");
@@ -255,7 +255,8 @@ final class TraceReaderTest {
     @Test
     void sumsThatDoNotFitAreRefused() {
         String half = "{\"ph\": \"X\", \"name\": \"a\", \"tid\": %d, \"ts\": 0, \"dur\": 4600000000000000}";
-        String full = "{\"ph\":\"X\",\"ts\":%d,\"dur\":1,\"cat\":\"gpu_memcpy\",\"args\":{\"bytes\":9223372036854775807}}";
+        String full = "{\"ph\":\"X\",\"ts\":%d,\"dur\":1,\"cat\":\"gpu_memcpy\","
+                + "\"args\":{\"bytes\":9223372036854775807}}";
 
         assertThat(refused(array(half.formatted(1), half.formatted(2), half.formatted(3))))
                 .hasMessageContaining("exceeds 2^63");
@@ -266,7 +267,8 @@ final class TraceReaderTest {
 
     @Test
     void onlyTheDevicesEventsCountWhereTheyAreMarked() throws IOException {
-        String flow = "{\"ph\": \"%s\", \"cat\": \"ac2g\", \"name\": \"ac2g\", \"id\": 1, \"ts\": 3, \"pid\": 1, \"tid\": 7}";
+        String flow = "{\"ph\": \"%s\", \"cat\": \"ac2g\", \"name\": \"ac2g\", \"id\": 1,"
+                + " \"ts\": 3, \"pid\": 1, \"tid\": 7}";
         TraceReading reading = Traces.read(object(
                 "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1}",
                 slice("aten::mm", "cpu_op", 100, 0, 50),
@@ -429,8 +431,10 @@ final class TraceReaderTest {
 
     @Test
     void rulesCanIgnoreAndLookAtArguments() throws IOException {
-        TraceRules rules = TraceRules.parse("ignore <- args.stream=/^9$/\nstep (FFN) <- name=/^s/ args.\"External id\"=/4/");
-        String event = "{\"ph\": \"X\", \"name\": \"s\", \"ts\": %d, \"dur\": 5, \"args\": {\"stream\": %d, \"External id\": 4}}";
+        TraceRules rules = TraceRules.parse("ignore <- args.stream=/^9$/\n"
+                + "step (FFN) <- name=/^s/ args.\"External id\"=/4/");
+        String event = "{\"ph\": \"X\", \"name\": \"s\", \"ts\": %d, \"dur\": 5,"
+                + " \"args\": {\"stream\": %d, \"External id\": 4}}";
 
         TraceReading reading =
                 Traces.read(array(event.formatted(0, 9), event.formatted(10, 7)), OPTIONS.withRules(rules));
@@ -468,7 +472,8 @@ final class TraceReaderTest {
 
     @Test
     void stringsThatDoNotMatterMayBeLong() throws IOException {
-        String event = "{\"ph\":\"X\",\"name\":\"a\",\"ts\":0,\"dur\":1,\"args\":{\"stack\":\"" + "s".repeat(5_000) + "\"}}";
+        String event = "{\"ph\":\"X\",\"name\":\"a\",\"ts\":0,\"dur\":1,"
+                + "\"args\":{\"stack\":\"" + "s".repeat(5_000) + "\"}}";
 
         assertThat(totalNs(Traces.read(array(event), OPTIONS.withLimits(new ReadLimits(5, 100, 10, 2, 2))), "a"))
                 .isEqualTo(1_000);

@@ -1,0 +1,82 @@
+package org.brickprofiler.trace.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.record.LatencyBuckets;
+import org.junit.jupiter.api.Test;
+
+final class BrickSumsTest {
+
+    private static final RuleTarget BRICK = new RuleTarget("a", BrickCategory.FFN);
+    private static final TraceClock RELATIVE = new TraceClock(false, 0);
+    private static final long YEAR_2023_NS = 1_700_000_000_000_000_000L;
+
+    private static BrickStats stats(TraceClock clock, long... startsAndNs) {
+        BrickSums sums = new BrickSums();
+        for (int i = 0; i < startsAndNs.length; i += 2) {
+            long startNs = startsAndNs[i];
+            long elapsedNs = startsAndNs[i + 1];
+            sums.add(BRICK, new DeviceEvent(startNs, startNs + elapsedNs, i, 3, 0, 0), elapsedNs);
+        }
+        return sums.stats(clock).get(0);
+    }
+
+    @Test
+    void addsUp() {
+        BrickStats brick = stats(RELATIVE, 100, 10, 0, 1_000, 300, 4);
+
+        assertThat(brick.name()).isEqualTo("a");
+        assertThat(brick.category()).isEqualTo(BrickCategory.FFN);
+        assertThat(brick.count()).isEqualTo(3);
+        assertThat(brick.totalNs()).isEqualTo(1_014);
+        assertThat(brick.minNs()).isEqualTo(4);
+        assertThat(brick.maxNs()).isEqualTo(1_000);
+        assertThat(brick.totalElements()).isEqualTo(3);
+        assertThat(brick.totalBytes()).isEqualTo(9);
+    }
+
+    @Test
+    void theLastEventIsTheOneThatEndsLast() {
+        assertThat(stats(RELATIVE, 100, 10, 0, 1_000, 300, 4).lastNs()).isEqualTo(1_000);
+        assertThat(stats(RELATIVE, 0, 20, 10, 10).lastNs()).as("of two, the longer").isEqualTo(20);
+        assertThat(stats(RELATIVE, 0, 20).lastAtUnixNs()).isZero();
+        assertThat(stats(TraceClock.of(YEAR_2023_NS, 5), 0, 20).lastAtUnixNs()).isEqualTo(YEAR_2023_NS + 20);
+    }
+
+    @Test
+    void percentilesAreThoseOfTheDurations() {
+        long[] durations = {5_000, 1, 1_000_000_000_000_000L, 130_000, 130_000, 64, 0};
+        long[] counts = new long[LatencyBuckets.COUNT];
+        long[] startsAndNs = new long[2 * durations.length];
+        for (int i = 0; i < durations.length; i++) {
+            counts[LatencyBuckets.indexOf(durations[i])]++;
+            startsAndNs[2 * i + 1] = durations[i];
+        }
+
+        BrickStats brick = stats(RELATIVE, startsAndNs);
+
+        assertThat(brick.latency()).contains(LatencyDistribution.ofCounts(counts));
+    }
+
+    @Test
+    void bricksBeyondTheSupplyHaveNoPercentiles() {
+        Spread.Supply supply = new Spread.Supply();
+        List<Spread> spreads = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            Spread spread = new Spread(supply);
+            spread.add(1);
+            spread.add(Long.MAX_VALUE);
+            spreads.add(spread);
+        }
+
+        assertThat(spreads.get(0).distribution().orElseThrow().count()).isEqualTo(2);
+        assertThat(spreads.get(999).distribution()).isEmpty();
+        long complete = spreads.stream().filter(spread -> spread.distribution().isPresent()).count();
+        assertThat(complete).isBetween(460L, 470L);
+    }
+}
