@@ -104,7 +104,7 @@ final class DemoOptions {
     @Option(
             names = "--perturb",
             paramLabel = "LAYER:BRICK",
-            description = "Change one value of that brick's output; LAYER:BRICK#2 is the second one in the layer.")
+            description = "Change one value of that brick's output, after the warm-up; LAYER:BRICK#2 is the second such brick.")
     private @Nullable String perturb;
 
     /**

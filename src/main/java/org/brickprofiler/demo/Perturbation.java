@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
 
 /**
- * A deliberate fault: one value of one brick's output is changed in every pass. Two runs of which one has it stop
+ * A deliberate fault: one value of one brick's output is changed, from some pass on. Two runs of which one has it stop
  * agreeing at that brick.
  *
  * @param layer the layer, from 0
@@ -37,25 +37,27 @@ record Perturbation(int layer, BrickId brick, int occurrence) {
     /**
      * The pass with the fault in it.
      *
+     * @param pass the pass
+     * @param firstRun the run of the pass that the fault begins with, from 0
      * @throws IllegalArgumentException when the pass has no such brick
      */
-    Pass appliedTo(Pass pass) {
+    Pass appliedTo(Pass pass, int firstRun) {
         if (layer >= pass.layers().size()) {
             throw new IllegalArgumentException(
                     "there is no layer " + layer + ": the layers are 0 to " + (pass.layers().size() - 1));
         }
         List<List<Step>> layers = new ArrayList<>(pass.layers());
-        layers.set(layer, appliedTo(pass.layers().get(layer)));
+        layers.set(layer, appliedTo(pass.layers().get(layer), firstRun));
         return new Pass(pass.opening(), layers, pass.closing());
     }
 
-    private List<Step> appliedTo(List<Step> steps) {
+    private List<Step> appliedTo(List<Step> steps, int firstRun) {
         List<Step> changed = new ArrayList<>(steps);
         int seen = 0;
         for (int i = 0; i < steps.size(); i++) {
             Step step = steps.get(i);
             if (step.brick() == brick && ++seen == occurrence) {
-                changed.set(i, new Step(brick, () -> changeOneValue(step.operation().run())));
+                changed.set(i, new Step(brick, faulty(step.operation(), firstRun)));
                 return changed;
             }
         }
@@ -63,8 +65,18 @@ record Perturbation(int layer, BrickId brick, int occurrence) {
                 "a layer has " + seen + " bricks " + brick.displayName() + ", not " + occurrence);
     }
 
-    private static float[] changeOneValue(float[] output) {
-        output[0] += 1;
-        return output;
+    private static Step.Operation faulty(Step.Operation right, int firstRun) {
+        return new Step.Operation() {
+            private int runs;
+
+            @Override
+            public float[] run() {
+                float[] output = right.run();
+                if (runs++ >= firstRun) {
+                    output[0] += 1;
+                }
+                return output;
+            }
+        };
     }
 }

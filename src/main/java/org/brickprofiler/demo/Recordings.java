@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class Recordings {
 
     private final DemoOptions options;
-    private final UnaryOperator<Pass> fault;
+    private final UnaryOperator<Pass> alteration;
     private final @Nullable TraceRecorder trace;
     private @Nullable GraphRunner graph;
 
@@ -35,8 +35,8 @@ final class Recordings {
      */
     Recordings(DemoOptions options) {
         this.options = options;
-        fault = options.perturbation()
-                .<UnaryOperator<Pass>>map(perturbation -> perturbation::appliedTo)
+        alteration = options.perturbation()
+                .<UnaryOperator<Pass>>map(fault -> pass -> fault.appliedTo(pass, options.warmup()))
                 .orElse(UnaryOperator.identity());
         for (Path file : files(options)) {
             OutputFile.requireWritable(file);
@@ -72,7 +72,7 @@ final class Recordings {
             graph = new GraphRunner(runner, profiler.graph(), options.warmup());
             runner = graph;
         }
-        return new Instruments(runner, TileProbe.of(profiler.tiles()), fault);
+        return new Instruments(runner, TileProbe.of(profiler.tiles()), alteration);
     }
 
     /** Follows the run with counters, where a timeline is wanted. */

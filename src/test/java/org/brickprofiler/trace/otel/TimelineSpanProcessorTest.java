@@ -113,8 +113,7 @@ final class TimelineSpanProcessorTest {
             second.end();
         });
 
-        assertThat(events("thread " + Thread.currentThread().getId()))
-                .containsExactly("OpenTelemetry handed over 150..180");
+        assertThat(events(thread)).containsExactly("OpenTelemetry handed over 150..180");
     }
 
     @Test
