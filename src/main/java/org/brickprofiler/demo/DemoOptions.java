@@ -104,7 +104,8 @@ final class DemoOptions {
     @Option(
             names = "--perturb",
             paramLabel = "LAYER:BRICK",
-            description = "Change one value of that brick's output, after the warm-up; LAYER:BRICK#2 is the second such brick.")
+            description = "Change one value of that brick's output after the warm-up; LAYER:BRICK#2 is the second "
+                    + "such brick of the layer.")
     private @Nullable String perturb;
 
     /**

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Layer;
@@ -14,8 +13,6 @@ import org.brickprofiler.report.Golden;
 import org.junit.jupiter.api.Test;
 
 final class CriticalPathSummaryTest {
-
-    private static final Path FOLDER = Path.of("src", "test", "resources", "org", "brickprofiler", "graph");
 
     private final ExecutionGraph graph = new ExecutionGraph();
 
@@ -142,7 +139,7 @@ final class CriticalPathSummaryTest {
     @Test
     void anEmptyGraphIsAShortText() throws IOException {
         assertThat(CriticalPathSummary.of(graph).averageParallelism()).isZero();
-        Golden.assertSame(CriticalPathSummary.of(graph).toText(), FOLDER.resolve("summary-empty.txt"));
+        Golden.assertSame(CriticalPathSummary.of(graph).toText(), getClass(), "summary-empty.txt");
     }
 
     @Test
@@ -163,7 +160,7 @@ final class CriticalPathSummaryTest {
         graph.addNode(new Brick("Prefetch", 5_000_000, 1));
         graph.setLosses(new RecordingLosses(List.of("step", "step", "a\tb", "c", "d", "e", "f"), 2, 1_234, 5));
 
-        Golden.assertSame(CriticalPathSummary.of(graph).toText(), FOLDER.resolve("summary-full.txt"));
+        Golden.assertSame(CriticalPathSummary.of(graph).toText(), getClass(), "summary-full.txt");
     }
 
     private int brick(String name, long elapsedNs) {
