@@ -35,7 +35,8 @@ final class Recording {
     Recording(long generation, int nodeBudget) {
         this.generation = generation;
         this.nodes = new AppendLog<>(nodeBudget);
-        this.dependencies = new AppendLog<>((int) Math.min(Integer.MAX_VALUE, (long) DEPENDENCIES_PER_NODE * nodeBudget));
+        long dependencyBudget = Math.min(Integer.MAX_VALUE, (long) DEPENDENCIES_PER_NODE * nodeBudget);
+        this.dependencies = new AppendLog<>((int) dependencyBudget);
     }
 
     /** Which recording of its recorder this is. */
@@ -59,7 +60,7 @@ final class Recording {
         return true;
     }
 
-    /** Takes an id, which must be published at once; {@link GraphRecorder#NONE} where none is left, which is counted. */
+    /** Takes an id, to be published at once; {@link GraphRecorder#NONE} where none is left, and that is counted. */
     int reserve() {
         int id = nodes.reserve();
         if (id == AppendLog.FULL) {

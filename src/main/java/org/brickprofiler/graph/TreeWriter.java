@@ -108,7 +108,8 @@ final class TreeWriter {
     private String share(int id) {
         OptionalInt parent = graph.parent(id);
         long wholeNs = parent.isEmpty() ? 0 : graph.totalNs(parent.getAsInt());
-        return wholeNs == 0 || !isTimed(id) ? "" : String.format(Locale.ROOT, "%.1f %%", 100.0 * graph.totalNs(id) / wholeNs);
+        boolean unknown = wholeNs == 0 || !isTimed(id);
+        return unknown ? "" : String.format(Locale.ROOT, "%.1f %%", 100.0 * graph.totalNs(id) / wholeNs);
     }
 
     private static String right(String text, int width) {
@@ -121,9 +122,10 @@ final class TreeWriter {
         writeLoss("scope ends without an open scope", graph.unmatchedPops());
         List<String> open = graph.unbalancedScopes();
         if (!open.isEmpty()) {
-            String names = String.join(", ", open.subList(0, Math.min(open.size(), MOST_SCOPES)));
-            out.append("scopes not closed: ").append(GraphText.ascii(names));
-            out.append(open.size() > MOST_SCOPES ? ", and %,d more\n".formatted(open.size() - MOST_SCOPES) : "\n");
+            int named = Math.min(open.size(), MOST_SCOPES);
+            String more = open.size() > named ? String.format(Locale.ROOT, ", and %,d more", open.size() - named) : "";
+            String names = GraphText.ascii(String.join(", ", open.subList(0, named)));
+            out.append("scopes not closed: ").append(names).append(more).append('\n');
         }
     }
 

@@ -69,6 +69,16 @@ class GraphExportTest {
     }
 
     @Test
+    void manyOpenScopesAreNamedInPart() {
+        ExecutionGraph graph = new ExecutionGraph();
+        for (int i = 0; i < 1_021; i++) {
+            graph.pushScope(new Function("f" + i));
+        }
+
+        assertThat(GraphExport.toTree(graph)).endsWith("f18, f19, and 1,001 more\n").contains("closed: f0, f1, ");
+    }
+
+    @Test
     void sharesAreOfTheParentsTotal() {
         ExecutionGraph graph = new ExecutionGraph();
         graph.pushScope(new Brick("outer", 2_000, 1));
