@@ -37,6 +37,9 @@ public final class RatioTable {
     private static final String KERNELS = KernelTimingsBenchmark.class.getSimpleName() + ".";
     private static final String THREADS = ThreadsBenchmark.class.getSimpleName() + ".";
 
+    private static final String GRAPH = GraphBenchmark.class.getSimpleName() + ".";
+    private static final String CHECKSUM = ChecksumBenchmark.class.getSimpleName() + ".";
+
     private static final int WARMUP_ITERATIONS = 4;
 
     private static final String ONE_READ = RECORDING + "floorOneClockRead";
@@ -58,6 +61,11 @@ public final class RatioTable {
             shown("record", RECORDING + "record", ONE_READ),
             shown("scope", RECORDING + "scope", TWO_READS),
             shown("tile, start + stop", RECORDING + "tileStartStop", TWO_READS),
+            shown("graph, a brick", GRAPH + "brickOn", GRAPH + "floorTwoClockReads"),
+            shown("graph, a brick past the budget", GRAPH + "brickPastTheBudget", GRAPH + "floorTwoClockReads"),
+            shown("graph, off", GRAPH + "brickOff", GRAPH + "floorTwoClockReads"),
+            shown("checksum of 64 floats, to their sum", CHECKSUM + "first64", CHECKSUM + "floorSumOf64"),
+            shown("checksum of a tensor, to its sum", CHECKSUM + "whole", CHECKSUM + "floorSumOfAll"),
             shown("kernel timing, record", KERNELS + "record", KERNELS + "floorOneClockRead"),
             shown("kernel timing, off", KERNELS + "recordOff", KERNELS + "floorEmptyLoop"),
             new Row(

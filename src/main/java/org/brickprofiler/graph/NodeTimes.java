@@ -36,7 +36,7 @@ final class NodeTimes {
             selfNs[node] = Math.max(0, ownNs - childrenNs[node]);
             int parent = nodes.parent(node);
             if (parent != NONE) {
-                childrenNs[parent] += totalNs[node];
+                childrenNs[parent] = SequenceRuns.saturatedSum(childrenNs[parent], totalNs[node]);
             }
         }
         return new NodeTimes(nodes, totalNs, selfNs, bricks(nodes, childrenFirst));
