@@ -86,7 +86,7 @@ class GraphRunnerTest {
     @Test
     void onlyTheWantedPassIsRecorded() {
         assertThat(decode(2, 5).graph().nodeCount()).isZero();
+        assertThat(decode(4, 1).graph().nodeCount()).isEqualTo(52);
         assertThat(profiler.graph().isEnabled()).isFalse();
-        assertThat(profiler.graph().graph().nodeCount()).isZero();
     }
 }
