@@ -1,0 +1,63 @@
+package org.brickprofiler.cli;
+
+import java.io.PrintStream;
+import java.nio.file.Path;
+import me.tongfei.progressbar.ConsoleProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+import org.brickprofiler.trace.read.ReadProgress;
+import org.jspecify.annotations.Nullable;
+
+/** A bar with the remaining time while a long input is read, gone when that is done. One thread. */
+final class InputBar implements ReadProgress, AutoCloseable {
+
+    /** Less is read before a bar could be. */
+    static final long LONG_BYTES = 8L << 20;
+
+    private static final int COLUMNS = 79;
+
+    private final @Nullable ProgressBar bar;
+
+    private InputBar(@Nullable ProgressBar bar) {
+        this.bar = bar;
+    }
+
+    /**
+     * A bar for a file.
+     *
+     * @param file what is read
+     * @param bytes its size
+     * @param watched whether there is a terminal to draw on
+     * @param terminal where to draw
+     * @return the bar; one that draws nothing where nobody watches or the file is short
+     */
+    static InputBar of(Path file, long bytes, boolean watched, PrintStream terminal) {
+        if (!watched || bytes < LONG_BYTES) {
+            return new InputBar(null);
+        }
+        return new InputBar(new ProgressBarBuilder()
+                .setTaskName("Reading " + file.getFileName())
+                .setInitialMax(bytes)
+                .setUnit(" MB", 1_000_000)
+                .setStyle(ProgressBarStyle.ASCII)
+                .setUpdateIntervalMillis(200)
+                .setConsumer(new ConsoleProgressBarConsumer(terminal, COLUMNS))
+                .clearDisplayOnFinish()
+                .build());
+    }
+
+    @Override
+    public void at(long bytesRead, long totalBytes) {
+        if (bar != null) {
+            bar.stepTo(bytesRead);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (bar != null) {
+            bar.close();
+        }
+    }
+}
