@@ -1,11 +1,14 @@
 package org.brickprofiler.cli;
 
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
+import org.brickprofiler.demo.Terminal;
 import org.brickprofiler.trace.read.ReadProgress;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +24,17 @@ final class InputBar implements ReadProgress, AutoCloseable {
 
     private InputBar(@Nullable ProgressBar bar) {
         this.bar = bar;
+    }
+
+    /**
+     * A bar on the terminal, if there is one.
+     *
+     * @param file what is read
+     * @return the bar; one that draws nothing where nobody watches or the file is short
+     * @throws IOException when its size is not known
+     */
+    static InputBar of(Path file) throws IOException {
+        return of(file, Files.size(file), Terminal.isInteractive(), System.err);
     }
 
     /**

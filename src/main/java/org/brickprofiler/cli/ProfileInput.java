@@ -2,11 +2,9 @@ package org.brickprofiler.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.demo.Terminal;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.read.ReadOptions;
@@ -52,7 +50,7 @@ record ProfileInput(Path file, ProfileSnapshot snapshot, Optional<TraceReading> 
     }
 
     private static ProfileInput trace(Path file, ReadOptions options) throws IOException {
-        try (InputBar bar = InputBar.of(file, Files.size(file), Terminal.isInteractive(), System.err)) {
+        try (InputBar bar = InputBar.of(file)) {
             TraceReading reading = TraceReader.read(file, options.withProgress(bar));
             return new ProfileInput(file, reading.snapshot(), Optional.of(reading));
         }
