@@ -90,7 +90,8 @@ public final class Brick implements Callable<Integer> {
      */
     public static void main(String[] args) {
         quietenLog();
-        PrintWriter err = new PrintWriter(new OutputStreamWriter(new FileOutputStream(FileDescriptor.err), UTF_8), true);
+        FileOutputStream errors = new FileOutputStream(FileDescriptor.err);
+        PrintWriter err = new PrintWriter(new OutputStreamWriter(errors, UTF_8), true);
         WatchedOutput output = new WatchedOutput(new FileOutputStream(FileDescriptor.out));
         PrintWriter out = new PrintWriter(new BufferedWriter(new OutputStreamWriter(output, UTF_8)));
         int exitCode = commandLine().setOut(out).setErr(err).execute(args);

@@ -31,8 +31,8 @@ import picocli.CommandLine.Spec;
             "    brick report trace.json.gz --skip-steps 2",
             "  Kernels of one's own, named in a file with lines such as \"my norm\" (Norm) <- name=/^my_norm/:",
             "    brick report trace.json --rules my.rules",
-            "  The ten slowest bricks in a shell:",
-            "    brick report brick-profile.json --csv | head -11 | cut -d, -f1,4"
+            "  The ten bricks that took most time, in a shell:",
+            "    brick report brick-profile.json --json | jq -r '.bricks[:10][].name'"
         })
 final class ReportCommand implements Callable<Integer> {
 

@@ -27,8 +27,8 @@ import org.brickprofiler.io.AtomicFile;
  *
  * <p><b>Names are no formulas.</b> A spreadsheet runs a cell that begins with {@code =}, {@code +}, {@code -} or
  * {@code @}, and quotation marks do not keep it from that. A name that begins with one of them (or with the wide form
- * of one, a tab, or a line break) is written after an apostrophe, which spreadsheets take as "this is text". A name that
- * begins with an apostrophe gets another one, so a program has the name back when it takes one apostrophe off.
+ * of one, a tab, or a line break) is written after an apostrophe, which spreadsheets take as "this is text". A name
+ * that begins with an apostrophe gets another one, so a program has the name back when it takes one apostrophe off.
  *
  * <p>Stateless; any thread.
  */
