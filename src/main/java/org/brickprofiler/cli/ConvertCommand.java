@@ -43,8 +43,8 @@ final class ConvertCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "OUT",
-            description = ".json for the JSON report of the profile, .csv for a line for each brick, .txt for what "
-                    + "brick report prints.")
+            description = "The ending tells the format: the JSON report of the profile (.json), a line for each brick "
+                    + "(.csv), or what brick report prints (.txt).")
     private Path out;
 
     @Mixin

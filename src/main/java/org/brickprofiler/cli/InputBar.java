@@ -21,9 +21,11 @@ final class InputBar implements ReadProgress, AutoCloseable {
     private static final int COLUMNS = 79;
 
     private final @Nullable ProgressBar bar;
+    private final PrintStream terminal;
 
-    private InputBar(@Nullable ProgressBar bar) {
+    private InputBar(@Nullable ProgressBar bar, PrintStream terminal) {
         this.bar = bar;
+        this.terminal = terminal;
     }
 
     /**
@@ -48,17 +50,29 @@ final class InputBar implements ReadProgress, AutoCloseable {
      */
     static InputBar of(Path file, long bytes, boolean watched, PrintStream terminal) {
         if (!watched || bytes < LONG_BYTES) {
-            return new InputBar(null);
+            return new InputBar(null, terminal);
         }
-        return new InputBar(new ProgressBarBuilder()
+        ProgressBar bar = new ProgressBarBuilder()
                 .setTaskName("Reading " + file.getFileName())
                 .setInitialMax(bytes)
                 .setUnit(" MB", 1_000_000)
                 .setStyle(ProgressBarStyle.ASCII)
                 .setUpdateIntervalMillis(200)
-                .setConsumer(new ConsoleProgressBarConsumer(terminal, COLUMNS))
-                .clearDisplayOnFinish()
-                .build());
+                .setConsumer(new OneLine(terminal))
+                .build();
+        return new InputBar(bar, terminal);
+    }
+
+    /** Starts no new line in the end: the bar's own is emptied. */
+    private static final class OneLine extends ConsoleProgressBarConsumer {
+        OneLine(PrintStream terminal) {
+            super(terminal, COLUMNS);
+        }
+
+        @Override
+        public void close() {
+            // The terminal stays open.
+        }
     }
 
     @Override
@@ -72,6 +86,9 @@ final class InputBar implements ReadProgress, AutoCloseable {
     public void close() {
         if (bar != null) {
             bar.close();
+            // Not left to the bar, which does not do it where it is closed before its second drawing.
+            terminal.print("\r" + " ".repeat(COLUMNS) + "\r");
+            terminal.flush();
         }
     }
 }
