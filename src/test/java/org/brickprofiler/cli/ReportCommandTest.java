@@ -114,7 +114,7 @@ class ReportCommandTest {
         Path cut = Files.writeString(folder.resolve("cut.json"), report.substring(0, 200));
         Path wrong = Files.writeString(folder.resolve("wrong.json"), "{\"schema_version\": \"1.0\",\n \"bricks\": 7}");
 
-        Cli.run("report", cut).assertRefused(cut.toString(), "the text ends too early");
+        Cli.run("report", cut).assertRefused(cut + ": line ", "the text ends too early");
         Cli.run("report", wrong).assertRefused(wrong + ": line 2, column ");
         Cli.run("report", Cli.REPORTS.resolve("checksums.jsonl")).assertRefused("a log of checksums", "brick diverge");
         Cli.run("report", REPORT, "--skip-steps", "1").assertRefused("is a report; --rules");
