@@ -74,27 +74,32 @@ public final class Demo implements Callable<Integer> {
         }
     }
 
-    /** The command, with one line for every kind of bad input. */
-    static CommandLine commandLine() {
+    /**
+     * The command, with one line for every kind of bad input: on its own, or to be a command of another program, after
+     * whose name its messages are then called.
+     *
+     * @return a new one each time; one thread
+     */
+    public static CommandLine commandLine() {
         return new CommandLine(new Demo())
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setParameterExceptionHandler(
-                        (badInput, args) -> refuse(badInput.getCommandLine().getErr(), badInput));
+                .setParameterExceptionHandler((badInput, args) -> refuse(badInput.getCommandLine(), badInput));
     }
 
-    private static int refuse(PrintWriter err, Exception badInput) {
-        return fail(err, badInput.getMessage() + " (--help tells the options)");
+    private static int refuse(CommandLine command, Exception badInput) {
+        return fail(command, badInput.getMessage() + " (--help tells the options)");
     }
 
-    private static int fail(PrintWriter err, String message) {
-        err.println("demo: " + message.lines().collect(Collectors.joining(" ")));
+    private static int fail(CommandLine command, String message) {
+        PrintWriter err = command.getErr();
+        String program = command.getCommandSpec().root().name();
+        err.println(program + ": " + message.lines().collect(Collectors.joining(" ")));
         err.flush();
         return BAD_INPUT;
     }
 
     @Override
     public Integer call() {
-        PrintWriter err = spec.commandLine().getErr();
         BrickProfiler profiler;
         Recordings recordings;
         Decoder decoder;
@@ -103,7 +108,7 @@ public final class Demo implements Callable<Integer> {
             profiler = profiler(recordings);
             decoder = decoder(recordings.instruments(profiler));
         } catch (IllegalArgumentException badInput) {
-            return refuse(err, badInput);
+            return refuse(spec.commandLine(), badInput);
         }
         PrintWriter out = spec.commandLine().getOut();
         DecodeRun run;
@@ -116,7 +121,7 @@ public final class Demo implements Callable<Integer> {
             recordings.write(profiler, out);
             JsonReport.write(run.snapshot(), options.json());
         } catch (IOException e) {
-            return fail(err, String.valueOf(e.getMessage()));
+            return fail(spec.commandLine(), String.valueOf(e.getMessage()));
         }
         out.println("JSON: " + options.json().toAbsolutePath());
         out.flush();

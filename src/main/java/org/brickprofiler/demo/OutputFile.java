@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A file that is written after a long run: what makes that impossible is found before it. */
-final class OutputFile {
+/** A file that is written after a long run: what makes that impossible is found before it. Stateless; any thread. */
+public final class OutputFile {
 
     private OutputFile() {}
 
@@ -15,7 +15,7 @@ final class OutputFile {
      * @param file the file; it may exist, its folder must
      * @throws IllegalArgumentException when it cannot be written; the message says why
      */
-    static void requireWritable(Path file) {
+    public static void requireWritable(Path file) {
         Path folder = file.toAbsolutePath().getParent();
         if (folder == null || Files.isDirectory(file)) {
             throw cannotWrite(file, "it is a folder");

@@ -2,14 +2,18 @@ package org.brickprofiler.demo;
 
 import java.io.Console;
 
-/** What is known of the other end of the standard output. */
-final class Terminal {
+/** What is known of the other end of the standard output. Stateless; any thread. */
+public final class Terminal {
 
     private Terminal() {}
 
-    /** Whether a person watches: false where input or output is a file or a pipe. */
+    /**
+     * Whether a person watches.
+     *
+     * @return false where input or output is a file or a pipe
+     */
     @SuppressWarnings("SystemConsoleNull") // null before Java 22; from then on isTerminal tells
-    static boolean isInteractive() {
+    public static boolean isInteractive() {
         Console console = System.console();
         return console != null && isTerminal(console);
     }

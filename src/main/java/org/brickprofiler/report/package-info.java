@@ -1,8 +1,9 @@
 /**
  * Reports and files. Of a {@link org.brickprofiler.ProfileSnapshot}: {@link org.brickprofiler.report.TextReport} for
- * people, {@link org.brickprofiler.report.JsonReport} for programs, which also reads its files back. Of checksums:
+ * people, {@link org.brickprofiler.report.JsonReport} for programs, which also reads its files back, and
+ * {@link org.brickprofiler.report.CsvReport} for spreadsheets. Of checksums:
  * {@link org.brickprofiler.report.DivergenceReport} and {@link org.brickprofiler.report.ChecksumFile}. JSON needs
- * jackson-core on the class path, text needs nothing.
+ * jackson-core on the class path, text and CSV need nothing.
  */
 @NullMarked
 package org.brickprofiler.report;

@@ -1,0 +1,151 @@
+package org.brickprofiler.report;
+
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.io.AtomicFile;
+
+/**
+ * The bricks of a profile as comma-separated values after RFC 4180: a header, a line for each brick, largest total
+ * first, each line ended by CR LF. Files are UTF-8 without a byte order mark.
+ *
+ * <p>The columns are the keys of a brick in {@link JsonReport}, with the percentiles in place of {@code latency}; its
+ * buckets are left out, and so is everything of the profile but its bricks. Counts and times in ns are exact. Other
+ * numbers have up to 15 significant digits, a dot, and no exponent, whatever the locale. A cell is empty where there is
+ * no value.
+ *
+ * <p><b>Names are no formulas.</b> A spreadsheet runs a cell that begins with {@code =}, {@code +}, {@code -} or
+ * {@code @}, and quotation marks do not keep it from that. A name that begins with one of them (or with the wide form
+ * of one, a tab, or a line break) is written after an apostrophe, which spreadsheets take as "this is text". A name
+ * that begins with an apostrophe gets another one, so a program has the name back when it takes one apostrophe off.
+ *
+ * <p>Stateless; any thread.
+ */
+public final class CsvReport {
+
+    private static final String LINE_END = "\r\n";
+    private static final char TEXT_MARK = '\'';
+
+    /** What makes spreadsheets run a cell, when it comes first; the last four are the wide forms. */
+    private static final String MARKED = "=+-@\t\r\n'\uff1d\uff0b\uff0d\uff20";
+
+    /** The semicolon is no delimiter here, but some spreadsheets split at it nevertheless. */
+    private static final String QUOTED = ",;\"\t\r\n";
+
+    /** A double has 15 digits that survive any rounding. */
+    private static final MathContext DIGITS = new MathContext(15, RoundingMode.HALF_EVEN);
+
+    private static final List<Column> COLUMNS = List.of(
+            text("name", BrickStats::name),
+            text("category", brick -> brick.category().displayName()),
+            whole("count", BrickStats::count),
+            whole("total_ns", BrickStats::totalNs),
+            real("avg_us", BrickStats::avgUs),
+            real("min_us", BrickStats::minUs),
+            real("max_us", BrickStats::maxUs),
+            whole("min_ns", BrickStats::minNs),
+            whole("max_ns", BrickStats::maxNs),
+            whole("last_ns", BrickStats::lastNs),
+            whole("last_at_unix_ns", BrickStats::lastAtUnixNs),
+            real("throughput", BrickStats::throughput),
+            new Column("pct", (brick, totalNs) -> number(brick.percentage(totalNs))),
+            whole("total_elements", BrickStats::totalElements),
+            whole("total_bytes", BrickStats::totalBytes),
+            whole("total_compressed_bytes", BrickStats::totalCompressedBytes),
+            real("compression_ratio", BrickStats::compressionRatio),
+            real("throughput_gbps", BrickStats::throughputGbps),
+            whole("total_cycles", BrickStats::totalCycles),
+            whole("min_cycles", BrickStats::minCycles),
+            whole("max_cycles", BrickStats::maxCycles),
+            text("bottleneck", brick -> brick.bottleneck().name().toLowerCase(Locale.ROOT)),
+            percentileUs("p50_us", 50),
+            percentileUs("p90_us", 90),
+            percentileUs("p99_us", 99),
+            percentileUs("p999_us", 99.9));
+
+    private CsvReport() {}
+
+    /** A column: its key, and what a brick has in it. */
+    private record Column(String key, Cell cell) {}
+
+    @FunctionalInterface
+    private interface Cell {
+        String of(BrickStats brick, long totalNs);
+    }
+
+    /**
+     * The table of a profile.
+     *
+     * @param snapshot the profile
+     * @return a header and a line for each brick
+     */
+    public static String toCsv(ProfileSnapshot snapshot) {
+        long totalNs = snapshot.totalNs();
+        StringBuilder csv = new StringBuilder();
+        csv.append(COLUMNS.stream().map(Column::key).collect(Collectors.joining(","))).append(LINE_END);
+        for (BrickStats brick : snapshot.bricks()) {
+            csv.append(COLUMNS.stream()
+                            .map(column -> column.cell().of(brick, totalNs))
+                            .collect(Collectors.joining(",")))
+                    .append(LINE_END);
+        }
+        return csv.toString();
+    }
+
+    /**
+     * Writes the table to a file, which is there whole or not at all: see {@link AtomicFile}.
+     *
+     * @param snapshot the profile
+     * @param path where to; its folder must exist. A pipe or a terminal is written to directly
+     * @throws IOException when that fails; the message names the path and the reason, and an older file is untouched
+     */
+    public static void write(ProfileSnapshot snapshot, Path path) throws IOException {
+        byte[] csv = toCsv(snapshot).getBytes(StandardCharsets.UTF_8);
+        AtomicFile.write(path, out -> out.write(csv));
+    }
+
+    private static Column text(String key, Function<BrickStats, String> value) {
+        return new Column(key, (brick, totalNs) -> quoted(marked(value.apply(brick))));
+    }
+
+    private static Column whole(String key, ToLongFunction<BrickStats> value) {
+        return new Column(key, (brick, totalNs) -> Long.toString(value.applyAsLong(brick)));
+    }
+
+    private static Column real(String key, ToDoubleFunction<BrickStats> value) {
+        return new Column(key, (brick, totalNs) -> number(value.applyAsDouble(brick)));
+    }
+
+    private static Column percentileUs(String key, double percent) {
+        return new Column(
+                key,
+                (brick, totalNs) -> brick.latency().isEmpty() ? "" : number(brick.percentileNs(percent) / 1e3));
+    }
+
+    private static String number(double value) {
+        return Double.isFinite(value)
+                ? new BigDecimal(value).round(DIGITS).stripTrailingZeros().toPlainString()
+                : "";
+    }
+
+    private static String marked(String text) {
+        return !text.isEmpty() && MARKED.indexOf(text.charAt(0)) >= 0 ? TEXT_MARK + text : text;
+    }
+
+    private static String quoted(String text) {
+        return text.chars().anyMatch(character -> QUOTED.indexOf(character) >= 0)
+                ? '"' + text.replace("\"", "\"\"") + '"'
+                : text;
+    }
+}

@@ -1,0 +1,186 @@
+package org.brickprofiler.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.jar.JarFile;
+import java.util.jar.Manifest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The jar that the build makes, as a person starts it. */
+@Timeout(120)
+class BrickIT {
+
+    private static final Path JAR = Path.of(System.getProperty("cli.jar"));
+    private static final Path TRACE = Cli.TRACES.resolve("kineto-simple-add.json.gz").toAbsolutePath();
+
+    @TempDir
+    Path folder;
+
+    private Cli brick(String... arguments) throws IOException, InterruptedException {
+        return start(List.of(), arguments);
+    }
+
+    /** Runs the jar through a shell, in which {@code "$@"} is its command line. */
+    private Cli shell(String script, String... arguments) throws IOException, InterruptedException {
+        return start(List.of("bash", "-c", script, "bash"), arguments);
+    }
+
+    private Cli start(List<String> launcher, String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(launcher);
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-jar", JAR.toString()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
+        // With these a virtual machine greets on the standard error.
+        builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"));
+        builder.environment().put("LC_ALL", "C");
+        Process process = builder.start();
+        try {
+            process.getOutputStream().close();
+            CompletableFuture<String> err = CompletableFuture.supplyAsync(() -> text(process.getErrorStream()));
+            String out = text(process.getInputStream());
+            return new Cli(process.waitFor(), out, err.join());
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static String text(InputStream stream) {
+        try {
+            return new String(stream.readAllBytes(), UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void reportsATrace() throws Exception {
+        Cli report = brick("report", TRACE.toString());
+
+        assertThat(report.err()).isEmpty();
+        assertThat(report.exitCode()).isZero();
+        assertThat(report.out())
+                .startsWith("Trace\n  counted     98 of 1,348 events read")
+                .contains("Brick profile\n", "HostToDevice")
+                .doesNotContain("\r");
+    }
+
+    @Test
+    void namesItsVersion() throws Exception {
+        Cli version = brick("--version");
+
+        assertThat(version.exitCode()).isZero();
+        assertThat(version.out()).matches("(?s)brick \\d+\\.\\d+\\.\\d+(-SNAPSHOT)?\\R.*");
+    }
+
+    @Test
+    void findsWhatTheDemonstrationChangedOnPurpose() throws Exception {
+        List<String> tiny = List.of(
+                "demo", "--layers", "3", "--dim", "32", "--heads", "4", "--kv-heads", "2", "--ffn", "48", "--vocab",
+                "100", "--tokens", "3", "--warmup", "0", "--threads", "1", "--checksums");
+        List<String> good = new ArrayList<>(tiny);
+        good.add("a.jsonl");
+        List<String> bad = new ArrayList<>(tiny);
+        bad.addAll(List.of("b.jsonl", "--perturb", "1:RmsNorm"));
+        Cli first = brick(good.toArray(String[]::new));
+        assertThat(first.err()).isEmpty();
+        assertThat(first.exitCode()).isZero();
+        assertThat(brick(bad.toArray(String[]::new)).exitCode()).isZero();
+
+        assertThat(brick("diverge", "a.jsonl", "a.jsonl").exitCode()).isZero();
+        Cli diverge = brick("diverge", "b.jsonl", "a.jsonl");
+        assertThat(diverge.exitCode()).isEqualTo(1);
+        assertThat(diverge.err()).isEmpty();
+        assertThat(diverge.out().lines().findFirst().orElseThrow()).contains("RmsNorm", "layer 1");
+    }
+
+    @Test
+    void tellsBadInputInOneLine() throws Exception {
+        brick("report", "missing.json").assertRefused("cannot read missing.json: it does not exist");
+    }
+
+    @Test
+    void writesUtf8WhateverTheLocale() throws Exception {
+        Path report = Cli.REPORTS.resolve("full.json").toAbsolutePath();
+
+        assertThat(brick("report", report.toString(), "--json").out()).isEqualTo(Files.readString(report));
+    }
+
+    @Test
+    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs bash")
+    void writesACompletionThatBashUnderstands() throws Exception {
+        Cli check = shell("\"$@\" > brick-completion && bash -n brick-completion && . ./brick-completion"
+                + " && complete -p brick", "generate-completion");
+
+        assertThat(check.err()).isEmpty();
+        assertThat(check.exitCode()).isZero();
+        assertThat(check.out()).contains("_complete_brick");
+    }
+
+    @Test
+    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs bash")
+    void endsWithoutAWordWhereNobodyReads() throws Exception {
+        // The reader is gone before anything is written.
+        Cli report = shell("set -o pipefail; \"$@\" | true", "report", TRACE.toString());
+
+        assertThat(report.err()).isEmpty();
+        assertThat(report.exitCode()).isZero();
+    }
+
+    @Test
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "needs a device that is always full")
+    void tellsThatItsOutputWasLost() throws Exception {
+        shell("\"$@\" > /dev/full", "report", TRACE.toString(), "--csv")
+                .assertRefused("cannot write the standard output: No space left on device");
+    }
+
+    @Test
+    void holdsTheLicencesAndAllServices() throws Exception {
+        try (JarFile jar = new JarFile(JAR.toFile())) {
+            Manifest manifest = jar.getManifest();
+            assertThat(manifest.getMainAttributes().getValue("Main-Class")).isEqualTo("org.brickprofiler.cli.Brick");
+            assertThat(manifest.getMainAttributes().getValue("Multi-Release")).isEqualTo("true");
+            assertThat(jar.stream().map(entry -> entry.getName()))
+                    .contains(
+                            "META-INF/LICENSE",
+                            "META-INF/NOTICE",
+                            "META-INF/LICENSE.txt",
+                            "META-INF/FastDoubleParser-LICENSE",
+                            "META-INF/Schubfach-LICENSE",
+                            "META-INF/THIRD-PARTY.txt",
+                            "LICENSE-EPL-1.0.txt",
+                            "LICENSE-EDL-1.0.txt",
+                            "META-INF/services/org.slf4j.spi.SLF4JServiceProvider",
+                            "META-INF/services/"
+                                    + "org.eclipse.collections.api.factory.list.primitive.MutableLongListFactory")
+                    .noneMatch(name -> name.matches("META-INF/[^/]*\\.(SF|RSA|DSA)"))
+                    .noneMatch(name -> name.endsWith("module-info.class"))
+                    .noneMatch(name -> name.startsWith("io/opentelemetry/"))
+                    .doesNotHaveDuplicates();
+        }
+    }
+
+    @Test
+    void leavesTheLibraryAlone() throws Exception {
+        Path library = JAR.resolveSibling(JAR.getFileName().toString().replace("-cli.jar", ".jar"));
+        try (JarFile jar = new JarFile(library.toFile())) {
+            assertThat(jar.stream().map(entry -> entry.getName()))
+                    .noneMatch(name -> name.endsWith(".class") && !name.startsWith("org/brickprofiler/"));
+            assertThat(jar.getManifest().getMainAttributes().getValue("Main-Class")).isNull();
+        }
+        assertThat(Path.of("dependency-reduced-pom.xml")).doesNotExist();
+    }
+}

@@ -1,0 +1,35 @@
+package org.brickprofiler.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+class InputBarTest {
+
+    private static String drawn(long bytes, boolean watched) {
+        ByteArrayOutputStream terminal = new ByteArrayOutputStream();
+        try (InputBar bar = InputBar.of(
+                Path.of("folder", "trace.json"), bytes, watched, new PrintStream(terminal, true, UTF_8))) {
+            bar.at(bytes / 2, bytes);
+        }
+        return terminal.toString(UTF_8);
+    }
+
+    @Test
+    void showsHowFarALongInputIsAndGoes() {
+        assertThat(drawn(InputBar.LONG_BYTES, true))
+                .contains("\rReading trace.json  50% [")
+                .contains("MB (")
+                .endsWith("\r");
+    }
+
+    @Test
+    void isNotThereWhereNobodyWatchesOrTheInputIsShort() {
+        assertThat(drawn(InputBar.LONG_BYTES, false)).isEmpty();
+        assertThat(drawn(InputBar.LONG_BYTES - 1, true)).isEmpty();
+    }
+}

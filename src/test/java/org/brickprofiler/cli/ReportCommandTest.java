@@ -1,0 +1,138 @@
+package org.brickprofiler.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.zip.GZIPOutputStream;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ReportCommandTest {
+
+    private static final Path TRACE = Cli.TRACES.resolve("kineto-simple-add.json.gz");
+    private static final Path REPORT = Cli.REPORTS.resolve("full.json");
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            kineto-simple-add    | 98 of 1,348 events read: kernels, copies and fills | 2
+            kineto-training-step | 9,450 of 109,123 events read: kernels, copies and fills | 4; 6 steps marked
+            moe30b-decode-c16    | 64,039 of 64,041 events read: every slice, for none is marked as the device's | 48
+            """)
+    void tellsWhatWasCountedAboveTheProfile(String trace, String counted, String rows) {
+        Cli report = Cli.run("report", Cli.TRACES.resolve(trace + ".json.gz"));
+
+        assertThat(report.err()).isEmpty();
+        assertThat(report.exitCode()).isZero();
+        assertThat(report.out())
+                .startsWith("Trace\n  counted     " + counted + "\n  rows        " + rows + "\n  wall time   ")
+                .containsPattern("\n\nBrick profile\n");
+    }
+
+    @Test
+    void readsTracesAsTheOptionsSay() throws IOException {
+        Path rules = Files.writeString(folder.resolve("my.rules"), "\"my copies\" (Transfer) <- name=/^Memcpy HtoD/\n");
+
+        assertThat(Cli.run("report", TRACE, "--rules", rules, "--csv").out())
+                .contains("\nmy copies,Transfer,16,39080000,")
+                .contains("\nConvolution,");
+        Path training = Cli.TRACES.resolve("kineto-training-step.json.gz");
+        assertThat(Cli.run("report", training, "--skip-steps", "2").out()).contains("counted     6,300 of 109,123");
+        Path moe = Cli.TRACES.resolve("moe30b-decode-c16.json.gz");
+        assertThat(Cli.run("report", moe, "--keep-warmup").out()).contains("counted     64,041 of 64,041");
+    }
+
+    @Test
+    void printsOurReportAsTextJsonAndCsv() throws IOException {
+        assertThat(Cli.run("report", REPORT))
+                .isEqualTo(new Cli(0, TextReport.render(JsonReport.read(REPORT)), ""));
+        assertThat(Cli.run("report", REPORT, "--json").out()).isEqualTo(Files.readString(REPORT));
+        assertThat(Cli.run("report", REPORT, "--csv").out())
+                .startsWith("name,category,")
+                .contains("\nDownProjection,FFN,704,");
+    }
+
+    @Test
+    void goesByTheContentNotByTheName() throws IOException {
+        Path report = Files.copy(REPORT, folder.resolve("trace.pftrace"));
+        Path oldest = Cli.REPORTS.resolve("contract-v1.json");
+
+        assertThat(Cli.run("report", report).out()).startsWith("Brick profile\n").contains("DownProjection");
+        assertThat(Cli.run("report", oldest).out()).startsWith("Brick profile\n").contains("DownProjection");
+    }
+
+    @Test
+    void tellsThatNothingWasFound() throws IOException {
+        Path trace = Files.writeString(folder.resolve("t.json"), "{\"traceEvents\": []}");
+
+        Cli report = Cli.run("report", trace);
+        assertThat(report.exitCode()).isEqualTo(1);
+        assertThat(report.out()).startsWith("Trace\n");
+        assertThat(report.err()).isEqualTo("brick: " + trace + " holds no brick that was recorded\n");
+    }
+
+    @Test
+    void tellsWhatIsWrongWithAFile() throws IOException {
+        Path empty = Files.writeString(folder.resolve("empty.json"), "");
+        Path text = Files.writeString(folder.resolve("notes.txt"), "hello");
+        Path json = Files.writeString(folder.resolve("other.json"), "{\"a\": 1}");
+        byte[] packed = packed("{\"traceEvents\": [".getBytes(UTF_8));
+        Path truncated = Files.write(folder.resolve("cut.json.gz"), Arrays.copyOf(packed, packed.length - 12));
+
+        Cli.run("report", folder.resolve("missing")).assertRefused("cannot read ", "missing: it does not exist");
+        Cli.run("report", folder).assertRefused("cannot read " + folder + ": it is a folder");
+        Cli.run("report", empty).assertRefused(empty.toString(), "empty");
+        Cli.run("report", text).assertRefused(text.toString());
+        Cli.run("report", json).assertRefused(json.toString(), "no trace");
+        Cli.run("report", truncated).assertRefused(truncated.toString(), "ends too early");
+    }
+
+    private static byte[] packed(byte[] text) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(bytes)) {
+            gzip.write(text);
+        }
+        return bytes.toByteArray();
+    }
+
+    @Test
+    void tellsWhatIsWrongWithAReport() throws IOException {
+        String report = Files.readString(REPORT);
+        Path cut = Files.writeString(folder.resolve("cut.json"), report.substring(0, 200));
+        Path wrong = Files.writeString(folder.resolve("wrong.json"), "{\"schema_version\": \"1.0\",\n \"bricks\": 7}");
+
+        Cli.run("report", cut).assertRefused(cut + ": line ", "the text ends too early");
+        Cli.run("report", wrong).assertRefused(wrong + ": line 2, column ");
+        Cli.run("report", Cli.REPORTS.resolve("checksums.jsonl")).assertRefused("a log of checksums", "brick diverge");
+        Cli.run("report", REPORT, "--skip-steps", "1").assertRefused("is a report; --rules");
+        Cli.run("report", REPORT, "--keep-warmup").assertRefused("are for traces");
+    }
+
+    @Test
+    void namesLineAndColumnOfABadRule() throws IOException {
+        Path rules = Files.writeString(folder.resolve("bad.rules"), "# mine\nRmsNorm <- name=/(/\n");
+
+        Cli.run("report", TRACE, "--rules", rules).assertRefused(rules + ", line 2, column ");
+        Cli.run("report", TRACE, "--rules", folder).assertRefused("it is a folder");
+        Cli.run("report", TRACE, "--rules", folder.resolve("none")).assertRefused("it does not exist");
+    }
+
+    @Test
+    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs a device that is no file")
+    void doesNotReadWhatCannotBeReadTwice() {
+        Cli.run("report", "/dev/null").assertRefused("it is no file but a pipe or a device");
+    }
+}

@@ -1,0 +1,121 @@
+package org.brickprofiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.brickprofiler.BrickCategory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CsvReportTest {
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void hasTheKeysAndValuesOfTheJson() throws IOException {
+        List<List<String>> table = CsvTable.parse(CsvReport.toCsv(Samples.full()));
+        JsonNode bricks = new ObjectMapper().readTree(JsonReport.toJson(Samples.full())).get("bricks");
+
+        List<String> keys = new ArrayList<>();
+        bricks.get(0).fieldNames().forEachRemaining(keys::add);
+        assertThat(keys.remove(keys.size() - 1)).isEqualTo("latency");
+        keys.addAll(List.of("p50_us", "p90_us", "p99_us", "p999_us"));
+        assertThat(table.get(0)).isEqualTo(keys);
+
+        assertThat(table).hasSize(1 + bricks.size());
+        for (int i = 0; i < bricks.size(); i++) {
+            for (String key : keys) {
+                String cell = table.get(i + 1).get(keys.indexOf(key));
+                JsonNode value = bricks.get(i).findPath(key);
+                if (value.isMissingNode()) {
+                    assertThat(cell).as(key).isEmpty();
+                } else if (value.isDouble()) {
+                    double expected = value.asDouble();
+                    assertThat(Math.abs(Double.parseDouble(cell) - expected))
+                            .as("%s: %s and %s", key, cell, expected)
+                            .isLessThanOrEqualTo(Math.abs(expected) * 1e-14);
+                } else {
+                    assertThat(cell).as(key).isEqualTo(value.asText());
+                }
+            }
+        }
+    }
+
+    @Test
+    void isTheSameInEveryLocale() {
+        Locale usual = Locale.getDefault();
+        String csv = CsvReport.toCsv(Samples.full());
+        try {
+            Locale.setDefault(Locale.forLanguageTag("tr-TR-u-nu-arab"));
+            assertThat(CsvReport.toCsv(Samples.full())).isEqualTo(csv).contains(",memory,");
+        } finally {
+            Locale.setDefault(usual);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'=1", "\uff1d1"})
+    void marksNamesThatASpreadsheetWouldRun(String name) {
+        assertThat(nameOf(name)).isEqualTo("'" + name);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a=1", "RmsNorm", "a-b", "my \"step\", again", "two\r\nlines", "caf\u00e9", " =1", "a;=1"})
+    void leavesOtherNamesAsTheyAre(String name) {
+        assertThat(nameOf(name)).isEqualTo(name);
+    }
+
+    @Test
+    void quotesWhatSomeSpreadsheetsSplit() {
+        assertThat(csvOf("a;=1")).contains("\r\n\"a;=1\",");
+    }
+
+    private static String csvOf(String name) {
+        return CsvReport.toCsv(Samples.of(Samples.brick(name, BrickCategory.OTHER, 3, 10, 3, 4, 3)));
+    }
+
+    private static String nameOf(String name) {
+        return CsvTable.parse(csvOf(name)).get(1).get(0);
+    }
+
+    @Test
+    void writesNumbersWithoutExponentAndAtMost15Digits() {
+        List<List<String>> table = CsvTable.parse(
+                CsvReport.toCsv(Samples.of(Samples.brick("x", BrickCategory.OTHER, 3, 10, 3, 4, 1L << 50))));
+
+        List<String> header = table.get(0);
+        assertThat(table.get(1).get(header.indexOf("avg_us"))).isEqualTo("0.00333333333333333");
+        assertThat(table.get(1).get(header.indexOf("throughput"))).isEqualTo("112589990684262000000000");
+        assertThat(table.get(1).get(header.indexOf("pct"))).isEqualTo("100");
+        assertThat(table.get(1).get(header.indexOf("p50_us"))).isEmpty();
+    }
+
+    @Test
+    void ofNothingIsAHeader() {
+        assertThat(CsvTable.parse(CsvReport.toCsv(Samples.empty()))).hasSize(1);
+    }
+
+    @Test
+    void writesUtf8AndNamesAPathThatCannotBeWritten() throws IOException {
+        Path file = folder.resolve("bricks.csv");
+        CsvReport.write(Samples.full(), file);
+        assertThat(Files.readString(file)).isEqualTo(CsvReport.toCsv(Samples.full())).contains("\u00e9");
+
+        Path missing = folder.resolve("missing").resolve("bricks.csv");
+        assertThatThrownBy(() -> CsvReport.write(Samples.full(), missing))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(missing.toString())
+                .hasMessageContaining("does not exist");
+    }
+}
