@@ -48,7 +48,7 @@ class DemoTraceIT {
                         folder.resolve(file), ReadOptions.defaults().withKeepWarmup(true))
                 .snapshot();
         assertThat(totals(read)).isEqualTo(totals(profile)).containsKey("QkvProjection");
-        assertThat(read.totalElements()).isEqualTo(profile.totalElements());
+        assertThat(read.totalTokens()).isEqualTo(profile.totalTokens());
     }
 
     @Test
