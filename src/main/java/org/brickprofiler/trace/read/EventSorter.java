@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +28,6 @@ final class EventSorter implements Closeable {
     private final List<DeviceEvent> kept = new ArrayList<>();
     private final List<Run> runs = new ArrayList<>();
 
-    private @Nullable Path file;
     private @Nullable FileChannel channel;
     private long size;
 
@@ -91,9 +89,11 @@ final class EventSorter implements Closeable {
     private FileChannel open() throws IOException {
         FileChannel opened = channel;
         if (opened == null) {
-            file = Files.createTempFile("brick-trace-", ".events");
             opened = FileChannel.open(
-                    file, StandardOpenOption.READ, StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE);
+                    Files.createTempFile("brick-trace-", ".events"),
+                    StandardOpenOption.READ,
+                    StandardOpenOption.WRITE,
+                    StandardOpenOption.DELETE_ON_CLOSE);
             channel = opened;
         }
         return opened;
@@ -145,10 +145,8 @@ final class EventSorter implements Closeable {
     public void close() throws IOException {
         kept.clear();
         FileChannel opened = channel;
-        Path deleted = file;
-        if (opened != null && deleted != null) {
+        if (opened != null) {
             opened.close();
-            Files.deleteIfExists(deleted);
         }
     }
 

@@ -10,7 +10,10 @@ public final class TraceFormatException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
+    /** What was read. */
     private final String source;
+
+    /** Where the fault is. */
     private final long offset;
 
     /**

@@ -343,6 +343,15 @@ final class TraceReaderTest {
     }
 
     @Test
+    void ofSlicesThatBeginTogetherTheLongestHoldsTheOthers() throws IOException {
+        TraceReading reading = Traces.read(array(slice("inner", 0, 10), slice("outer", 0, 100)));
+
+        assertThat(totalNs(reading, "outer")).isEqualTo(90_000);
+        assertThat(totalNs(reading, "inner")).isEqualTo(10_000);
+        assertThat(reading.repairs()).isEmpty();
+    }
+
+    @Test
     void anIntervalThatIsThereTwiceCountsOnce() throws IOException {
         TraceReading reading = Traces.read(array(slice("a", 0, 100), slice("a", 0, 100)));
 
@@ -442,6 +451,15 @@ final class TraceReaderTest {
         assertThat(totalNs(reading, "step")).isEqualTo(5_000);
         assertThat(reading.snapshot().brick("step").orElseThrow().category()).isEqualTo(BrickCategory.FFN);
         assertThat(reading.ignored()).isEqualTo(Map.of(IgnoredReason.RULE, 1L));
+    }
+
+    @Test
+    void whatARuleIgnoresIsTheHostsWhereTheDeviceIsMarked() throws IOException {
+        TraceReading reading = Traces.read(
+                array(slice("op", "cpu_op", 1, 0, 5), slice("k", "kernel", 7, 1, 2), slice("no", "kernel", 7, 4, 2)),
+                OPTIONS.withRules(TraceRules.parse("ignore <- name=/op|no/")));
+
+        assertThat(reading.ignored()).isEqualTo(Map.of(IgnoredReason.HOST, 1L, IgnoredReason.RULE, 1L));
     }
 
     @Test
