@@ -72,6 +72,9 @@ final class PerfettoClocks {
         if (!packet.hasTimestamp) {
             return Microseconds.ABSENT;
         }
+        if (packet.timestamp < 0) {
+            return Microseconds.OUT_OF_RANGE;
+        }
         long id = sequence.clockOf(packet);
         if (isOfSequence(id)) {
             PerfettoSequence.SequenceClock clock = sequence.clock(id);

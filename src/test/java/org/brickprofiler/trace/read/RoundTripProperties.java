@@ -114,11 +114,11 @@ final class RoundTripProperties {
         /** Each brick once, for a timeline does not tell which of several ended by one synchronisation was last. */
         private void deferred(Op op) {
             for (int i = 0; i <= op.brick() % IDS.size(); i++) {
-                profiler.recordDeferred(IDS.get(i), clock.now() - op.number() % 50, op.number());
+                profiler.recordDeferred(IDS.get(i), profiler.elapsedNs(), op.number());
                 clock.advance(op.number() % 3);
             }
             clock.advance(1);
-            profiler.finalize(clock.now());
+            profiler.finalize(profiler.elapsedNs());
         }
 
         /** Nothing of this is a brick, whatever it is called. */
@@ -126,7 +126,7 @@ final class RoundTripProperties {
             recorder.instant("FFN");
             recorder.span("RmsNorm", BrickCategory.NORM.displayName(), clock.now() - op.number(), op.number());
             recorder.push("RmsNorm", BrickCategory.NORM.displayName(), op.number(), op.brick());
-            recorder.counter("c", "ns").set(op.number());
+            recorder.counter("c", "ns").set((double) op.number());
         }
     }
 

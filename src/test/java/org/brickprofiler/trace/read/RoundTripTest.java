@@ -7,6 +7,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
@@ -91,10 +93,10 @@ final class RoundTripTest {
     @Test
     void moreMeasurementsThanSlicesMayBeOpenEndTogether() throws IOException {
         for (int i = 0; i < 3_000; i++) {
-            profiler.recordDeferred(BrickId.RMS_NORM, clock.now(), 1);
+            profiler.recordDeferred(BrickId.RMS_NORM, profiler.elapsedNs(), 1);
             clock.advance(1);
         }
-        profiler.finalize(clock.now());
+        profiler.finalize(profiler.elapsedNs());
         assertThat(RoundTrip.Format.PERFETTO.read(recorder.timeline()).snapshot().samples())
                 .isEqualTo(3_000);
         assertThat(RoundTrip.Format.CHROME.read(recorder.timeline()).snapshot().totalNs())
@@ -240,8 +242,7 @@ final class RoundTripTest {
         TraceInfo info = recorder.timeline().info();
         TraceReading reading = format.read(recorder.timeline());
 
-        long startedUnixNs = reading.snapshot().startedAt().getEpochSecond() * 1_000_000_000L
-                + reading.snapshot().startedAt().getNano();
+        long startedUnixNs = ChronoUnit.NANOS.between(Instant.EPOCH, reading.snapshot().startedAt());
         assertThat(startedUnixNs - (info.unixNs() - 170)).isBetween(-1L, 60_000_000_000L);
     }
 
@@ -301,7 +302,8 @@ final class RoundTripTest {
         profiler.stopBrick(outer, 7);
         byte[] whole = RoundTrip.Format.PERFETTO.written(recorder.timeline());
         int read = 0;
-        for (int length = 0; length < whole.length; length++) {
+        // What is cut within the length of the first packet may be JSON.
+        for (int length = 3; length < whole.length; length++) {
             try {
                 Traces.read(Arrays.copyOf(whole, length), ReadOptions.defaults());
                 read++;
