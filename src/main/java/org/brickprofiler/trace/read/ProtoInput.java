@@ -82,7 +82,7 @@ final class ProtoInput {
         return field == number && wireType == type;
     }
 
-    /** The field's number; 0 where it is not encoded so, which its reader passes over like one that it does not know. */
+    /** The field's number; 0 where it is not encoded so, which is passed over like a field that is not known. */
     int fieldOf(int type) {
         return wireType == type ? field : 0;
     }

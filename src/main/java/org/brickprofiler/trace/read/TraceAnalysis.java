@@ -132,14 +132,17 @@ final class TraceAnalysis {
                 }
             } catch (ArithmeticException tooLarge) {
                 throw new TraceFormatException(
-                        trace.source(), event.offset(), "the sum of the times, elements or bytes exceeds 2^63 - 1", tooLarge);
+                        trace.source(),
+                        event.offset(),
+                        "the sum of the times, elements or bytes exceeds 2^63 - 1",
+                        tooLarge);
             }
         }
 
         private void count(DeviceEvent event, long selfNs) {
             Kernel kernel = kernel(event);
-            bricks.add(
-                    kernel.target(), event, selfNs, trace.head().isOwn() ? event.amount() : 1, trace.head().isOwn() ? 0 : event.amount());
+            boolean own = trace.head().isOwn();
+            bricks.add(kernel.target(), event, selfNs, own ? event.amount() : 1, own ? 0 : event.amount());
             rows.add(event.row());
             counted++;
             if (!kernel.matched()) {

@@ -27,8 +27,8 @@ final class TraceHead {
      * @param producer what the trace says
      * @param eventsRead how many events came before
      * @param offset where it stands
-     * @throws TraceFormatException when it is a version of this library whose traces mean something else, or when events
-     *     came before
+     * @throws TraceFormatException when it is a version of this library whose traces mean something else, or when
+     *     events came before
      */
     void producer(String producer, long eventsRead, long offset) throws TraceFormatException {
         if (!OwnTrace.isProducer(producer)) {

@@ -43,13 +43,14 @@ final class TraceInput {
         int first = bytes.read();
         int second = bytes.read();
         bytes.reset();
-        return first == GZIP_MAGIC_1 && second == GZIP_MAGIC_2 ? new BufferedInputStream(new Unpacked(bytes), BUFFER_BYTES)
-                : bytes;
+        boolean packed = first == GZIP_MAGIC_1 && second == GZIP_MAGIC_2;
+        return packed ? new BufferedInputStream(new Unpacked(bytes), BUFFER_BYTES) : bytes;
     }
 
     /**
-     * Whether a trace is in Perfetto's format rather than JSON. Its first byte, the tag of a packet, is also a line feed,
-     * with which JSON may begin: then there are only blanks before a bracket, and after that bracket what may follow it.
+     * Whether a trace is in Perfetto's format rather than JSON. Its first byte, the tag of a packet, is also a line
+     * feed, with which JSON may begin: then there are only blanks before a bracket, and after that bracket what may
+     * follow it.
      *
      * @param trace the bytes, unpacked; where it stands is kept
      * @throws IOException when they cannot be read

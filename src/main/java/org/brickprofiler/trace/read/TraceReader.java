@@ -35,8 +35,8 @@ import org.brickprofiler.io.AtomicFile;
  * {@link Repair.Kind#OVERLAP} for slices that overlap otherwise. Idle time is the wall time minus the union of all
  * intervals. A trace without marked device events can draw one interval on two rows; nothing tells, and both count.
  *
- * <p><b>Times</b> of Chrome's format are decimal microseconds, read exactly, half up below 1 ns. Those of Perfetto's are
- * brought to the clock that the trace names as its primary one.
+ * <p><b>Times</b> of Chrome's format are decimal microseconds, read exactly, half up below 1 ns.
+ * Those of Perfetto's are brought to the clock that the trace names as its primary one.
  *
  * <p><b>Memory</b> is bounded whatever the size of the trace: up to 65,536 events are kept, more go to a temporary
  * file, 40 bytes each; names, rows, steps and open slices are bounded by {@link ReadLimits}. The reading takes one pass

@@ -10,8 +10,8 @@ import org.brickprofiler.ProfileSnapshot;
  * What was read of a trace: the profile, and what did and did not go into it. Every event that was read is counted,
  * left out, ignored, or dropped as faulty. Immutable.
  *
- * @param snapshot the profile; its wall time is {@link #wallNs}, its bytes are those of copies. Its elements are events,
- *     but for a trace of this library, where they are the bricks'
+ * @param snapshot the profile; its wall time is {@link #wallNs}, its bytes are those of copies; its elements are
+ *     events, but for a trace of this library, where they are the bricks'
  * @param counting which events count
  * @param wallNs from the start of the first event that counts to the end of the last one, without the time in which
  *     nothing ran but events that were left out, ns

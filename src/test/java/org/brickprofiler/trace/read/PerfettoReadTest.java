@@ -155,7 +155,12 @@ final class PerfettoReadTest {
         beginInterned(2, 1, 3);
         end(1, 7);
 
+        packet(3).setSequenceFlags(1);
+        beginInterned(3, 1, 7);
+        end(1, 15);
+
         TraceReading reading = read();
+        assertThat(Traces.totalNs(reading, "(no name)")).isEqualTo(8);
         assertThat(Traces.totalNs(reading, "two")).isEqualTo(1);
         assertThat(Traces.totalNs(reading, "three")).isEqualTo(2);
         assertThat(Traces.totalNs(reading, "new")).isEqualTo(4);
@@ -248,7 +253,8 @@ final class PerfettoReadTest {
 
     @Test
     void aLineFeedBeforeJsonIsNoPacket() throws IOException {
-        for (String json : List.of("\n[]", "\n\n {\"traceEvents\": []}", "\n[\n{\"ph\": \"M\"}]", "\n[null, {}, {\"ph\": \"M\"}]")) {
+        for (String json : List.of(
+                "\n[]", "\n\n {\"traceEvents\": []}", "\n[\n{\"ph\": \"M\"}]", "\n[null, {}, {\"ph\": \"M\"}]")) {
             assertThat(Traces.read(json).snapshot().bricks()).isEmpty();
         }
     }
@@ -326,7 +332,7 @@ final class PerfettoReadTest {
 
         trace.clear();
         for (int i = 1; i <= 3_000; i++) {
-            packet(1).setSequenceFlags(1).getInternedDataBuilder().addEventNamesBuilder().setIid(1)
+            packet(1).setSequenceFlags(1).getInternedDataBuilder().addEventNamesBuilder().setIid(i)
                     .setName("x".repeat(1_900));
         }
         assertThat(read().eventsRead()).isZero();
