@@ -30,6 +30,12 @@ public record TraceInfo(
         List<DeviceInfo> devices) {
 
     /**
+     * What a file calls the program that wrote it, and the meaning of its categories and arguments: a name, a blank and
+     * the number of the meaning. {@code TraceReader} knows a file by it.
+     */
+    public static final String PRODUCER = "brick-profiler 1";
+
+    /**
      * Checks the components.
      *
      * @throws IllegalArgumentException for a rank outside the world, a negative process, calendar time, number of

@@ -12,6 +12,7 @@ final class BrickSums {
     private final Map<RuleTarget, Sum> sums = new HashMap<>();
     private final Spread.Supply buckets = new Spread.Supply();
     private long totalNs;
+    private long totalElements;
     private long totalBytes;
 
     private static final class Sum {
@@ -22,13 +23,14 @@ final class BrickSums {
         private long maxNs;
         private long lastNs;
         private long lastEndNs = Long.MIN_VALUE;
+        private long totalElements;
         private long totalBytes;
 
         Sum(Spread.Supply buckets) {
             spread = new Spread(buckets);
         }
 
-        void add(DeviceEvent event, long selfNs) {
+        void add(DeviceEvent event, long selfNs, long elements, long bytes) {
             count++;
             totalNs += selfNs;
             minNs = Math.min(minNs, selfNs);
@@ -37,29 +39,33 @@ final class BrickSums {
                 lastEndNs = event.endNs();
                 lastNs = selfNs;
             }
-            totalBytes += event.bytes();
+            totalElements += elements;
+            totalBytes += bytes;
             spread.add(selfNs);
         }
 
         BrickStats stats(RuleTarget brick, TraceClock clock) {
             return new BrickStats(
                     brick.name(), brick.category(), Bottleneck.UNKNOWN, count, totalNs, minNs, maxNs, lastNs,
-                    clock.unixNs(lastEndNs), count, totalBytes, 0, 0, 0, 0, spread.distribution());
+                    clock.unixNs(lastEndNs), totalElements, totalBytes, 0, 0, 0, 0, spread.distribution());
         }
     }
 
     /**
-     * Adds an event, which is one element.
+     * Adds an event.
      *
      * @param brick what it counts as
      * @param event the event
      * @param selfNs its own time, ns
-     * @throws ArithmeticException when the time or the bytes of all bricks no longer fit a {@code long}
+     * @param elements its elements
+     * @param bytes its bytes
+     * @throws ArithmeticException when the sum over all bricks of one of these no longer fits a {@code long}
      */
-    void add(RuleTarget brick, DeviceEvent event, long selfNs) {
+    void add(RuleTarget brick, DeviceEvent event, long selfNs, long elements, long bytes) {
         totalNs = Math.addExact(totalNs, selfNs);
-        totalBytes = Math.addExact(totalBytes, event.bytes());
-        sums.computeIfAbsent(brick, added -> new Sum(buckets)).add(event, selfNs);
+        totalElements = Math.addExact(totalElements, elements);
+        totalBytes = Math.addExact(totalBytes, bytes);
+        sums.computeIfAbsent(brick, added -> new Sum(buckets)).add(event, selfNs, elements, bytes);
     }
 
     /** The sums, with the times of the last events in calendar time where the clock tells it. */

@@ -118,9 +118,17 @@ final class EventParser {
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String key = parser.currentName();
             JsonToken argument = parser.nextToken();
-            if (key.equals("bytes")) {
-                event.sawKey(BYTES);
-                event.bytes = bytes(argument);
+            switch (key) {
+                case "bytes" -> {
+                    event.sawKey(BYTES);
+                    event.bytes = bytes(argument);
+                }
+                case OwnTrace.CATEGORY -> event.ownCategory = Names.bounded(scalar(argument));
+                case OwnTrace.ELEMENTS -> event.elements = Math.max(RawEvent.NO_ELEMENTS, bytes(argument));
+                case OwnTrace.DEVICE -> event.onDevice = true;
+                default -> {
+                    // A rule may look at it.
+                }
             }
             if (argKeys.contains(key)) {
                 event.args.put(key, Names.bounded(scalar(argument)));

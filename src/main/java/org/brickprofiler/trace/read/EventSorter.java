@@ -112,7 +112,7 @@ final class EventSorter implements Closeable {
         buffer.putLong(event.startNs())
                 .putLong(event.endNs())
                 .putLong(event.offset())
-                .putLong(event.bytes())
+                .putLong(event.amount())
                 .putInt(event.row())
                 .putInt(event.kernel());
     }

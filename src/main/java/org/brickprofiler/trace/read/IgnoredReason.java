@@ -1,6 +1,6 @@
 package org.brickprofiler.trace.read;
 
-/** Why an event gives no device time, though nothing is wrong with it. */
+/** Why an event does not count, though nothing is wrong with it. */
 public enum IgnoredReason {
     /** A slice of the host, in a trace that marks the device's events. */
     HOST("host"),
@@ -27,7 +27,11 @@ public enum IgnoredReason {
     /** A place holder: null or an empty object. */
     EMPTY("empty"),
     /** A slice that a rule says to ignore. */
-    RULE("ignored by rule");
+    RULE("ignored by rule"),
+    /** A slice that is no brick, in a trace of this library: a layer, a tile, or what an application added. */
+    NO_BRICK("no brick"),
+    /** A slice on a device, in a trace of this library: the sample of its brick is the host's slice. */
+    DEVICE("of a device, counted on the host");
 
     private final String displayName;
 

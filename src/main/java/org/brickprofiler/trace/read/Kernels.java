@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickTimers;
 
 /** The kernels of a trace, by numbers from 0 on, and what they count as. One thread. */
@@ -16,12 +17,14 @@ final class Kernels {
     static final int IGNORED = -1;
 
     private static final int CACHED = 2_048;
+    private static final RuleTarget OTHER_BRICKS = new RuleTarget(BrickTimers.OTHER_NAMES, BrickCategory.OTHER);
 
     private final TraceRules rules;
     private final int mostNames;
     private final List<Kernel> kernels = new ArrayList<>();
     private final Map<Kernel, Integer> numbers = new HashMap<>();
     private final Map<CacheKey, Integer> cache = new BoundedCache();
+    private int knownBricks;
 
     /**
      * A kernel. Immutable.
@@ -76,6 +79,25 @@ final class Kernels {
             cache.put(key, known);
         }
         return known;
+    }
+
+    /**
+     * The number of a brick by its own name and category, whatever the rules say. The known bricks always have room.
+     *
+     * @return 0 or more
+     */
+    int brick(String name, BrickCategory category) {
+        Kernel kernel = new Kernel(name, new RuleTarget(name, category), true, false);
+        Integer known = numbers.get(kernel);
+        if (known != null) {
+            return known;
+        }
+        boolean isKnown = BrickId.parse(name)
+                .filter(id -> id.displayName().equals(name))
+                .isPresent();
+        knownBricks += isKnown ? 1 : 0;
+        boolean hasRoom = isKnown || kernels.size() - knownBricks < mostNames;
+        return add(hasRoom ? kernel : new Kernel(OTHER_BRICKS.name(), OTHER_BRICKS, true, false));
     }
 
     private int find(KernelKey key, boolean isCopy) {

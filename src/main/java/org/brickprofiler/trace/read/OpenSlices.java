@@ -11,6 +11,7 @@ final class OpenSlices {
     private static final int ROWS_AT_THEIR_LIMIT = 64;
 
     private final int mostOfARow;
+    private final int most;
     private final Tally tally;
     private final IntObjectHashMap<List<Open>> rows = new IntObjectHashMap<>();
     private int open;
@@ -22,24 +23,28 @@ final class OpenSlices {
      * @param name hash of its name
      * @param kernel number of its kernel, if it may count
      * @param startNs when it began
-     * @param bytes bytes that it moved
+     * @param amount bytes that it moved, or its elements
      * @param offset where its begin stands
      */
-    record Open(SliceKind kind, long name, int kernel, long startNs, long bytes, long offset) {}
+    record Open(SliceKind kind, long name, int kernel, long startNs, long amount, long offset) {}
 
     OpenSlices(int mostOfARow, Tally tally) {
         this.mostOfARow = mostOfARow;
+        this.most = (int) Math.min(Integer.MAX_VALUE, (long) mostOfARow * ROWS_AT_THEIR_LIMIT);
         this.tally = tally;
     }
 
     /**
      * A slice begins.
      *
+     * @param row its row
+     * @param slice what begins
+     * @param deep whether a row may have as many as all rows together: measurements that end together nest so
      * @return false where there are too many
      */
-    boolean begin(int row, Open slice) {
+    boolean begin(int row, Open slice, boolean deep) {
         List<Open> stack = rows.getIfAbsentPut(row, ArrayList::new);
-        if (stack.size() == mostOfARow || open == (long) mostOfARow * ROWS_AT_THEIR_LIMIT) {
+        if ((stack.size() >= mostOfARow && !deep) || open == most) {
             return false;
         }
         stack.add(slice);

@@ -12,6 +12,9 @@ final class RawEvent {
     /** The bytes of an event without any. */
     static final long NO_BYTES = -1;
 
+    /** The elements of an event without any. */
+    static final long NO_ELEMENTS = -1;
+
     /** The bytes of an event whose bytes are wrong. */
     static final long MALFORMED_BYTES = -2;
 
@@ -20,11 +23,16 @@ final class RawEvent {
     char phase;
     String name = "";
     String category = "";
+    /** The category that this library gave it, where it wrote the trace. */
+    String ownCategory = "";
     String process = "";
     String thread = "";
     long startNs;
     long elapsedNs;
     long bytes;
+    long elements;
+    /** Whether it is told to have run on a device, where this library wrote the trace. */
+    boolean onDevice;
     long offset;
     int keys;
     boolean repeatedKey;
@@ -35,11 +43,14 @@ final class RawEvent {
         phase = NO_PHASE;
         name = "";
         category = "";
+        ownCategory = "";
         process = "";
         thread = "";
         startNs = Microseconds.ABSENT;
         elapsedNs = Microseconds.ABSENT;
         bytes = NO_BYTES;
+        elements = NO_ELEMENTS;
+        onDevice = false;
         offset = atOffset;
         keys = 0;
         repeatedKey = false;

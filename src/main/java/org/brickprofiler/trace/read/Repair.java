@@ -5,7 +5,7 @@ package org.brickprofiler.trace.read;
  *
  * @param kind which
  * @param count how often
- * @param firstOffset where the first one is, in bytes of the unpacked text; of overlaps, the one earliest in time
+ * @param firstOffset where the first one is, in bytes of the unpacked trace; of overlaps, the one earliest in time
  */
 public record Repair(Kind kind, long count, long firstOffset) {
 
@@ -32,7 +32,11 @@ public record Repair(Kind kind, long count, long firstOffset) {
         /** Two slices of a row overlap and neither holds the other: both count in full, busy time counts them once. */
         OVERLAP("overlapping on a row, counted in full", false),
         /** The array of events has no end; it was read up to its last whole event. */
-        OPEN_ARRAY("array without end, read to its last event", false);
+        OPEN_ARRAY("array without end, read to its last event", false),
+        /** An event that needs what an earlier, missing packet of its sequence told was dropped. */
+        LOST_STATE("needs a packet that is missing, dropped", true),
+        /** Spans that were lost while this library recorded: they are not in the trace, and the sums are too small. */
+        LOST_SPANS("spans lost while recording: the table is incomplete", false);
 
         private final String displayName;
         private final boolean dropped;

@@ -2,6 +2,7 @@ package org.brickprofiler.trace.read;
 
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.LongLongHashMap;
 
 /** The steps that a trace marks, {@code ProfilerStep#N}. One thread. */
@@ -12,6 +13,7 @@ final class Steps {
 
     private final String source;
     private final LongLongHashMap startNsByNumber = new LongLongHashMap();
+    private final IntLongHashMap nextByRow = new IntLongHashMap();
 
     Steps(String source) {
         this.source = source;
@@ -24,10 +26,25 @@ final class Steps {
      */
     void add(String name, long startNs, long offset) throws TraceFormatException {
         Matcher step = STEP.matcher(name);
-        if (!step.matches()) {
-            return;
+        if (step.matches()) {
+            add(Long.parseLong(step.group(1)), startNs, offset);
         }
-        long number = Long.parseLong(step.group(1));
+    }
+
+    /**
+     * Notes a step of a trace of this library, where the name need not hold a number: those of a row count from 0.
+     *
+     * @throws TraceFormatException when there are too many
+     */
+    void addOwn(String name, int row, long startNs, long offset) throws TraceFormatException {
+        if (STEP.matcher(name).matches()) {
+            add(name, startNs, offset);
+        } else {
+            add(nextByRow.addToValue(row, 1) - 1, startNs, offset);
+        }
+    }
+
+    private void add(long number, long startNs, long offset) throws TraceFormatException {
         long knownNs = startNsByNumber.getIfAbsent(number, startNs);
         startNsByNumber.put(number, Math.min(knownNs, startNs));
         if (startNsByNumber.size() > MOST_STEPS) {

@@ -22,9 +22,13 @@ final class Tally {
     }
 
     void repair(Repair.Kind kind, long offset) {
+        repair(kind, 1, offset);
+    }
+
+    void repair(Repair.Kind kind, long count, long offset) {
         repairs.merge(
                 kind,
-                new Repair(kind, 1, offset),
+                new Repair(kind, count, offset),
                 (one, two) -> new Repair(kind, one.count() + two.count(), one.firstOffset()));
     }
 

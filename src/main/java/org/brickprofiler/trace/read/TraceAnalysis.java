@@ -39,7 +39,7 @@ final class TraceAnalysis {
     static TraceReading of(TraceCollector trace, ReadOptions options) throws IOException {
         TraceAnalysis analysis = new TraceAnalysis(trace, options);
         WarmupPass warmup = analysis.new WarmupPass();
-        if (!options.keepWarmup()) {
+        if (!options.keepWarmup() && !trace.head().isOwn()) {
             analysis.pass(warmup);
         }
         CountingPass counting = analysis.new CountingPass(warmup.detector.warmup());
@@ -48,7 +48,19 @@ final class TraceAnalysis {
     }
 
     private void pass(SelfTimes.Sink sink) throws IOException {
-        SelfTimes.of(trace.slices().inOrder(), trace.source(), options.limits().openSlices(), sink);
+        EventSorter.Cursor events = trace.slices().inOrder();
+        if (trace.head().isOwn()) {
+            wholeTimes(events, sink);
+        } else {
+            SelfTimes.of(events, trace.source(), options.limits().openSlices(), sink);
+        }
+    }
+
+    /** A profiler counts a brick with all its time, that of the bricks inside it too. */
+    private static void wholeTimes(EventSorter.Cursor events, SelfTimes.Sink sink) throws IOException {
+        for (DeviceEvent event = events.next(); event != null; event = events.next()) {
+            sink.ends(event, event.elapsedNs(), sink.begins(event));
+        }
     }
 
     private boolean isSkipped(DeviceEvent event) {
@@ -120,13 +132,17 @@ final class TraceAnalysis {
                 }
             } catch (ArithmeticException tooLarge) {
                 throw new TraceFormatException(
-                        trace.source(), event.offset(), "the sum of the times or bytes exceeds 2^63 - 1", tooLarge);
+                        trace.source(),
+                        event.offset(),
+                        "the sum of the times, elements or bytes exceeds 2^63 - 1",
+                        tooLarge);
             }
         }
 
         private void count(DeviceEvent event, long selfNs) {
             Kernel kernel = kernel(event);
-            bricks.add(kernel.target(), event, selfNs);
+            boolean own = trace.head().isOwn();
+            bricks.add(kernel.target(), event, selfNs, own ? event.amount() : 1, own ? 0 : event.amount());
             rows.add(event.row());
             counted++;
             if (!kernel.matched()) {
@@ -169,8 +185,8 @@ final class TraceAnalysis {
         }
 
         private ProfileSnapshot snapshot() {
-            TraceClock clock = TraceClock.of(trace.baseTimeNs(), busy.firstNs());
-            List<Environment> devices = trace.devices().stream()
+            TraceClock clock = TraceClock.of(trace.head().baseTimeNs(), busy.firstNs());
+            List<Environment> devices = trace.head().devices().stream()
                     .map(device -> new Environment("", "", "", "", device, 0, 0))
                     .toList();
             return new ProfileSnapshot(

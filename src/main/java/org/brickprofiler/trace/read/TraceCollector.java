@@ -2,10 +2,8 @@ package org.brickprofiler.trace.read;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.trace.read.OpenSlices.Open;
 
 /**
@@ -14,16 +12,16 @@ import org.brickprofiler.trace.read.OpenSlices.Open;
  */
 final class TraceCollector implements Closeable {
 
-    private static final int MOST_DEVICES = 64;
     private static final int NOT_COUNTED = -2;
 
     private final String source;
     private final ReadOptions options;
     private final Tally tally = new Tally();
+    private final TraceHead head;
     private final Steps steps;
     private final OpenSlices open;
-    private final Map<Row, Integer> rows = new HashMap<>();
-    private final Set<String> devices = new TreeSet<>();
+    private final TimeCheck times = new TimeCheck(tally);
+    private final Rows rows;
 
     private EventSorter slices = new EventSorter();
     private Kernels kernels;
@@ -32,9 +30,6 @@ final class TraceCollector implements Closeable {
     private boolean phaseSeen;
     private boolean openArray;
     private long eventsRead;
-    private long baseTimeNs;
-
-    private record Row(String process, String thread) {}
 
     /**
      * Nothing taken yet.
@@ -45,7 +40,9 @@ final class TraceCollector implements Closeable {
     TraceCollector(String source, ReadOptions options) {
         this.source = source;
         this.options = options;
+        this.head = new TraceHead(source, tally);
         this.steps = new Steps(source);
+        this.rows = new Rows(source, options.limits().rows());
         this.open = new OpenSlices(options.limits().openSlices(), tally);
         this.kernels = new Kernels(options.rules(), options.limits().distinctNames());
     }
@@ -96,43 +93,43 @@ final class TraceCollector implements Closeable {
     }
 
     private void complete(RawEvent event) throws IOException {
-        SliceKind kind = SliceKind.of(event.category);
-        if (isWithoutTime(kind)) {
+        SliceKind kind = kind(event);
+        if (kind.isWithoutTime()) {
             noteStep(kind, event);
-            ignore(kind);
+            tally.ignore(kind.ignoredAs());
             return;
         }
         long endNs = event.startNs + event.elapsedNs;
-        if (!isRight(event.startNs, event.offset) || !isRight(event.elapsedNs, event.offset)) {
+        if (!times.isRight(event.startNs, event.offset) || !times.isRight(event.elapsedNs, event.offset)) {
             return;
         }
-        if (isInOrder(event.startNs, endNs, event.offset)) {
+        if (times.isInOrder(event.startNs, endNs, event.offset)) {
             int kernel = kernel(kind, event);
-            add(kind, event.startNs, endNs, event.offset, bytes(event), kernel, kernel >= 0 ? row(event) : 0);
+            add(kind, event.startNs, endNs, event.offset, amount(event), kernel, kernel >= 0 ? rows.number(event) : 0);
         }
     }
 
     private void begin(RawEvent event) throws IOException {
-        SliceKind kind = SliceKind.of(event.category);
-        if (!isRight(event.startNs, event.offset)) {
+        SliceKind kind = kind(event);
+        if (!times.isRight(event.startNs, event.offset)) {
             kind = SliceKind.DROPPED;
         }
         noteStep(kind, event);
-        boolean mayCount = !isWithoutTime(kind) && kind != SliceKind.DROPPED;
+        boolean mayCount = !kind.isWithoutTime() && kind != SliceKind.DROPPED;
         Open slice = new Open(
                 kind, Names.hash(event.name), mayCount ? kernel(kind, event) : NOT_COUNTED, event.startNs,
-                mayCount ? bytes(event) : 0, event.offset);
-        if (!open.begin(row(event), slice)) {
+                mayCount ? amount(event) : 0, event.offset);
+        if (!open.begin(rows.number(event), slice, head.isOwn())) {
             throw error(event, "too many slices are open at once; " + options.limits().openSlices()
                     + " is the limit of a row");
         }
     }
 
     private void end(RawEvent event) throws IOException {
-        if (!isRight(event.startNs, event.offset)) {
+        if (!times.isRight(event.startNs, event.offset)) {
             return;
         }
-        int row = row(event);
+        int row = rows.number(event);
         Open slice = open.end(row, event.name);
         if (slice == null) {
             tally.repair(Repair.Kind.END_WITHOUT_BEGIN, event.offset);
@@ -142,60 +139,32 @@ final class TraceCollector implements Closeable {
         if (slice.kind() == SliceKind.DROPPED) {
             return;
         }
-        if (isWithoutTime(slice.kind())) {
-            ignore(slice.kind());
-        } else if (isInOrder(slice.startNs(), event.startNs, slice.offset())) {
-            add(slice.kind(), slice.startNs(), event.startNs, slice.offset(), slice.bytes(), slice.kernel(), row);
+        if (slice.kind().isWithoutTime()) {
+            tally.ignore(slice.kind().ignoredAs());
+        } else if (times.isInOrder(slice.startNs(), event.startNs, slice.offset())) {
+            add(slice.kind(), slice.startNs(), event.startNs, slice.offset(), slice.amount(), slice.kernel(), row);
         }
     }
 
-    private static boolean isWithoutTime(SliceKind kind) {
-        return kind == SliceKind.ANNOTATION || kind == SliceKind.WRAPPER || kind == SliceKind.DEVICE_WAIT;
-    }
-
-    private void ignore(SliceKind kind) {
-        tally.ignore(
-                switch (kind) {
-                    case ANNOTATION -> IgnoredReason.ANNOTATION;
-                    case WRAPPER -> IgnoredReason.WRAPPER;
-                    case DEVICE_WAIT -> IgnoredReason.DEVICE_WAIT;
-                    default -> IgnoredReason.HOST;
-                });
+    private SliceKind kind(RawEvent event) {
+        return head.isOwn() ? OwnTrace.kind(event) : SliceKind.of(event.category);
     }
 
     private void noteStep(SliceKind kind, RawEvent event) throws TraceFormatException {
-        if (kind == SliceKind.ANNOTATION && Microseconds.isTime(event.startNs)) {
+        if (kind != SliceKind.ANNOTATION || !Microseconds.isTime(event.startNs)) {
+            return;
+        }
+        if (head.isOwn()) {
+            steps.addOwn(event.name, rows.number(event), event.startNs, event.offset);
+        } else {
             steps.add(event.name, event.startNs, event.offset);
         }
     }
 
-    private boolean isRight(long timeNs, long offset) {
-        if (Microseconds.isTime(timeNs)) {
-            return true;
+    private long amount(RawEvent event) {
+        if (head.isOwn()) {
+            return Math.max(0, event.elements);
         }
-        if (timeNs == Microseconds.ABSENT) {
-            tally.repair(Repair.Kind.NO_TIME, offset);
-        } else if (timeNs == Microseconds.MALFORMED) {
-            tally.repair(Repair.Kind.MALFORMED_TIME, offset);
-        } else {
-            tally.repair(Repair.Kind.TIME_OUT_OF_RANGE, offset);
-        }
-        return false;
-    }
-
-    private boolean isInOrder(long startNs, long endNs, long offset) {
-        if (endNs < startNs) {
-            tally.repair(Repair.Kind.NEGATIVE_DURATION, offset);
-            return false;
-        }
-        if (endNs > Microseconds.LARGEST_NS) {
-            tally.repair(Repair.Kind.TIME_OUT_OF_RANGE, offset);
-            return false;
-        }
-        return true;
-    }
-
-    private long bytes(RawEvent event) {
         if (event.bytes == RawEvent.MALFORMED_BYTES) {
             tally.repair(Repair.Kind.MALFORMED_BYTES, event.offset);
         }
@@ -204,6 +173,10 @@ final class TraceCollector implements Closeable {
 
     /** The number of a kernel; for a slice of the host, once the device has been seen, {@link #NOT_COUNTED}. */
     private int kernel(SliceKind kind, RawEvent event) throws IOException {
+        BrickCategory brick = kind == SliceKind.BRICK ? OwnTrace.category(event) : null;
+        if (brick != null) {
+            return kernels.brick(event.name, brick);
+        }
         if (kind.isDevice() && !deviceSeen) {
             keepDeviceOnly();
         }
@@ -219,32 +192,26 @@ final class TraceCollector implements Closeable {
         kernels = new Kernels(options.rules(), options.limits().distinctNames());
     }
 
-    private void add(SliceKind kind, long startNs, long endNs, long offset, long bytes, int kernel, int row)
+    private void add(SliceKind kind, long startNs, long endNs, long offset, long amount, int kernel, int row)
             throws IOException {
         if (kind.isDevice() != deviceSeen) {
             tally.ignore(IgnoredReason.HOST);
         } else if (kernel == Kernels.IGNORED) {
             ignoredByRule++;
         } else {
-            slices.add(new DeviceEvent(startNs, endNs, offset, bytes, row, kernel));
+            slices.add(new DeviceEvent(startNs, endNs, offset, amount, row, kernel));
         }
-    }
-
-    private int row(RawEvent event) throws TraceFormatException {
-        Row row = new Row(event.process, event.thread);
-        Integer number = rows.get(row);
-        if (number != null) {
-            return number;
-        }
-        if (rows.size() == options.limits().rows()) {
-            throw error(event, "there are more than " + rows.size() + " rows");
-        }
-        rows.put(row, rows.size());
-        return rows.size() - 1;
     }
 
     private TraceFormatException error(RawEvent event, String fault) {
         return new TraceFormatException(source, event.offset, fault);
+    }
+
+    /** An event that cannot be understood without something that the trace lacks. */
+    void lostState(long offset) {
+        eventsRead++;
+        phaseSeen = true;
+        tally.repair(Repair.Kind.LOST_STATE, offset);
     }
 
     /** The array of events ends without its bracket. */
@@ -255,18 +222,6 @@ final class TraceCollector implements Closeable {
 
     boolean isOpenArray() {
         return openArray;
-    }
-
-    /** The time since 1970 that all times of the trace are relative to. */
-    void baseTime(long ns) {
-        baseTimeNs = ns;
-    }
-
-    /** A device that the trace was taken on. */
-    void device(String name) {
-        if (devices.size() < MOST_DEVICES && !name.isBlank()) {
-            devices.add(Names.bounded(name));
-        }
     }
 
     /**
@@ -288,6 +243,10 @@ final class TraceCollector implements Closeable {
         return source;
     }
 
+    TraceHead head() {
+        return head;
+    }
+
     Tally tally() {
         return tally;
     }
@@ -304,20 +263,15 @@ final class TraceCollector implements Closeable {
         return kernels;
     }
 
-    Set<String> devices() {
-        return devices;
-    }
-
     Counting counting() {
+        if (head.isOwn()) {
+            return Counting.BRICKS;
+        }
         return deviceSeen ? Counting.DEVICE_EVENTS : Counting.ALL_SLICES;
     }
 
     long eventsRead() {
         return eventsRead;
-    }
-
-    long baseTimeNs() {
-        return baseTimeNs;
     }
 
     @Override

@@ -12,6 +12,8 @@ import java.util.zip.ZipException;
 final class TraceInput {
 
     private static final int BUFFER_BYTES = 1 << 16;
+    private static final int LONGEST_BLANK = 4_096;
+    private static final int PACKET_TAG = 1 << 3 | 2;
     private static final int GZIP_MAGIC_1 = 0x1f;
     private static final int GZIP_MAGIC_2 = 0x8b;
 
@@ -35,13 +37,43 @@ final class TraceInput {
      * @return the text; reading it throws {@link DamagedException} where the packing is wrong
      * @throws IOException when the bytes cannot be read
      */
-    static InputStream text(InputStream raw, long totalBytes, ReadProgress progress) throws IOException {
+    static BufferedInputStream text(InputStream raw, long totalBytes, ReadProgress progress) throws IOException {
         BufferedInputStream bytes = new BufferedInputStream(new Counted(raw, totalBytes, progress), BUFFER_BYTES);
         bytes.mark(2);
         int first = bytes.read();
         int second = bytes.read();
         bytes.reset();
-        return first == GZIP_MAGIC_1 && second == GZIP_MAGIC_2 ? new Unpacked(bytes) : bytes;
+        boolean packed = first == GZIP_MAGIC_1 && second == GZIP_MAGIC_2;
+        return packed ? new BufferedInputStream(new Unpacked(bytes), BUFFER_BYTES) : bytes;
+    }
+
+    /**
+     * Whether a trace is in Perfetto's format rather than JSON. Its first byte, the tag of a packet, is also a line
+     * feed, with which JSON may begin: then there are only blanks before a bracket, and after that bracket what may
+     * follow it.
+     *
+     * @param trace the bytes, unpacked; where it stands is kept
+     * @throws IOException when they cannot be read
+     */
+    static boolean isPerfetto(BufferedInputStream trace) throws IOException {
+        trace.mark(LONGEST_BLANK);
+        int first = trace.read();
+        int bracket = afterBlanks(trace, first);
+        int inside = bracket == '{' || bracket == '[' ? afterBlanks(trace, trace.read()) : bracket;
+        trace.reset();
+        boolean isJson = bracket < 0
+                || (bracket == '{' && (inside < 0 || inside == '"' || inside == '}'))
+                || (bracket == '[' && (inside < 0 || inside == '{' || inside == ']' || inside == 'n'));
+        return first == PACKET_TAG && !isJson;
+    }
+
+    /** The first byte that is no blank, beginning with one that was read; -1 where there is none, or none near. */
+    private static int afterBlanks(InputStream trace, int first) throws IOException {
+        int at = first;
+        for (int i = 0; i < LONGEST_BLANK / 4 && (at == ' ' || at == '\t' || at == '\n' || at == '\r'); i++) {
+            at = trace.read();
+        }
+        return at == ' ' || at == '\t' || at == '\n' || at == '\r' ? -1 : at;
     }
 
     /** Tells how far it is. */

@@ -113,6 +113,14 @@ final class TraceParser {
                     array(false);
                 }
                 case "baseTimeNanoseconds" -> baseTime(value);
+                case "producer" -> {
+                    if (value == JsonToken.VALUE_STRING) {
+                        collector.head().producer(parser.getText(), collector.eventsRead(), offset());
+                    } else {
+                        parser.skipChildren();
+                    }
+                }
+                case "droppedSpans" -> lostSpans(value);
                 case "deviceProperties" -> devices(value);
                 default -> parser.skipChildren();
             }
@@ -148,7 +156,15 @@ final class TraceParser {
 
     private void baseTime(JsonToken value) throws IOException {
         if (value == JsonToken.VALUE_NUMBER_INT && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER) {
-            collector.baseTime(parser.getLongValue());
+            collector.head().baseTime(parser.getLongValue());
+        } else {
+            parser.skipChildren();
+        }
+    }
+
+    private void lostSpans(JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_NUMBER_INT && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER) {
+            collector.head().lostSpans(parser.getLongValue(), offset());
         } else {
             parser.skipChildren();
         }
@@ -172,7 +188,7 @@ final class TraceParser {
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             boolean isName = parser.currentName().equals("name");
             if (parser.nextToken() == JsonToken.VALUE_STRING && isName) {
-                collector.device(parser.getText());
+                collector.head().device(parser.getText());
             } else {
                 parser.skipChildren();
             }

@@ -10,16 +10,17 @@ import org.brickprofiler.ProfileSnapshot;
  * What was read of a trace: the profile, and what did and did not go into it. Every event that was read is counted,
  * left out, ignored, or dropped as faulty. Immutable.
  *
- * @param snapshot the profile; its wall time is {@link #wallNs}, its elements are events, its bytes are those of copies
- * @param counting which events were taken for work of the device
+ * @param snapshot the profile; its wall time is {@link #wallNs}, its bytes are those of copies; its elements are
+ *     events, but for a trace of this library, where they are the bricks'
+ * @param counting which events count
  * @param wallNs from the start of the first event that counts to the end of the last one, without the time in which
  *     nothing ran but events that were left out, ns
  * @param busyNs the union of the intervals of all events that count, on all rows, ns
  * @param rows rows (process and thread: of Kineto, device and stream) with an event that counts
  * @param steps slices {@code ProfilerStep#N} in the trace
- * @param eventsRead elements of the array of events
+ * @param eventsRead elements of the array of events; in a Perfetto trace, track events
  * @param eventsCounted events in the profile
- * @param ignored events that give no device time, by reason; reasons without any are not in it
+ * @param ignored events that do not count, by reason; reasons without any are not in it
  * @param leftOut what was left out, by reason, most time first
  * @param unmatched what no rule matched
  * @param repairs what was wrong, in the order of {@link Repair.Kind}
@@ -92,6 +93,18 @@ public record TraceReading(
      */
     public long leftOutNs() {
         return leftOut.stream().mapToLong(LeftOut::elapsedNs).sum();
+    }
+
+    /**
+     * How many spans were lost while this library recorded: they are not in the trace, and the profile lacks them.
+     *
+     * @return spans; 0 where the trace is complete, or another program's
+     */
+    public long spansLost() {
+        return repairs.stream()
+                .filter(repair -> repair.kind() == Repair.Kind.LOST_SPANS)
+                .mapToLong(Repair::count)
+                .sum();
     }
 
     /**

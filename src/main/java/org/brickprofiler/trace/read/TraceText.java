@@ -83,6 +83,10 @@ public final class TraceText {
     }
 
     private void unmatched() {
+        if (reading.counting() == Counting.BRICKS) {
+            fact("no rule", "the trace names its bricks itself; rules and warm-up do not apply");
+            return;
+        }
         TraceReading.Unmatched unmatched = reading.unmatched();
         fact("no rule", unmatched.events() == 0
                 ? "a rule matched every event that counts"

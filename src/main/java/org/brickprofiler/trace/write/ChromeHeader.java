@@ -23,7 +23,8 @@ final class ChromeHeader {
 
     /** Everything up to the first event. */
     void writeHead(long baseNs) {
-        out.ascii("{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [");
+        out.ascii("{\n  \"schemaVersion\": 1,\n  \"producer\": ").string(TraceInfo.PRODUCER);
+        out.ascii(",\n  \"deviceProperties\": [");
         for (int i = 0; i < info.devices().size(); i++) {
             out.ascii(i == 0 ? "\n    " : ",\n    ");
             writeDevice(info.devices().get(i));

@@ -31,6 +31,8 @@ import org.brickprofiler.trace.Track;
  *       carries {@code "derived": true}.
  *   <li>Spans that overlap without nesting go on further rows, named {@code (lane 2)} and so on. A span that ends
  *       before it starts ends where it starts. Values of counters that are no finite number are left out.
+ *   <li>The key {@code producer}, before the events, is {@link TraceInfo#PRODUCER}. A span on a thread whose category
+ *       is a brick's and that has {@code elements} is a sample of that brick.
  *   <li>Dropped spans are told by the key {@code droppedSpans}, and beside the processes' names.
  * </ul>
  */

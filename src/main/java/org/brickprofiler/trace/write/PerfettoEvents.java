@@ -55,6 +55,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     private static final int ELEMENTS_IID = 1;
     private static final int LAYER_IID = 2;
     private static final int DEVICE_NS_IID = 3;
+    private static final int DEVICE_IID = 4;
 
     private final ProtoBuffer out;
     private final PerfettoIds ids;
@@ -65,6 +66,9 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     private final long shiftNs;
 
     private int track;
+    /** The device of the track, or -1. */
+    private long device;
+
     private boolean begun;
     private long lastStartNs;
     /** The time of the last packet, which may be the end of a span. */
@@ -91,6 +95,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     /** Begins a track. */
     void begin(int track) {
         this.track = track;
+        device = descriptors.device(track);
         begun = false;
         lanes = new SpanLanes();
         laneUuids.clear();
@@ -118,6 +123,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         annotate(ELEMENTS_IID, span.elements());
         annotate(LAYER_IID, span.layer());
         annotate(DEVICE_NS_IID, span.deviceNs());
+        annotate(DEVICE_IID, device);
         if (span.flowOut() != 0) {
             out.fixed64(EVENT_FLOWS, ids.flow(span.flowOut()));
         }
@@ -198,6 +204,9 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         writeInterned(INTERNED_ANNOTATION_NAMES, ELEMENTS_IID, "elements");
         writeInterned(INTERNED_ANNOTATION_NAMES, LAYER_IID, "layer");
         writeInterned(INTERNED_ANNOTATION_NAMES, DEVICE_NS_IID, "device_ns");
+        if (device >= 0) {
+            writeInterned(INTERNED_ANNOTATION_NAMES, DEVICE_IID, "device");
+        }
         out.close(interned);
         out.closeTop(packet);
         begun = true;

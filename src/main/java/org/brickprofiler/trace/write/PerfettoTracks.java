@@ -90,6 +90,7 @@ final class PerfettoTracks {
         int process = out.open(TRACK_PROCESS);
         out.varint(PROCESS_PID, info.pid());
         out.string(PROCESS_NAME, info.processName());
+        out.string(PROCESS_LABELS, TraceInfo.PRODUCER);
         for (String label : ProcessLabels.of(info)) {
             out.string(PROCESS_LABELS, label);
         }
@@ -133,6 +134,16 @@ final class PerfettoTracks {
      */
     private boolean isThread(Track track) {
         return track.kind() == Track.Kind.HOST_THREAD && track.id() > 0 && threads.add(track.id());
+    }
+
+    /** The device that a track belongs to, or -1 where it is the host's. */
+    long device(int index) {
+        for (int at = index; at != Track.PROCESS; at = tracks.get(at).parent()) {
+            if (tracks.get(at).kind() == Track.Kind.DEVICE) {
+                return tracks.get(at).id();
+            }
+        }
+        return -1;
     }
 
     private long parent(Track track) {

@@ -19,6 +19,9 @@ import org.brickprofiler.trace.Track;
  *   <li>Spans that overlap without nesting go on further tracks beside theirs, named {@code (lane 2)} and so on.
  *   <li>Elements, layer and the device's time are debug annotations {@code elements}, {@code layer} and
  *       {@code device_ns}, where they are known. A span that ends before it starts ends where it starts.
+ *   <li>The first label of the process is {@link TraceInfo#PRODUCER}. A span of a device has the debug annotation
+ *       {@code device}, the device's number. A span without it, whose category is a brick's and that has
+ *       {@code elements}, is a sample of that brick.
  *   <li>Dropped spans are told beside the process's name, and by an instant {@code dropped spans} at the beginning.
  * </ul>
  */

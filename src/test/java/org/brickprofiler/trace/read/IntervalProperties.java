@@ -35,7 +35,7 @@ final class IntervalProperties {
         List<DeviceEvent> numbered = new ArrayList<>();
         for (DeviceEvent event : events) {
             numbered.add(new DeviceEvent(
-                    event.startNs(), event.endNs(), numbered.size(), event.bytes(), event.row(), event.kernel()));
+                    event.startNs(), event.endNs(), numbered.size(), event.amount(), event.row(), event.kernel()));
         }
         return numbered;
     }
@@ -82,11 +82,11 @@ final class IntervalProperties {
         // Left-out events begin before the last one that counts, as warm-up and skipped steps do.
         int lastCounted = -1;
         for (int i = 0; i < sorted.size(); i++) {
-            lastCounted = sorted.get(i).bytes() > 0 ? i : lastCounted;
+            lastCounted = sorted.get(i).amount() > 0 ? i : lastCounted;
         }
         for (int i = 0; i <= lastCounted; i++) {
             DeviceEvent event = sorted.get(i);
-            boolean counts = event.bytes() > 0;
+            boolean counts = event.amount() > 0;
             busy.add(event, counts);
             (counts ? counted : leftOutOnly).or(bits(event));
             first = counts ? (int) Math.min(first, event.startNs()) : first;

@@ -12,6 +12,7 @@ import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
+import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.write.ExpectedEvents.Slice;
 import org.brickprofiler.trace.write.PerfettoDecoder.Decoded;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackDescriptor;
@@ -48,10 +49,21 @@ final class PerfettoWriterProperties {
                         slice.category(),
                         slice.startNs() - shiftNs,
                         slice.endNs() - shiftNs,
-                        slice.annotations()))
+                        withoutDevice(slice.annotations())))
                 .toList();
 
         assertThat(slices).containsExactlyInAnyOrderElementsOf(ExpectedEvents.slices(timeline));
+        assertThat(trace.of(TYPE_SLICE_BEGIN)).allSatisfy(slice -> {
+            Track track = timeline.tracks().get(tracks.getOrDefault(slice.track(), -1));
+            boolean onDevice = track.kind() == Track.Kind.DEVICE || track.kind() == Track.Kind.STREAM;
+            assertThat(slice.annotations().containsKey("device")).isEqualTo(onDevice);
+        });
+    }
+
+    private static Map<String, Long> withoutDevice(Map<String, Long> annotations) {
+        Map<String, Long> others = new HashMap<>(annotations);
+        others.remove("device");
+        return others;
     }
 
     @Property(tries = 100)

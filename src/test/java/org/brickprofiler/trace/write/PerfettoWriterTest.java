@@ -82,7 +82,7 @@ final class PerfettoWriterTest {
         assertThat(tracks.get(0).getProcess().getPid()).isEqualTo(4711);
         assertThat(tracks.get(0).getProcess().getProcessName()).isEqualTo("decode");
         assertThat(tracks.get(0).getProcess().getProcessLabelsList())
-                .containsExactly("rank 3 of 8", "42 spans dropped", "device times within 250 ns");
+                .containsExactly(TraceInfo.PRODUCER, "rank 3 of 8", "42 spans dropped", "device times within 250 ns");
         assertThat(tracks.get(2).getThread().getPid()).isEqualTo(4711);
         assertThat(tracks.get(2).getThread().getTid()).isEqualTo(4712);
         assertThat(tracks.get(3).getParentUuid()).isEqualTo(tracks.get(0).getUuid());

@@ -1,0 +1,81 @@
+package org.brickprofiler.trace.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.List;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.write.ChromeWriter;
+import org.brickprofiler.trace.write.PerfettoWriter;
+
+/** Timelines written and read back. */
+final class RoundTrip {
+
+    private RoundTrip() {}
+
+    /** What a timeline holds of a brick. */
+    record Brick(
+            String name,
+            BrickCategory category,
+            long count,
+            long totalNs,
+            long minNs,
+            long maxNs,
+            long lastNs,
+            long elements) {
+
+        private static Brick of(BrickStats stats) {
+            return new Brick(
+                    stats.name(), stats.category(), stats.count(), stats.totalNs(), stats.minNs(), stats.maxNs(),
+                    stats.lastNs(), stats.totalElements());
+        }
+    }
+
+    /** A format. */
+    enum Format {
+        PERFETTO {
+            @Override
+            byte[] written(Timeline timeline) throws IOException {
+                ByteArrayOutputStream out = new ByteArrayOutputStream();
+                PerfettoWriter.write(timeline, out);
+                return out.toByteArray();
+            }
+        },
+        CHROME {
+            @Override
+            byte[] written(Timeline timeline) throws IOException {
+                ByteArrayOutputStream out = new ByteArrayOutputStream();
+                ChromeWriter.write(timeline, out);
+                return out.toByteArray();
+            }
+        };
+
+        abstract byte[] written(Timeline timeline) throws IOException;
+
+        TraceReading read(Timeline timeline) throws IOException {
+            return read(timeline, ReadOptions.defaults());
+        }
+
+        TraceReading read(Timeline timeline, ReadOptions options) throws IOException {
+            TraceReading reading = Traces.read(written(timeline), options);
+            assertThat(reading.counting()).isEqualTo(Counting.BRICKS);
+            return reading;
+        }
+    }
+
+    static List<Brick> bricks(ProfileSnapshot snapshot) {
+        return snapshot.bricks().stream().map(Brick::of).toList();
+    }
+
+    static void assertSame(Timeline timeline, ProfileSnapshot expected) throws IOException {
+        for (Format format : Format.values()) {
+            assertThat(bricks(format.read(timeline).snapshot()))
+                    .as("read from %s", format)
+                    .isEqualTo(bricks(expected));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package org.brickprofiler.trace.read;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.brickprofiler.Attribution;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.record.Crew;
+import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.trace.TraceRecorder;
+
+/** What a profiler measured comes back from a timeline of it, in either format. */
+final class RoundTripProperties {
+
+    private static final List<BrickId> IDS =
+            List.of(BrickId.RMS_NORM, BrickId.FUSED_ATTENTION, BrickId.QKV_PROJECTION, BrickId.OUTPUT_PROJECTION);
+
+    private static final List<String> NAMES =
+            List.of("RmsNorm (2)", "a \"name\"\n with \\ and \u00e9\u20ac\uD83D\uDE00", "step", "Layer 0", "other");
+
+    enum What {
+        START,
+        STOP,
+        LAP,
+        MOMENT,
+        RECORD,
+        RECORD_NAME,
+        DEFERRED,
+        START_LAYER,
+        END_LAYER,
+        END_PASS,
+        APPLICATION
+    }
+
+    /** An operation, after so much time. */
+    record Op(What what, int brick, long pauseNs, long number) {}
+
+    @Provide
+    Arbitrary<List<List<Op>>> programs() {
+        Arbitrary<Op> op = Combinators.combine(
+                        Arbitraries.of(What.values()),
+                        Arbitraries.integers().between(0, 4),
+                        Arbitraries.longs().between(1, 5_000),
+                        Arbitraries.longs().between(0, 100_000))
+                .as(Op::new);
+        return op.list().ofMaxSize(60).list().ofMinSize(1).ofMaxSize(3);
+    }
+
+    /** A run of a program; every sample ends at a time of its own, for ties are not kept apart. */
+    private static final class Run {
+        private final FakeClock clock;
+        private final BrickProfiler profiler;
+        private final TraceRecorder recorder;
+        private final Deque<Long> timers = new ArrayDeque<>();
+
+        Run(FakeClock clock, BrickProfiler profiler, TraceRecorder recorder) {
+            this.clock = clock;
+            this.profiler = profiler;
+            this.recorder = recorder;
+        }
+
+        void all(List<Op> program) {
+            program.forEach(this::one);
+            while (!timers.isEmpty()) {
+                clock.advance(1);
+                profiler.stopBrick(timers.pop(), 1);
+            }
+        }
+
+        private BrickId id(Op op) {
+            return IDS.get(op.brick() % IDS.size());
+        }
+
+        private int key(Op op) {
+            BrickCategory[] categories = BrickCategory.values();
+            return profiler.brickKey(NAMES.get(op.brick()), categories[2 * op.brick() % categories.length]);
+        }
+
+        private void one(Op op) {
+            clock.advance(op.pauseNs());
+            switch (op.what()) {
+                case START -> timers.push(
+                        op.number() % 2 == 0 ? profiler.startBrick(id(op)) : profiler.startBrick(key(op)));
+                case STOP -> {
+                    if (!timers.isEmpty()) {
+                        // Not always the innermost: then spans overlap without nesting.
+                        profiler.stopBrick(op.number() % 5 == 0 ? timers.removeLast() : timers.pop(), op.number());
+                    }
+                }
+                case LAP -> {
+                    if (!timers.isEmpty()) {
+                        timers.push(profiler.lap(timers.pop(), op.number(), id(op)));
+                    }
+                }
+                case MOMENT -> profiler.stopBrick(profiler.startBrick(id(op)), op.number());
+                case RECORD -> profiler.record(id(op), op.number(), op.number() / 3);
+                case RECORD_NAME -> profiler.record(key(op), op.number(), 1);
+                case DEFERRED -> deferred(op);
+                case START_LAYER -> profiler.startLayer();
+                case END_LAYER -> profiler.endLayer();
+                case END_PASS -> profiler.endPass();
+                default -> application(op);
+            }
+        }
+
+        /** Each brick once, for a timeline does not tell which of several ended by one synchronisation was last. */
+        private void deferred(Op op) {
+            for (int i = 0; i <= op.brick() % IDS.size(); i++) {
+                profiler.recordDeferred(IDS.get(i), profiler.elapsedNs(), op.number());
+                clock.advance(op.number() % 3);
+            }
+            clock.advance(1);
+            profiler.finalize(profiler.elapsedNs());
+        }
+
+        /** Nothing of this is a brick, whatever it is called. */
+        private void application(Op op) {
+            recorder.instant("FFN");
+            recorder.span("RmsNorm", BrickCategory.NORM.displayName(), clock.now() - op.number(), op.number());
+            recorder.push("RmsNorm", BrickCategory.NORM.displayName(), op.number(), op.brick());
+            recorder.counter("c", "ns").set((double) op.number());
+        }
+    }
+
+    private static void check(List<List<Op>> programs, Attribution attribution, long startNs) throws Exception {
+        FakeClock clock = new FakeClock(startNs);
+        TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
+        BrickProfiler profiler = BrickProfiler.builder()
+                .clock(clock)
+                .attribution(attribution)
+                .tracing(recorder)
+                .build();
+        profiler.enable();
+        for (List<Op> program : programs) {
+            new Crew().run(() -> new Run(clock, profiler, recorder).all(program)).join();
+            clock.advance(1);
+        }
+        RoundTrip.assertSame(recorder.timeline(), profiler.snapshot());
+    }
+
+    @Property(tries = 150)
+    void whatWasMeasuredComesBack(
+            @ForAll("programs") List<List<Op>> programs, @ForAll Attribution attribution, @ForAll boolean negative)
+            throws Exception {
+        check(programs, attribution, negative ? -1_000_000L : 1_000_000_000_000L);
+    }
+}

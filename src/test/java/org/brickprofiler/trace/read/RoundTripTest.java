@@ -1,0 +1,326 @@
+package org.brickprofiler.trace.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.zip.GZIPOutputStream;
+import org.brickprofiler.Attribution;
+import org.brickprofiler.Backend;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.trace.DeviceInfo;
+import org.brickprofiler.trace.DeviceTrack;
+import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.write.TraceFiles;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+final class RoundTripTest {
+
+    private static final DeviceInfo GPU = new DeviceInfo(0, "a GPU", Backend.CUDA, OptionalLong.empty());
+
+    private final FakeClock clock = new FakeClock(5_000);
+    private TraceRecorder recorder =
+            TraceRecorder.builder().clock(clock).tiles(true).build();
+    private BrickProfiler profiler = profiler(Attribution.LITERAL);
+
+    private BrickProfiler profiler(Attribution attribution) {
+        BrickProfiler made = BrickProfiler.builder()
+                .clock(clock)
+                .attribution(attribution)
+                .tracing(recorder)
+                .build();
+        made.enable();
+        return made;
+    }
+
+    private void brick(BrickId id, long elapsedNs) {
+        long timer = profiler.startBrick(id);
+        clock.advance(elapsedNs);
+        profiler.stopBrick(timer, 3);
+    }
+
+    private void sameAsTheProfiler() throws IOException {
+        assertThat(profiler.snapshot().samples()).isPositive();
+        RoundTrip.assertSame(recorder.timeline(), profiler.snapshot());
+    }
+
+    // ---- bricks ----
+
+    @Test
+    void anOuterBrickKeepsTheTimeOfTheOnesInside() throws IOException {
+        long outer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+        brick(BrickId.ATTENTION_SCORE, 40);
+        brick(BrickId.ATTENTION_SCORE, 60);
+        profiler.stopBrick(outer, 7);
+
+        sameAsTheProfiler();
+        for (RoundTrip.Format format : RoundTrip.Format.values()) {
+            TraceReading reading = format.read(recorder.timeline());
+            assertThat(Traces.totalNs(reading, "FusedAttention")).isEqualTo(100);
+            assertThat(reading.wallNs()).isEqualTo(100);
+            assertThat(reading.busyNs()).isEqualTo(100);
+            assertThat(reading.rows()).isEqualTo(1);
+            assertThat(reading.unmatched().events()).isZero();
+            assertThat(reading.repairs()).isEmpty();
+        }
+    }
+
+    @Test
+    void warmUpCounts() throws IOException {
+        brick(BrickId.RMS_NORM, 1_000_000);
+        for (int i = 0; i < 40; i++) {
+            brick(BrickId.RMS_NORM, 10);
+        }
+        sameAsTheProfiler();
+    }
+
+    @Test
+    void moreMeasurementsThanSlicesMayBeOpenEndTogether() throws IOException {
+        for (int i = 0; i < 3_000; i++) {
+            profiler.recordDeferred(BrickId.RMS_NORM, profiler.elapsedNs(), 1);
+            clock.advance(1);
+        }
+        profiler.finalize(profiler.elapsedNs());
+        assertThat(RoundTrip.Format.PERFETTO.read(recorder.timeline()).snapshot().samples())
+                .isEqualTo(3_000);
+        assertThat(RoundTrip.Format.CHROME.read(recorder.timeline()).snapshot().totalNs())
+                .isEqualTo(profiler.snapshot().totalNs());
+    }
+
+    @Test
+    void moreNamesThanThereIsRoomFor() throws IOException {
+        for (int i = 0; i < 5_000; i++) {
+            clock.advance(1);
+            profiler.record(profiler.brickKey("brick " + i, BrickCategory.FFN), 7, 2);
+        }
+        for (BrickId id : List.of(BrickId.RMS_NORM, BrickId.LM_HEAD)) {
+            brick(id, 9);
+        }
+        assertThat(profiler.snapshot().brick("(other names)")).isPresent();
+        sameAsTheProfiler();
+    }
+
+    @Test
+    void namesBeyondALimitShareOneButTheKnownOnesDoNot() throws IOException {
+        for (String name : List.of("a", "b", "c")) {
+            clock.advance(1);
+            profiler.record(profiler.brickKey(name, BrickCategory.FFN), 7, 2);
+        }
+        brick(BrickId.RMS_NORM, 1);
+        ReadOptions two = ReadOptions.defaults().withLimits(new ReadLimits(20, 300, 2, 8, 6));
+        for (RoundTrip.Format format : RoundTrip.Format.values()) {
+            assertThat(format.read(recorder.timeline(), two).snapshot().bricks())
+                    .extracting(brick -> brick.name() + " " + brick.category())
+                    .containsExactlyInAnyOrder("a FFN", "b FFN", "(other names) OTHER", "RmsNorm NORM");
+        }
+    }
+
+    // ---- what is no brick ----
+
+    private TraceReading onlyOneBrick(RoundTrip.Format format) throws IOException {
+        TraceReading reading = format.read(recorder.timeline());
+        assertThat(RoundTrip.bricks(reading.snapshot())).isEqualTo(RoundTrip.bricks(profiler.snapshot()));
+        assertThat(reading.eventsCounted()).isEqualTo(1);
+        return reading;
+    }
+
+    @ParameterizedTest
+    @EnumSource(RoundTrip.Format.class)
+    void spansOfADeviceAreNotSecondSamples(RoundTrip.Format format) throws IOException {
+        DeviceTrack stream = recorder.stream(GPU, "stream 7", 7);
+        long launchNs = clock.now();
+        brick(BrickId.GATE_PROJECTION, 10);
+        stream.launchedSpan(
+                "GateProjection", "FFN", clock.now(), 500, 3, Thread.currentThread().getId(), launchNs);
+        stream.span("UpProjection", "FFN", clock.now() + 600, 50, 3);
+        stream.endToEnd(clock.now(), List.of("copy"), "Transfer", 30);
+
+        TraceReading reading = onlyOneBrick(format);
+        assertThat(recorder.timeline().names()).extracting("category").contains("FFN", "Transfer");
+        assertThat(reading.ignored()).containsEntry(IgnoredReason.DEVICE, 3L);
+        assertThat(reading.wallNs()).isEqualTo(10);
+    }
+
+    @ParameterizedTest
+    @EnumSource(RoundTrip.Format.class)
+    void layersTilesAndWhatAnApplicationAddsAreNoBricks(RoundTrip.Format format) throws IOException {
+        brick(BrickId.RMS_NORM, 10);
+        profiler.endLayer();
+        profiler.endPass();
+        profiler.tiles().enable();
+        long tile = profiler.tiles().start(TileLevel.MACRO, 0, 0);
+        clock.advance(5);
+        profiler.tiles().stop(tile, 8, 8);
+        recorder.instant("RmsNorm");
+        recorder.counter("RmsNorm", "ns").set(7);
+        recorder.span("RmsNorm", "Norm", 5_000, 10);
+        recorder.span("RmsNorm", "Norm", 5_000, 10, 4_711);
+        recorder.span("request", "OpenTelemetry", 5_000, 10);
+        recorder.push("RmsNorm", "Norm", 10, 1);
+
+        TraceReading reading = onlyOneBrick(format);
+        assertThat(reading.steps()).isEqualTo(1);
+        // A layer, a tile, three spans of the application and a pushed timer.
+        assertThat(reading.ignored())
+                .containsEntry(IgnoredReason.NO_BRICK, 6L)
+                .containsEntry(IgnoredReason.ANNOTATION, 1L)
+                .containsEntry(IgnoredReason.INSTANT, 1L)
+                .containsEntry(IgnoredReason.COUNTER, 1L);
+    }
+
+    @ParameterizedTest
+    @EnumSource(RoundTrip.Format.class)
+    void stepsCanBeSkipped(RoundTrip.Format format) throws IOException {
+        for (int step = 0; step < 4; step++) {
+            brick(BrickId.RMS_NORM, 10);
+            profiler.endPass();
+            clock.advance(5);
+        }
+        TraceReading reading = format.read(recorder.timeline(), ReadOptions.defaults().withSkipSteps(3));
+
+        assertThat(reading.steps()).isEqualTo(4);
+        assertThat(reading.eventsCounted()).isEqualTo(1);
+        assertThat(reading.leftOutNs()).isEqualTo(30);
+    }
+
+    // ---- what is missing ----
+
+    @ParameterizedTest
+    @EnumSource(RoundTrip.Format.class)
+    void lostSpansAreTold(RoundTrip.Format format) throws IOException {
+        recorder = TraceRecorder.builder().clock(clock).threadCapacity(4).build();
+        profiler = profiler(Attribution.LITERAL);
+        for (int i = 0; i < 10; i++) {
+            brick(BrickId.RMS_NORM, 10);
+        }
+        TraceReading reading = format.read(recorder.timeline());
+
+        assertThat(reading.spansLost())
+                .isEqualTo(recorder.timeline().info().droppedSpans())
+                .isPositive()
+                .isEqualTo(10 - reading.eventsCounted());
+        assertThat(TraceText.render(reading)).contains("spans lost while recording: the table is incomplete");
+        assertThat(reading.eventsDropped()).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(RoundTrip.Format.class)
+    void aTimelineWithoutBricksIsAnEmptyProfile(RoundTrip.Format format) throws IOException {
+        recorder.instant("here");
+        TraceReading reading = format.read(recorder.timeline());
+
+        assertThat(reading.snapshot().bricks()).isEmpty();
+        assertThat(reading.wallNs()).isZero();
+        assertThat(reading.spansLost()).isZero();
+        assertThat(TraceText.render(reading)).contains("the trace names its bricks itself");
+    }
+
+    // ---- files ----
+
+    @ParameterizedTest
+    @EnumSource(RoundTrip.Format.class)
+    void theCalendarIsKept(RoundTrip.Format format) throws IOException {
+        clock.set(-70);
+        brick(BrickId.RMS_NORM, 10);
+        clock.set(100);
+        TraceInfo info = recorder.timeline().info();
+        TraceReading reading = format.read(recorder.timeline());
+
+        long startedUnixNs = ChronoUnit.NANOS.between(Instant.EPOCH, reading.snapshot().startedAt());
+        assertThat(startedUnixNs - (info.unixNs() - 170)).isBetween(-1L, 60_000_000_000L);
+    }
+
+    @Test
+    void filesOfAllEndingsAreRead(@TempDir Path folder) throws IOException {
+        brick(BrickId.RMS_NORM, 10);
+        for (String name : List.of("a.pftrace", "a.json", "a.json.gz")) {
+            TraceFiles.write(recorder.timeline(), folder.resolve(name));
+            TraceReading reading = TraceReader.read(folder.resolve(name));
+            assertThat(RoundTrip.bricks(reading.snapshot())).isEqualTo(RoundTrip.bricks(profiler.snapshot()));
+        }
+    }
+
+    @Test
+    void aPackedPerfettoTraceIsRead() throws IOException {
+        brick(BrickId.RMS_NORM, 10);
+        ByteArrayOutputStream packed = new ByteArrayOutputStream();
+        try (GZIPOutputStream out = new GZIPOutputStream(packed)) {
+            out.write(RoundTrip.Format.PERFETTO.written(recorder.timeline()));
+        }
+        assertThat(Traces.read(packed.toByteArray(), ReadOptions.defaults()).eventsCounted())
+                .isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource(RoundTrip.Format.class)
+    void anotherVersionIsRefused(RoundTrip.Format format) throws IOException {
+        brick(BrickId.RMS_NORM, 10);
+        String trace = new String(format.written(recorder.timeline()), StandardCharsets.ISO_8859_1);
+        byte[] newer = trace.replace("brick-profiler 1", "brick-profiler 2").getBytes(StandardCharsets.ISO_8859_1);
+
+        assertThatExceptionOfType(TraceFormatException.class)
+                .isThrownBy(() -> Traces.read(newer, ReadOptions.defaults()))
+                .withMessageContaining("\"brick-profiler 2\"")
+                .withMessageContaining("\"brick-profiler 1\"");
+    }
+
+    @ParameterizedTest
+    @EnumSource(RoundTrip.Format.class)
+    void withoutItsProducerATraceIsLikeAnyOther(RoundTrip.Format format) throws IOException {
+        long outer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+        brick(BrickId.ATTENTION_SCORE, 40);
+        profiler.stopBrick(outer, 7);
+        String trace = new String(format.written(recorder.timeline()), StandardCharsets.ISO_8859_1);
+        byte[] foreign = trace.replace("brick-profiler 1", "other-profiler 1").getBytes(StandardCharsets.ISO_8859_1);
+        TraceReading reading = Traces.read(foreign, ReadOptions.defaults());
+
+        assertThat(reading.counting()).isEqualTo(Counting.ALL_SLICES);
+        assertThat(Traces.totalNs(reading, "FusedAttention")).isZero();
+        assertThat(Traces.totalNs(reading, "AttentionScore")).isEqualTo(40);
+    }
+
+    @Test
+    void anOwnTraceCutAnywhereIsReadOrRefused() throws IOException {
+        long outer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+        brick(BrickId.ATTENTION_SCORE, 40);
+        profiler.stopBrick(outer, 7);
+        byte[] whole = RoundTrip.Format.PERFETTO.written(recorder.timeline());
+        int read = 0;
+        // What is cut within the length of the first packet may be JSON.
+        for (int length = 3; length < whole.length; length++) {
+            try {
+                Traces.read(Arrays.copyOf(whole, length), ReadOptions.defaults());
+                read++;
+            } catch (TraceFormatException refused) {
+                assertThat(refused.offset()).isEqualTo(length);
+            }
+        }
+        // After the clocks, the process, its thread, the head of the sequence, two begins and the first end.
+        assertThat(read).isEqualTo(7);
+    }
+
+    @Test
+    void theProducerComesBeforeTheEvents() {
+        String late = "{\"traceEvents\": [" + Traces.slice("a", 0, 1) + "], \"producer\": \"brick-profiler 1\"}";
+
+        assertThatExceptionOfType(TraceFormatException.class)
+                .isThrownBy(() -> Traces.read(late))
+                .withMessageContaining("after the events");
+    }
+}
