@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.Golden;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -56,7 +57,7 @@ final class RealTracesTest {
     }
 
     private static void assertGolden(TraceReading reading, String name) throws IOException {
-        Golden.assertSame(TraceText.render(reading) + "\n" + table(reading.snapshot()), name);
+        Golden.assertSame(TraceText.render(reading) + "\n" + table(reading.snapshot()), RealTracesTest.class, name);
     }
 
     @Test
