@@ -3,10 +3,14 @@ package org.brickprofiler.demo;
 import org.brickprofiler.trace.TraceCounter;
 import org.brickprofiler.trace.TraceRecorder;
 
-/** Follows decoding with counters on a timeline: tokens per second, and the heap in use. One thread. */
+/**
+ * Follows decoding with counters on a timeline: tokens per second, and the heap in use. The timeline forgets the
+ * warm-up. One thread.
+ */
 final class CountedProgress implements DecodeProgress {
 
     private final DecodeProgress inner;
+    private final TraceRecorder trace;
     private final TraceCounter tokensPerSecond;
     private final TraceCounter heapBytes;
 
@@ -14,6 +18,7 @@ final class CountedProgress implements DecodeProgress {
 
     CountedProgress(DecodeProgress inner, TraceRecorder trace) {
         this.inner = inner;
+        this.trace = trace;
         tokensPerSecond = trace.counter("tokens/s", "tokens/s");
         heapBytes = trace.counter("heap in use", "bytes");
     }
@@ -26,6 +31,12 @@ final class CountedProgress implements DecodeProgress {
         Runtime runtime = Runtime.getRuntime();
         heapBytes.set((double) runtime.totalMemory() - runtime.freeMemory());
         inner.step();
+    }
+
+    @Override
+    public void warmedUp() {
+        trace.clear();
+        inner.warmedUp();
     }
 
     @Override

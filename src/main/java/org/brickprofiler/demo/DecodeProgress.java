@@ -58,6 +58,11 @@ interface DecodeProgress extends AutoCloseable {
     /** A token was decoded. */
     void step();
 
+    /** The warm-up is over; what comes from now on counts. */
+    default void warmedUp() {
+        // A bar goes on.
+    }
+
     /** Decoding is over. */
     @Override
     void close();

@@ -38,6 +38,7 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, ProfileSnap
         }
         List<Integer> firstTokens = new ArrayList<>();
         profiler.reset();
+        progress.warmedUp();
         long startNs = System.nanoTime();
         for (int i = 0; i < tokens; i++) {
             token = decoder.decode(token);
