@@ -34,6 +34,9 @@ public final class BrickProfiler extends BrickRecorder {
     private final RunPeriod period;
     private final Results results;
 
+    /** Made when it is first asked for; guarded by this. */
+    private @Nullable GraphRecorder graph;
+
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
 
@@ -209,7 +212,7 @@ public final class BrickProfiler extends BrickRecorder {
         registry.readAndReset();
         tiles.reset();
         checksums.reset();
-        graph.reset();
+        follower.reset();
         droppedPending.set(0);
         period.endAndRestart(clock.nanoTime());
     }
@@ -302,7 +305,13 @@ public final class BrickProfiler extends BrickRecorder {
      *
      * @return always the same object
      */
-    public GraphRecorder graph() {
-        return graph;
+    public synchronized GraphRecorder graph() {
+        GraphRecorder recorder = graph;
+        if (recorder == null) {
+            recorder = new GraphRecorder(clock);
+            graph = recorder;
+            follower = GraphFollower.of(recorder, names);
+        }
+        return recorder;
     }
 }

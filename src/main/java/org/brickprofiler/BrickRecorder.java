@@ -315,7 +315,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     public final void startLayer() {
         reach(SpanKind.LAYER_START, false);
         if (enabled) {
-            graph.startLayer();
+            follower.startLayer();
         }
     }
 
@@ -327,7 +327,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
         SyncMode mode = syncMode;
         reach(SpanKind.LAYER_END, mode == SyncMode.IMMEDIATE || mode == SyncMode.PER_LAYER);
         if (enabled) {
-            graph.endLayer();
+            follower.endLayer();
         }
     }
 
@@ -335,7 +335,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     public final void endPass() {
         reach(SpanKind.PASS_END, true);
         if (enabled) {
-            graph.endPass();
+            follower.endPass();
         }
     }
 

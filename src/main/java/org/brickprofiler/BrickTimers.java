@@ -1,7 +1,6 @@
 package org.brickprofiler;
 
 import java.util.function.Supplier;
-import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanSink;
@@ -35,7 +34,12 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     final NanoClock clock;
     final NameTable names = BrickNames.newTable();
     final TableRegistry registry;
-    final GraphRecorder graph;
+
+    /**
+     * Who follows the bricks. Read without order of its own, after {@code enabled}: a thread may miss the bricks of the
+     * moment in which it is set.
+     */
+    BrickFollower follower = BrickFollower.NOBODY;
 
     private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
 
@@ -46,7 +50,6 @@ public abstract sealed class BrickTimers permits BrickRecorder {
         SpanSink sink = options.tracing;
         SpanStore spans = sink == null ? null : sink.bricks(BrickNames.spanNames(names));
         registry = new TableRegistry(BrickNames.FIXED, options.percentiles, spans);
-        graph = new GraphRecorder(clock);
     }
 
     // ---- the hot path ----
@@ -139,9 +142,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
             requireNotNegative("elements", elements);
             long elapsedNs = TimerToken.elapsedNs(timer, now);
             registry.add(key, elapsedNs, now, elements);
-            if (graph.isEnabled()) {
-                graph.brick(names.name(key), now - elapsedNs, now, elements);
-            }
+            follower.ended(key, now - elapsedNs, now, elements);
         }
     }
 

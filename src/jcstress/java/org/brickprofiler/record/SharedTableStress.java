@@ -18,7 +18,7 @@ public final class SharedTableStress {
 
     /** What both tests share. */
     abstract static class OneTable {
-        final StatTable table = new StatTable(null, 1, false, new PendingQueue(), null);
+        final StatTable table = new StatTable(null, 1, false, new PendingQueue());
 
         final boolean tryAdd(long elapsedNs) {
             if (!table.tryHold()) {

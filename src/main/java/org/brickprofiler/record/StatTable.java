@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * reader finds both counts equal, no write lay between its first and its last load: a write that had begun would show
  * in {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
  */
-public final class StatTable {
+public class StatTable {
 
     static final int BEGUN = 0;
     static final int COUNT = 1;
@@ -45,7 +45,6 @@ public final class StatTable {
     private final @Nullable Thread owner;
     private final AtomicBoolean held;
     private final PendingQueue pending;
-    private final @Nullable SpanBuffer spans;
 
     /** Replaced by the writer alone, by a longer copy. */
     private volatile long[] rows;
@@ -60,18 +59,11 @@ public final class StatTable {
      * @param rowCount how many rows it begins with
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
      * @param pending the queue of deferred measurements of the same writer
-     * @param spans the timeline of the same writer, or null where nobody wants it
      */
-    StatTable(
-            @Nullable Thread owner,
-            int rowCount,
-            boolean withBuckets,
-            PendingQueue pending,
-            @Nullable SpanBuffer spans) {
+    StatTable(@Nullable Thread owner, int rowCount, boolean withBuckets, PendingQueue pending) {
         this.owner = owner;
         this.held = new AtomicBoolean();
         this.pending = pending;
-        this.spans = spans;
         this.rows = emptyRows(rowCount);
         this.buckets = withBuckets ? new long[rowCount][] : null;
     }
@@ -102,33 +94,32 @@ public final class StatTable {
      * @param atNs the clock when it ended
      * @param elementCount elements it processed
      */
-    public void add(int key, long elapsedNs, long atNs, long elementCount) {
-        addSums(key, elapsedNs, atNs, elementCount);
-        addSpan(key, elapsedNs, atNs, elementCount);
-    }
-
-    /** Adds a sample whose end was told later, at a synchronisation. Only the writer. */
-    void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elementCount) {
-        addSums(key, elapsedNs, atNs, elementCount);
-        if (spans != null) {
-            spans.add(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
-        }
-    }
-
-    private void addSums(int key, long elapsedNs, long atNs, long elementCount) {
+    public final void add(int key, long elapsedNs, long atNs, long elementCount) {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
         addTime(cells, base, spread, elapsedNs, atNs, elementCount);
         end(cells, base, count);
+        addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
 
-    private void addSpan(int key, long elapsedNs, long atNs, long elementCount) {
-        if (spans != null) {
-            spans.add(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
-        }
+    /** Adds a sample whose end was told later, at a synchronisation. Only the writer. */
+    final void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elementCount) {
+        long[] cells = rowsFor(key);
+        long @Nullable [] spread = spreadOf(key);
+        int base = key * STRIDE;
+        long count = begin(cells, base);
+        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
+        end(cells, base, count);
+        addSpan(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
     }
+
+    /**
+     * Puts an entry on the timeline of this table's writer. Nobody wants one here; where no {@link TimelineTable} is
+     * ever made, compiled code holds nothing of it.
+     */
+    void addSpan(SpanKind kind, int key, long startNs, long elapsedNs, long value) {}
 
     /**
      * Adds a sample with the bytes that went in and came out. Only the writer.
@@ -140,7 +131,7 @@ public final class StatTable {
      * @param inputBytes bytes before compression
      * @param outputBytes bytes after compression
      */
-    public void addBytes(int key, long elapsedNs, long atNs, long elementCount, long inputBytes, long outputBytes) {
+    public final void addBytes(int key, long elapsedNs, long atNs, long elementCount, long inputBytes, long outputBytes) {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
@@ -149,7 +140,7 @@ public final class StatTable {
         cells[base + BYTES] += inputBytes;
         cells[base + COMPRESSED_BYTES] += outputBytes;
         end(cells, base, count);
-        addSpan(key, elapsedNs, atNs, elementCount);
+        addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
 
     /**
@@ -161,7 +152,7 @@ public final class StatTable {
      * @param elementCount elements it processed
      * @param cycleCount cycles it took
      */
-    public void addCycles(int key, long elapsedNs, long atNs, long elementCount, long cycleCount) {
+    public final void addCycles(int key, long elapsedNs, long atNs, long elementCount, long cycleCount) {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
@@ -173,7 +164,7 @@ public final class StatTable {
             cells[base + MAX_CYCLES] = Math.max(cells[base + MAX_CYCLES], cycleCount);
         }
         end(cells, base, count);
-        addSpan(key, elapsedNs, atNs, elementCount);
+        addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
 
     /**
@@ -186,7 +177,7 @@ public final class StatTable {
      * @param workCount units of work it did
      * @param tag what to remember of the longest sample, 0 or more
      */
-    public void addWork(int key, long elapsedNs, long atNs, long elementCount, long workCount, long tag) {
+    public final void addWork(int key, long elapsedNs, long atNs, long elementCount, long workCount, long tag) {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
@@ -199,7 +190,7 @@ public final class StatTable {
         addTime(cells, base, spread, elapsedNs, atNs, elementCount);
         cells[base + WORK] += workCount;
         end(cells, base, count);
-        addSpan(key, elapsedNs, atNs, elementCount);
+        addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
 
     private static long begin(long[] cells, int base) {
@@ -296,11 +287,6 @@ public final class StatTable {
         return pending;
     }
 
-    /** The timeline of this table's writer, or null where nobody wants it. */
-    @Nullable SpanBuffer spans() {
-        return spans;
-    }
-
     int rowCount() {
         return rows.length / STRIDE;
     }
@@ -334,7 +320,7 @@ public final class StatTable {
 
     /** An empty table of the same writer, with the same number of rows. */
     StatTable renewed() {
-        return new StatTable(owner, rowCount(), buckets != null, pending, spans);
+        return new StatTable(owner, rowCount(), buckets != null, pending);
     }
 
     /** Whether the durations of a row were counted in buckets. */

@@ -206,8 +206,10 @@ public final class TableRegistry {
     }
 
     private StatTable newTable(@Nullable Thread owner) {
-        SpanBuffer buffer = spans == null ? null : spans.newBuffer(owner);
-        return new StatTable(owner, rowCount, withBuckets, new PendingQueue(), buffer);
+        PendingQueue pending = new PendingQueue();
+        return spans == null
+                ? new StatTable(owner, rowCount, withBuckets, pending)
+                : TimelineTable.of(owner, rowCount, withBuckets, pending, spans.newBuffer(owner));
     }
 
     /**
@@ -230,10 +232,7 @@ public final class TableRegistry {
      */
     public void mark(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
         StatTable table = acquire();
-        SpanBuffer buffer = table.spans();
-        if (buffer != null) {
-            buffer.add(kind, key, startNs, elapsedNs, value);
-        }
+        table.addSpan(kind, key, startNs, elapsedNs, value);
         release(table);
     }
 

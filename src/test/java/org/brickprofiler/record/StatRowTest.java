@@ -40,7 +40,7 @@ final class StatRowTest {
 
     @Test
     void theSampleBetweenTwoReadings() {
-        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null);
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
         table.addWork(0, 10, 100, 1, 50, 7);
         StatRow earlier = table.read(0);
         table.addWork(0, 25, 200, 3, 80, 9);
@@ -53,7 +53,7 @@ final class StatRowTest {
 
     @Test
     void theSampleBetweenTwoReadingsHasItsBytesAndCycles() {
-        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null);
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
         table.addCycles(0, 10, 100, 1, 1_000);
         StatRow first = table.read(0);
         table.addCycles(0, 5, 200, 1, 400);
@@ -68,7 +68,7 @@ final class StatRowTest {
 
     @Test
     void twoSamplesBetweenTwoReadingsAreToldApart() {
-        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null);
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
         table.add(0, 5, 100, 1);
         table.add(0, 90, 200, 1);
         StatRow earlier = table.read(0);
@@ -81,7 +81,7 @@ final class StatRowTest {
 
     @Test
     void sumsOfMoreSamplesBetweenTwoReadingsAreExact() {
-        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null);
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
         table.add(0, 5, 100, 1);
         StatRow earlier = table.read(0);
         table.add(0, 20, 300, 2);
@@ -113,7 +113,7 @@ final class StatRowTest {
         Arbitrary<Integer> kind = Arbitraries.integers().between(0, 2);
         return Combinators.combine(sample, kind)
                 .as((numbers, which) -> {
-                    StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null);
+                    StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
                     long a = numbers.get(0);
                     long b = numbers.get(1);
                     switch (which) {

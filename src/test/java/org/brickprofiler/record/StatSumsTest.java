@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 final class StatSumsTest {
 
     private static StatTable table(int rows, boolean withBuckets) {
-        return new StatTable(Thread.currentThread(), rows, withBuckets, new PendingQueue(), null);
+        return new StatTable(Thread.currentThread(), rows, withBuckets, new PendingQueue());
     }
 
     private static long counted(StatSums sums, int key, int ns) {
@@ -141,7 +141,7 @@ final class StatSumsTest {
 
     @Test
     void countsPlatformThreadsThatRecordedAndOnlyMentionsVirtualOnes() {
-        StatTable shared = new StatTable(null, 1, false, new PendingQueue(), null);
+        StatTable shared = new StatTable(null, 1, false, new PendingQueue());
         StatSums sums = new StatSums();
         sums.add(table(1, false));
         sums.add(shared);

@@ -15,7 +15,7 @@ final class StatTableTest {
     private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
 
     private static StatTable table(int rows, boolean withBuckets) {
-        return new StatTable(Thread.currentThread(), rows, withBuckets, new PendingQueue(), null);
+        return new StatTable(Thread.currentThread(), rows, withBuckets, new PendingQueue());
     }
 
     // ---- what a row holds ----
@@ -247,7 +247,7 @@ final class StatTableTest {
 
     @Test
     void isHeldByOneAtATime() {
-        StatTable shared = new StatTable(null, 1, false, new PendingQueue(), null);
+        StatTable shared = new StatTable(null, 1, false, new PendingQueue());
 
         assertThat(shared.tryHold()).isTrue();
         assertThat(shared.tryHold()).isFalse();

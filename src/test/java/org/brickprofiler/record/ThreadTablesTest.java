@@ -16,7 +16,7 @@ final class ThreadTablesTest {
     }
 
     private static StatTable tableOf(Thread thread) {
-        return new StatTable(thread, 1, false, new PendingQueue(), null);
+        return new StatTable(thread, 1, false, new PendingQueue());
     }
 
     private static StatTable writtenTableOf(Thread thread) {
