@@ -7,6 +7,7 @@ import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.brickprofiler.io.PlainText;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
@@ -196,7 +197,7 @@ final class DotWriter {
     private void appendVisible(String text, int at) {
         char character = text.charAt(at);
         if (Character.isISOControl(character) || isUnpaired(text, at) || isForbiddenInXml(character)) {
-            out.append("\\\\").append(GraphText.escape(character).substring(1));
+            out.append("\\\\").append(PlainText.escape(character).substring(1));
         } else {
             out.append(character);
         }

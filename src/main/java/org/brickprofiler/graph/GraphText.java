@@ -65,28 +65,4 @@ final class GraphText {
     static String count(long count, String unit) {
         return String.format(Locale.ROOT, "%,d %s%s", count, unit, count == 1 ? "" : "s");
     }
-
-    /** Text in printable ASCII on one line; everything else is escaped as in Java source. */
-    static String ascii(String text) {
-        StringBuilder plain = new StringBuilder(text.length());
-        for (int i = 0; i < text.length(); i++) {
-            char character = text.charAt(i);
-            if (character >= ' ' && character <= '~') {
-                plain.append(character);
-            } else {
-                plain.append(escape(character));
-            }
-        }
-        return plain.toString();
-    }
-
-    /** A character as in Java source, for example {@code "\\u0007"}. */
-    static String escape(char character) {
-        return switch (character) {
-            case '\n' -> "\\n";
-            case '\r' -> "\\r";
-            case '\t' -> "\\t";
-            default -> String.format(Locale.ROOT, "\\u%04x", (int) character);
-        };
-    }
 }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import org.brickprofiler.io.PlainText;
 
 /** Writes a {@link CriticalPathSummary} as plain text. Stateless; any thread. */
 final class SummaryText {
@@ -157,7 +158,7 @@ final class SummaryText {
 
     /** One line of ASCII. A long name is cut in its middle: the names of kernels tend to differ at the end. */
     private static String printable(String name) {
-        String plain = GraphText.ascii(name);
+        String plain = PlainText.ascii(name);
         if (plain.length() <= WIDEST) {
             return plain;
         }

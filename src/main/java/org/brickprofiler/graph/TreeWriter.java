@@ -3,6 +3,7 @@ package org.brickprofiler.graph;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalInt;
+import org.brickprofiler.io.PlainText;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /** Writes what owns what as text in printable ASCII: a line per node, children below their parent, by rising depth. */
@@ -81,7 +82,7 @@ final class TreeWriter {
     private String name(int line) {
         int depth = depths.get(line);
         String deep = depth > DEEPEST_INDENT ? "[" + depth + "] " : "";
-        String name = GraphText.ascii(graph.node(order.get(line)).name());
+        String name = PlainText.ascii(graph.node(order.get(line)).name());
         return " ".repeat(INDENT * Math.min(depth, DEEPEST_INDENT)) + deep + name;
     }
 
@@ -92,7 +93,7 @@ final class TreeWriter {
         text.append(name).append(" ".repeat(Math.max(0, nameWidth - name.length())));
         text.append("  ").append(right(time(id), DURATION_WIDTH));
         text.append("  ").append(right(share(id), SHARE_WIDTH));
-        text.append("  ").append(GraphText.ascii(GraphText.details(graph.node(id))));
+        text.append("  ").append(PlainText.ascii(GraphText.details(graph.node(id))));
         out.append(text.toString().stripTrailing()).append('\n');
     }
 
@@ -124,7 +125,7 @@ final class TreeWriter {
         if (!open.isEmpty()) {
             int named = Math.min(open.size(), MOST_SCOPES);
             String more = open.size() > named ? String.format(Locale.ROOT, ", and %,d more", open.size() - named) : "";
-            String names = GraphText.ascii(String.join(", ", open.subList(0, named)));
+            String names = PlainText.ascii(String.join(", ", open.subList(0, named)));
             out.append("scopes not closed: ").append(names).append(more).append('\n');
         }
     }

@@ -1,4 +1,4 @@
-/** Small tools around bytes: files that are there whole or not at all, and a hash. */
+/** Small tools around bytes: files that are there whole or not at all, a hash, and text that stays on its line. */
 @NullMarked
 package org.brickprofiler.io;
 

@@ -15,6 +15,7 @@ import org.brickprofiler.checksum.Divergence;
 import org.brickprofiler.checksum.Match;
 import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.checksum.ValueError;
+import org.brickprofiler.io.PlainText;
 
 /**
  * A comparison of two logs of checksums as text for a console: the verdict in the first line, what is known of the

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.brickprofiler.io.PlainText;
 
 /**
  * Typed values from a stream of JSON. A wrong value ends the reading, with an exception that says which value it is and

@@ -22,6 +22,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.io.PlainText;
 import org.brickprofiler.tile.TileStats;
 
 /**

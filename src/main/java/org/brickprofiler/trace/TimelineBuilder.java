@@ -11,7 +11,10 @@ import java.util.TreeSet;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanNames;
 
-/** Puts copies of buffers together to tracks. One thread, once. */
+/**
+ * Puts copies of buffers together to tracks. Names are looked up after the copies were made: a name is there before its
+ * first span. One thread, once.
+ */
 final class TimelineBuilder {
 
     /** The category of the spans that are layers. */
@@ -43,7 +46,7 @@ final class TimelineBuilder {
     /** Adds the bricks of a profiler, whose boundaries make layers and steps. */
     void addBricks(SpanSource source) {
         List<SpanCopy> copies = source.store().copies();
-        int[] names = indices(source.names());
+        int[] names = index.of(source.names());
         int step = index.of("step", SpanName.STEP);
         for (SpanCopy copy : counted(copies)) {
             HostParts thread = thread(copy.threadId(), copy.threadName());
@@ -55,7 +58,7 @@ final class TimelineBuilder {
 
     /** Adds spans and instants that lie on the lines of the threads that wrote them. */
     void addToThreads(List<SpanCopy> copies, SpanNames source) {
-        int[] names = indices(source);
+        int[] names = index.of(source);
         for (SpanCopy copy : counted(copies)) {
             thread(copy.threadId(), copy.threadName()).parts().add(LinePart.ofThread(copy, names));
         }
@@ -63,17 +66,12 @@ final class TimelineBuilder {
 
     /** Adds spans whose value is the id of the thread on whose line they lie. */
     void addToOtherThreads(List<SpanCopy> copies, SpanNames source) {
-        int[] names = indices(source);
+        int[] names = index.of(source);
         for (SpanCopy copy : counted(copies)) {
             for (long id : values(copy)) {
                 thread(id, "thread " + id).parts().add(LinePart.numbered(copy, names, id));
             }
         }
-    }
-
-    /** Looked up after the copies were made: a name is there before its first span. */
-    private int[] indices(SpanNames source) {
-        return index.of(source);
     }
 
     private List<SpanCopy> counted(List<SpanCopy> copies) {
@@ -117,7 +115,7 @@ final class TimelineBuilder {
 
     /** Adds the lines of timers that were closed by hand: the value of each span is the number of its line. */
     void addPushed(List<SpanCopy> copies, SpanNames source) {
-        int[] names = indices(source);
+        int[] names = index.of(source);
         TreeMap<Long, List<LinePart>> lines = new TreeMap<>();
         for (SpanCopy copy : counted(copies)) {
             for (long number : values(copy)) {
@@ -142,7 +140,7 @@ final class TimelineBuilder {
         List<SpanCopy> spans = counted(streams.stream().map(DeviceTrack::copy).toList());
         List<SpanCopy> laid =
                 counted(streams.stream().map(DeviceTrack::laidCopy).toList());
-        int[] names = indices(source);
+        int[] names = index.of(source);
         Map<Integer, Integer> deviceTracks = new LinkedHashMap<>();
         Flows flows = new Flows(hostLines);
         for (int i = 0; i < streams.size(); i++) {

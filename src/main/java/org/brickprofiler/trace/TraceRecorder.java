@@ -42,12 +42,9 @@ public final class TraceRecorder implements SpanSink {
     private final boolean keepNewest;
     private final AtomicLong budget;
     private final EventNames names = new EventNames();
-    private final SpanStore ownStore;
-    private final TableRegistry ownEvents;
-    private final SpanStore assignedStore;
-    private final TableRegistry assignedEvents;
-    private final SpanStore pushedStore;
-    private final TableRegistry pushedEvents;
+    private final Events own;
+    private final Events assigned;
+    private final Events pushed;
     private final SpanStore deviceStore;
 
     /** Guarded by itself. */
@@ -62,6 +59,13 @@ public final class TraceRecorder implements SpanSink {
     /** Units by the key of the counter. Guarded by itself. */
     private final Map<Integer, String> units = new LinkedHashMap<>();
 
+    /** Events that no profiler records: where they are, and the tables through which threads find their buffers. */
+    private record Events(SpanStore store, TableRegistry tables) {
+        static Events in(SpanStore store) {
+            return new Events(store, new TableRegistry(0, false, store));
+        }
+    }
+
     /** A recorder with the default options. */
     public TraceRecorder() {
         this(builder());
@@ -74,12 +78,9 @@ public final class TraceRecorder implements SpanSink {
         threadCapacity = options.threadCapacity;
         keepNewest = options.keepNewest;
         budget = new AtomicLong(options.totalCapacity);
-        ownStore = newStore();
-        ownEvents = new TableRegistry(0, false, ownStore);
-        assignedStore = newStore();
-        assignedEvents = new TableRegistry(0, false, assignedStore);
-        pushedStore = newStore();
-        pushedEvents = new TableRegistry(0, false, pushedStore);
+        own = Events.in(newStore());
+        assigned = Events.in(newStore());
+        pushed = Events.in(newStore());
         deviceStore = newStore();
     }
 
@@ -131,7 +132,7 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when the name is empty
      */
     public void instant(String name) {
-        ownEvents.mark(SpanKind.INSTANT, names.keyOf(name), clock.nanoTime(), 0, 0);
+        own.tables().mark(SpanKind.INSTANT, names.keyOf(name), clock.nanoTime(), 0, 0);
     }
 
     /**
@@ -145,7 +146,7 @@ public final class TraceRecorder implements SpanSink {
      */
     public void span(String name, String category, long startNs, long elapsedNs) {
         requireDuration(elapsedNs);
-        ownEvents.mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, -1);
+        own.tables().mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, -1);
     }
 
     /**
@@ -160,7 +161,7 @@ public final class TraceRecorder implements SpanSink {
      */
     public void span(String name, String category, long startNs, long elapsedNs, long threadId) {
         requireDuration(elapsedNs);
-        assignedEvents.mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, threadId);
+        assigned.tables().mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, threadId);
     }
 
     /**
@@ -177,7 +178,7 @@ public final class TraceRecorder implements SpanSink {
         if (tid < 0) {
             throw new IllegalArgumentException("the number of a line is not negative: " + tid);
         }
-        pushedEvents.mark(
+        pushed.tables().mark(
                 SpanKind.SPAN, names.keyOf(name, category), clock.nanoTime() - elapsedNs, elapsedNs, tid);
     }
 
@@ -200,7 +201,7 @@ public final class TraceRecorder implements SpanSink {
         synchronized (units) {
             units.putIfAbsent(key, unit);
         }
-        return new TraceCounter(clock, ownEvents, key);
+        return new TraceCounter(clock, own.tables(), key);
     }
 
     /**
@@ -227,7 +228,7 @@ public final class TraceRecorder implements SpanSink {
      * @return an immutable timeline
      */
     public Timeline timeline() {
-        List<SpanCopy> own = ownStore.copies();
+        List<SpanCopy> ownCopies = own.store().copies();
         List<DeviceTrack> streams;
         synchronized (devices) {
             streams = List.copyOf(devices.values());
@@ -235,12 +236,12 @@ public final class TraceRecorder implements SpanSink {
         TimelineBuilder timeline = new TimelineBuilder();
         sourcesOf(bricks).forEach(timeline::addBricks);
         sourcesOf(tiles).forEach(source -> timeline.addToThreads(source.store().copies(), source.names()));
-        timeline.addToThreads(own, names);
-        timeline.addToOtherThreads(assignedStore.copies(), names);
+        timeline.addToThreads(ownCopies, names);
+        timeline.addToOtherThreads(assigned.store().copies(), names);
         timeline.endThreads();
-        timeline.addPushed(pushedStore.copies(), names);
+        timeline.addPushed(pushed.store().copies(), names);
         synchronized (units) {
-            timeline.addCounters(own, names, units);
+            timeline.addCounters(ownCopies, names, units);
         }
         timeline.addDevices(streams, names);
         long unixNs = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
@@ -251,9 +252,9 @@ public final class TraceRecorder implements SpanSink {
     public void clear() {
         sourcesOf(bricks).forEach(source -> source.store().clear());
         sourcesOf(tiles).forEach(source -> source.store().clear());
-        ownStore.clear();
-        assignedStore.clear();
-        pushedStore.clear();
+        own.store().clear();
+        assigned.store().clear();
+        pushed.store().clear();
         deviceStore.clear();
     }
 }

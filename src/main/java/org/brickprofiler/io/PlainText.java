@@ -1,9 +1,9 @@
-package org.brickprofiler.report;
+package org.brickprofiler.io;
 
 import java.util.Locale;
 
 /** Text that every console shows and that stays on its line. Stateless; any thread. */
-final class PlainText {
+public final class PlainText {
 
     private static final String CUT = "...";
     private static final char FIRST_PRINTABLE = ' ';
@@ -17,27 +17,32 @@ final class PlainText {
      * @param text any text
      * @return text in one line, for example {@code "caf\\u00e9"}
      */
-    static String ascii(String text) {
+    public static String ascii(String text) {
         StringBuilder plain = new StringBuilder(text.length());
         for (int i = 0; i < text.length(); i++) {
-            appendPrintable(plain, text.charAt(i));
+            char character = text.charAt(i);
+            if (character >= FIRST_PRINTABLE && character <= LAST_PRINTABLE) {
+                plain.append(character);
+            } else {
+                plain.append(escape(character));
+            }
         }
         return plain.toString();
     }
 
-    private static void appendPrintable(StringBuilder plain, char character) {
-        switch (character) {
-            case '\n' -> plain.append("\\n");
-            case '\r' -> plain.append("\\r");
-            case '\t' -> plain.append("\\t");
-            default -> {
-                if (character >= FIRST_PRINTABLE && character <= LAST_PRINTABLE) {
-                    plain.append(character);
-                } else {
-                    plain.append(String.format(Locale.ROOT, "\\u%04x", (int) character));
-                }
-            }
-        }
+    /**
+     * Escapes a character, as Java source does.
+     *
+     * @param character any character
+     * @return for example {@code "\\u0007"}
+     */
+    public static String escape(char character) {
+        return switch (character) {
+            case '\n' -> "\\n";
+            case '\r' -> "\\r";
+            case '\t' -> "\\t";
+            default -> String.format(Locale.ROOT, "\\u%04x", (int) character);
+        };
     }
 
     /**
@@ -47,7 +52,7 @@ final class PlainText {
      * @param limit the most characters to return, at least 5
      * @return the text, or its beginning and its end with {@code "..."} between them
      */
-    static String shortened(String text, int limit) {
+    public static String shortened(String text, int limit) {
         if (text.length() <= limit) {
             return text;
         }
