@@ -1,0 +1,110 @@
+package org.brickprofiler.device;
+
+import java.util.Optional;
+
+/**
+ * A queue of work that a device does in order, such as a CUDA stream. It can be marked, waited for, polled without
+ * waiting, and asked for the time between two marks.
+ *
+ * <p>A mark is a small number. It is set at the end of the queue, reached when the device has done everything before it,
+ * and belongs to whoever set it until it is released; then its number is used again. Marks come from a pool that was
+ * made before they are needed.
+ *
+ * <p>Every method may be called from any thread, and none throws because of what a driver answers: a queue that cannot
+ * do what it was asked says so by its result, and by one warning.
+ */
+public interface DeviceStream extends AutoCloseable {
+
+    /** Instead of a mark: none could be set. */
+    int NO_MARK = -1;
+
+    /** Instead of a time: at least one of the marks is not reached yet. Ask again later. */
+    long NOT_REACHED = Long.MIN_VALUE;
+
+    /** Instead of a time: it is not known and never will be. */
+    long UNRESOLVED = Long.MIN_VALUE + 1;
+
+    /**
+     * What people call this queue.
+     *
+     * @return a name, one among the queues of its device
+     */
+    String name();
+
+    /**
+     * What does the work.
+     *
+     * @return the device's name, such as a GPU's model
+     */
+    String deviceName();
+
+    /**
+     * The number of the device among those of its kind.
+     *
+     * @return 0 or more
+     */
+    int deviceIndex();
+
+    /**
+     * Sets a mark at the end of the queue. Waits for nothing, allocates nothing unless the pool grows.
+     *
+     * @return the mark, from 0 to below {@link #maxMarks()}; {@link #NO_MARK} where none is left or the queue refused
+     */
+    int mark();
+
+    /**
+     * Whether the device has done everything before a mark, or will never tell. Waits for nothing.
+     *
+     * @param mark a mark that was not released
+     * @return false as long as it may still be reached
+     */
+    boolean isReached(int mark);
+
+    /**
+     * The time between two marks, by the device's own clock. Waits for nothing.
+     *
+     * @param from a mark that was not released
+     * @param to another; a time before that of {@code from} gives a negative result
+     * @return ns; {@link #NOT_REACHED} or {@link #UNRESOLVED}
+     */
+    long elapsedNs(int from, int to);
+
+    /**
+     * Waits until the device has done everything that was in the queue.
+     *
+     * @return false where that cannot be waited for: now, as long as {@link #isUsable()}, or ever
+     */
+    boolean synchronize();
+
+    /**
+     * Gives marks back.
+     *
+     * @param mark a mark that nobody will ask for any more
+     */
+    void release(int mark);
+
+    /**
+     * The most marks that exist at once.
+     *
+     * @return the bound of the pool, up to {@link MarkPool#MAX_BOUND}
+     */
+    int maxMarks();
+
+    /**
+     * Whether the queue still works.
+     *
+     * @return false for good once it was closed or its device was lost
+     */
+    boolean isUsable();
+
+    /**
+     * Why the queue does not work, or what it could not do.
+     *
+     * @return the latest reason, or empty where there was no failure
+     */
+    Optional<String> failure();
+
+    /** Lets go of what was made for marking. Marks that are not reached yet never will be. Twice does no harm. */
+    @Override
+    void close();
+}

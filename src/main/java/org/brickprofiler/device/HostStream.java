@@ -1,0 +1,101 @@
+package org.brickprofiler.device;
+
+import java.util.Optional;
+import org.brickprofiler.record.NanoClock;
+
+/**
+ * The host as a device: work is done by whoever enqueues it, so a mark is reached as it is set and its time is that of a
+ * clock. For engines that compute on the host what others compute on a device, and to compare the two. Any thread;
+ * allocates nothing unless the pool of marks grows.
+ */
+public final class HostStream implements DeviceStream {
+
+    private static final int FIRST_MARKS = 1_024;
+    private static final int MAX_MARKS = 1 << 16;
+
+    private final NanoClock clock;
+    private final MarkPool pool;
+    private final long[] reachedNs;
+
+    private volatile boolean closed;
+
+    /** A stream over the system's clock. */
+    public HostStream() {
+        this(NanoClock.SYSTEM);
+    }
+
+    /**
+     * A stream over a clock.
+     *
+     * @param clock tells when marks are reached
+     */
+    public HostStream(NanoClock clock) {
+        this.clock = clock;
+        this.pool = new MarkPool(FIRST_MARKS, MAX_MARKS, (from, to) -> to);
+        this.reachedNs = new long[MAX_MARKS];
+    }
+
+    @Override
+    public String name() {
+        return "host";
+    }
+
+    @Override
+    public String deviceName() {
+        return "host";
+    }
+
+    @Override
+    public int deviceIndex() {
+        return 0;
+    }
+
+    @Override
+    public int mark() {
+        int mark = closed ? NO_MARK : pool.take();
+        if (mark != NO_MARK) {
+            reachedNs[mark] = clock.nanoTime();
+        }
+        return mark;
+    }
+
+    @Override
+    public boolean isReached(int mark) {
+        return true;
+    }
+
+    @Override
+    public long elapsedNs(int from, int to) {
+        return closed ? UNRESOLVED : reachedNs[to] - reachedNs[from];
+    }
+
+    @Override
+    public boolean synchronize() {
+        return !closed;
+    }
+
+    @Override
+    public void release(int mark) {
+        pool.give(mark);
+    }
+
+    @Override
+    public int maxMarks() {
+        return MAX_MARKS;
+    }
+
+    @Override
+    public boolean isUsable() {
+        return !closed;
+    }
+
+    @Override
+    public Optional<String> failure() {
+        return closed ? Optional.of("the stream is closed") : Optional.empty();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+    }
+}

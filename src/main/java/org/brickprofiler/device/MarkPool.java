@@ -1,0 +1,165 @@
+package org.brickprofiler.device;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The numbers of the marks of one stream: which are free. They are taken and given without a lock and without allocation;
+ * only growing, which makes a chunk of them at once, takes turns. Any thread.
+ *
+ * <h2>Why a number is never taken twice</h2>
+ *
+ * Free numbers form a stack: its head is one long, whose lower half is the topmost number plus one and whose upper half
+ * counts changes. Both halves change together by compare-and-set, so that a thread which read the number below the top
+ * fails where the top was taken and given back in between: the count has moved. What it read below may then have been
+ * anything.
+ */
+public final class MarkPool {
+
+    /** The largest bound. */
+    public static final int MAX_BOUND = 1 << 20;
+
+    private static final int CHUNK = 1_024;
+    private static final long NUMBER = 0xFFFF_FFFFL;
+    private static final long CHANGE = 1L << 32;
+
+    /** Makes what stands behind numbers. */
+    @FunctionalInterface
+    public interface Maker {
+        /**
+         * Makes what stands behind some numbers. One call at a time.
+         *
+         * @param from the first number
+         * @param to the number after the last
+         * @return the number after the last that could be made; {@code from} where none could
+         */
+        int make(int from, int to);
+    }
+
+    private final Maker maker;
+    private final AtomicLong head = new AtomicLong();
+
+    /** The number below each free one, plus one. */
+    private final int[] below;
+
+    /** Guarded by this. */
+    private int made;
+
+    private volatile int bound;
+
+    /**
+     * A pool, filled with its first numbers.
+     *
+     * @param first how many numbers to make at once
+     * @param bound the most numbers there will ever be, up to {@link #MAX_BOUND}
+     * @param maker makes what stands behind numbers
+     * @throws IllegalArgumentException when {@code bound} is not in 1 to {@link #MAX_BOUND}, or {@code first} not in 1 to
+     *     {@code bound}
+     */
+    public MarkPool(int first, int bound, Maker maker) {
+        if (bound < 1 || bound > MAX_BOUND) {
+            throw new IllegalArgumentException("a pool of at most " + bound + " marks: 1 to " + MAX_BOUND);
+        }
+        if (first < 1 || first > bound) {
+            throw new IllegalArgumentException("a pool that begins with " + first + " marks: 1 to " + bound);
+        }
+        this.bound = bound;
+        this.maker = maker;
+        this.below = new int[bound];
+        grow(first);
+    }
+
+    /**
+     * Takes a free number. Makes a chunk of them where none is free and the bound allows it.
+     *
+     * @return a number that nobody has, or {@link DeviceStream#NO_MARK}
+     */
+    public int take() {
+        while (true) {
+            long top = head.get();
+            int number = (int) top - 1;
+            if (number < 0) {
+                if (!growIfEmpty()) {
+                    return DeviceStream.NO_MARK;
+                }
+            } else if (head.compareAndSet(top, changed(top, below[number]))) {
+                return number;
+            }
+        }
+    }
+
+    /**
+     * Gives a number back.
+     *
+     * @param number what {@link #take()} returned; not checked
+     */
+    public void give(int number) {
+        push(number, number);
+    }
+
+    private synchronized boolean growIfEmpty() {
+        // Another thread may have made some, or given one back, meanwhile.
+        return (int) head.get() != 0 || grow(Math.min(CHUNK, bound - made));
+    }
+
+    private synchronized boolean grow(int wanted) {
+        int from = made;
+        int until = wanted == 0 ? from : maker.make(from, from + wanted);
+        if (until < from + wanted) {
+            // Asked again for every mark, a driver that has no more would slow down the application.
+            bound = until;
+        }
+        made = until;
+        if (until == from) {
+            return false;
+        }
+        for (int number = from + 1; number < until; number++) {
+            below[number] = number;
+        }
+        push(until - 1, from);
+        return true;
+    }
+
+    /** Puts numbers that are linked from the first to the last on top. */
+    private void push(int first, int last) {
+        long top;
+        do {
+            top = head.get();
+            below[last] = (int) top;
+        } while (!head.compareAndSet(top, changed(top, first + 1)));
+    }
+
+    private static long changed(long top, int newTop) {
+        return ((top & ~NUMBER) + CHANGE) | newTop;
+    }
+
+    /**
+     * How many numbers exist. May wait for a pool that grows.
+     *
+     * @return from 0 to {@link #bound()}
+     */
+    public synchronized int made() {
+        return made;
+    }
+
+    /**
+     * The most numbers there will be.
+     *
+     * @return the bound, lower where no more could be made
+     */
+    public int bound() {
+        return bound;
+    }
+
+    /**
+     * How many numbers are free. For tests and diagnosis: takes time, and is exact only while nobody takes or gives.
+     *
+     * @return 0 or more
+     */
+    public int free() {
+        int free = 0;
+        for (int number = (int) head.get(); number != 0 && free < below.length; number = below[number - 1]) {
+            free++;
+        }
+        return free;
+    }
+}
