@@ -105,7 +105,7 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public BrickStats brickStats(BrickId id) {
         int key = id.index();
-        return results.brick(key, registry.read(key, key + 1));
+        return results.brick(key, timing.read(key, key + 1));
     }
 
     /**
@@ -118,7 +118,7 @@ public final class BrickProfiler extends BrickRecorder {
         int key = names.find(name);
         return key < 0
                 ? Optional.empty()
-                : Optional.of(results.brick(key, registry.read(key, key + 1))).filter(brick -> brick.count() > 0);
+                : Optional.of(results.brick(key, timing.read(key, key + 1))).filter(BrickStats::isRecorded);
     }
 
     /**
@@ -127,7 +127,7 @@ public final class BrickProfiler extends BrickRecorder {
      * @return the bricks that have samples, largest total first; cannot be changed
      */
     public List<BrickStats> allBrickStats() {
-        return results.bricks(registry.read());
+        return results.bricks(timing.read());
     }
 
     /**
@@ -187,7 +187,7 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public ProfileSnapshot snapshot() {
         Results.Settings settings = settings(droppedPending.get());
-        return results.snapshot(registry.read(), tiles.snapshot(), period.until(clock.nanoTime()), settings);
+        return results.snapshot(timing.read(), tiles.snapshot(), period.until(clock.nanoTime()), settings);
     }
 
     /**
@@ -199,7 +199,7 @@ public final class BrickProfiler extends BrickRecorder {
     public ProfileSnapshot snapshotAndReset() {
         RunPeriod.Part part = period.endAndRestart(clock.nanoTime());
         Results.Settings settings = settings(droppedPending.getAndSet(0));
-        return results.snapshot(registry.readAndReset(), tiles.snapshotAndReset(), part, settings);
+        return results.snapshot(timing.readAndReset(), tiles.snapshotAndReset(), part, settings);
     }
 
     /**
@@ -209,10 +209,11 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public void reset() {
         resolver.discard();
-        registry.readAndReset();
+        timing.discard();
+        timing.readAndReset();
         tiles.reset();
         checksums.reset();
-        follower.reset();
+        timing.follower.reset();
         droppedPending.set(0);
         period.endAndRestart(clock.nanoTime());
     }
@@ -275,6 +276,20 @@ public final class BrickProfiler extends BrickRecorder {
     }
 
     /**
+     * A device stream, for bricks that are enqueued there.
+     *
+     * @param name the name that the builder was given, or that the stream has
+     * @return what starts bricks on it
+     * @throws IllegalArgumentException when there is no stream of that name
+     */
+    public BrickStream stream(String name) {
+        if (timing instanceof DeviceTiming devices) {
+            return new BrickStream(this, devices, devices.stream(name));
+        }
+        throw new IllegalArgumentException("no device stream is named '" + name + "': there are none");
+    }
+
+    /**
      * The profiler of tiles, with a switch of its own. {@link #reset()} empties it too.
      *
      * @return always the same object
@@ -310,7 +325,7 @@ public final class BrickProfiler extends BrickRecorder {
         if (recorder == null) {
             recorder = new GraphRecorder(clock);
             graph = recorder;
-            follower = GraphFollower.of(recorder, names);
+            timing.follower = GraphFollower.of(recorder, names);
         }
         return recorder;
     }

@@ -1,5 +1,9 @@
 package org.brickprofiler;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.brickprofiler.device.DeviceRecorder;
+import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanSink;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +14,7 @@ public final class BrickProfilerBuilder {
     boolean percentiles;
     Attribution attribution = Attribution.LITERAL;
     @Nullable SpanSink tracing = TraceSetting.sink();
+    final Map<String, DeviceStream> streams = new LinkedHashMap<>();
 
     BrickProfilerBuilder() {}
 
@@ -56,6 +61,37 @@ public final class BrickProfilerBuilder {
      */
     public BrickProfilerBuilder tracing(SpanSink sink) {
         this.tracing = sink;
+        return this;
+    }
+
+    /**
+     * The queue of a device that bricks are enqueued on: their times are then the device's own. The first one given is
+     * that of all bricks that name no other. The stream stays the caller's to close, after the profiler's last use.
+     *
+     * @param stream a stream, known to {@link BrickProfiler#stream} by its name
+     * @return this
+     * @throws IllegalArgumentException when there is one of that name, or there are {@link DeviceRecorder#MAX_STREAMS}
+     */
+    public BrickProfilerBuilder deviceStream(DeviceStream stream) {
+        return deviceStream(stream.name(), stream);
+    }
+
+    /**
+     * The queue of a device, under a name of the application's choice.
+     *
+     * @param name what {@link BrickProfiler#stream} knows it by
+     * @param stream a stream; the first one given is that of all bricks that name no other
+     * @return this
+     * @throws IllegalArgumentException when there is one of that name, or there are {@link DeviceRecorder#MAX_STREAMS}
+     */
+    public BrickProfilerBuilder deviceStream(String name, DeviceStream stream) {
+        if (streams.containsKey(name)) {
+            throw new IllegalArgumentException("there is a device stream named '" + name + "' already");
+        }
+        if (streams.size() == DeviceRecorder.MAX_STREAMS) {
+            throw new IllegalArgumentException("more than " + DeviceRecorder.MAX_STREAMS + " device streams");
+        }
+        streams.put(name, stream);
         return this;
     }
 

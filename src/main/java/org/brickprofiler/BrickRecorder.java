@@ -24,7 +24,6 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
 
     private final AtomicBoolean dropLogged = new AtomicBoolean();
 
-    private volatile SyncMode syncMode = SyncMode.DEFERRED;
     private volatile long epochNs;
 
     BrickRecorder(BrickProfilerBuilder options) {
@@ -59,7 +58,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @throws IllegalArgumentException when a number is negative, or no brick has that key
      */
     public final void record(int key, long elapsedNs, long elements) {
-        if (!hasBrick(key)) {
+        if (!timing.hasBrick(key)) {
             throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
         }
         requireSample(elapsedNs, elements);
@@ -204,7 +203,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @return the mode, {@link SyncMode#DEFERRED} unless set
      */
     public final SyncMode syncMode() {
-        return syncMode;
+        return timing.mode;
     }
 
     /**
@@ -213,7 +212,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @param mode the mode from now on
      */
     public final void setSyncMode(SyncMode mode) {
-        this.syncMode = mode;
+        timing.mode = mode;
     }
 
     /**
@@ -265,7 +264,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     }
 
     private void defer(int key, long startNs, long elements) {
-        if (!registry.defer(key, epochNs + startNs, elements)) {
+        if (!timing.defer(key, epochNs + startNs, elements)) {
             drop(key);
         }
     }
@@ -282,16 +281,18 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     /**
      * Resolves every pending measurement: each lasts from its start to the given end, or to the next start where the
      * profiler was built with {@link Attribution#SEQUENTIAL}. One that began after the end counts as 0 ns. Nothing
-     * happens where none is pending. Call it once per forward pass, after the device was waited for.
+     * happens where none is pending. Call it once per forward pass, after the device was waited for. With a device stream
+     * the given end means nothing: what the device has done gets the device's own times, the rest stays pending.
      *
      * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
      */
     public final void finalize(long endNs) {
         resolver.resolve(epochNs + endNs);
+        timing.poll();
     }
 
     /**
-     * Whether measurements wait for {@link #finalize(long)}.
+     * Whether measurements wait for {@link #finalize(long)} or a boundary.
      *
      * @return true where at least one does
      */
@@ -300,12 +301,12 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     }
 
     /**
-     * How many measurements wait for {@link #finalize(long)}.
+     * How many measurements wait for {@link #finalize(long)} or a boundary.
      *
      * @return 0 or more; exact while nobody records
      */
     public final int pendingCount() {
-        return registry.pendingCount();
+        return registry.pendingCount() + timing.pendingCount();
     }
 
     /**
@@ -315,27 +316,48 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     public final void startLayer() {
         reach(SpanKind.LAYER_START, false);
         if (enabled) {
-            follower.startLayer();
+            timing.follower.startLayer();
         }
     }
 
     /**
-     * Marks the end of a layer: resolves what is pending, as of now, in the modes {@link SyncMode#IMMEDIATE} and
-     * {@link SyncMode#PER_LAYER}. In the others nothing is resolved.
+     * Marks the end of a layer. In the modes {@link SyncMode#IMMEDIATE} and {@link SyncMode#PER_LAYER} it waits for the
+     * devices that bricks are pending on, once each, and resolves what is pending; deferred measurements without a device
+     * end now. In the other modes nothing is resolved.
      */
     public final void endLayer() {
-        SyncMode mode = syncMode;
-        reach(SpanKind.LAYER_END, mode == SyncMode.IMMEDIATE || mode == SyncMode.PER_LAYER);
+        SyncMode mode = timing.mode;
+        boolean resolves = mode == SyncMode.IMMEDIATE || mode == SyncMode.PER_LAYER;
+        if (resolves) {
+            timing.await();
+        }
+        reach(SpanKind.LAYER_END, resolves);
         if (enabled) {
-            follower.endLayer();
+            timing.follower.endLayer();
         }
     }
 
-    /** Marks the end of a forward pass: resolves what is pending, as of now, in every mode. */
+    /**
+     * Marks the end of a forward pass: waits for the devices that bricks are pending on, once each, and resolves what is
+     * pending; deferred measurements without a device end now. In {@link SyncMode#NONE} it waits for nothing.
+     */
     public final void endPass() {
+        timing.endPass(timing.mode != SyncMode.NONE);
         reach(SpanKind.PASS_END, true);
         if (enabled) {
-            follower.endPass();
+            timing.follower.endPass();
+        }
+    }
+
+    /**
+     * Marks the end of a forward pass and waits for nothing: bricks that devices have done are resolved, the others stay
+     * pending until a later boundary finds them done. Deferred measurements without a device stay pending.
+     */
+    public final void endPassAsync() {
+        timing.endPass(false);
+        reach(SpanKind.PASS_END, false);
+        if (enabled) {
+            timing.follower.endPass();
         }
     }
 

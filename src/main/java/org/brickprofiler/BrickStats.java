@@ -26,6 +26,7 @@ import java.util.Optional;
  * @param maxCycles most cycles of a sample
  * @param latency how the durations are spread; empty unless the profiler was built with percentiles, all profilers
  *     where snapshots were merged
+ * @param device what is known of the samples that devices timed
  */
 public record BrickStats(
         String name,
@@ -43,13 +44,56 @@ public record BrickStats(
         long totalCycles,
         long minCycles,
         long maxCycles,
-        Optional<LatencyDistribution> latency) {
+        Optional<LatencyDistribution> latency,
+        DeviceTime device) {
 
     /** Largest total first, then by name and category. */
     static final Comparator<BrickStats> LARGEST_FIRST = Comparator.comparingLong(BrickStats::totalNs)
             .reversed()
             .thenComparing(BrickStats::name)
             .thenComparing(BrickStats::category);
+
+    /**
+     * A brick that only the host timed. The parameters are those of the record.
+     *
+     * @param name its name
+     * @param category its category
+     * @param bottleneck what limits it
+     * @param count number of samples
+     * @param totalNs sum of the durations, ns
+     * @param minNs shortest duration, ns
+     * @param maxNs longest duration, ns
+     * @param lastNs duration of the sample that was recorded last, ns
+     * @param lastAtUnixNs when that was, ns since 1970-01-01T00:00Z
+     * @param totalElements sum of the elements
+     * @param totalBytes sum of the input bytes
+     * @param totalCompressedBytes sum of the output bytes
+     * @param totalCycles sum of the cycles
+     * @param minCycles fewest cycles of a sample with cycles
+     * @param maxCycles most cycles of a sample
+     * @param latency how the durations are spread
+     */
+    public BrickStats(
+            String name,
+            BrickCategory category,
+            Bottleneck bottleneck,
+            long count,
+            long totalNs,
+            long minNs,
+            long maxNs,
+            long lastNs,
+            long lastAtUnixNs,
+            long totalElements,
+            long totalBytes,
+            long totalCompressedBytes,
+            long totalCycles,
+            long minCycles,
+            long maxCycles,
+            Optional<LatencyDistribution> latency) {
+        this(
+                name, category, bottleneck, count, totalNs, minNs, maxNs, lastNs, lastAtUnixNs, totalElements, totalBytes,
+                totalCompressedBytes, totalCycles, minCycles, maxCycles, latency, DeviceTime.NONE);
+    }
 
     /**
      * A brick without samples.
@@ -61,6 +105,11 @@ public record BrickStats(
      */
     public static BrickStats empty(String name, BrickCategory category, Bottleneck bottleneck) {
         return new BrickStats(name, category, bottleneck, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Optional.empty());
+    }
+
+    /** Whether anything is known of it. */
+    boolean isRecorded() {
+        return count > 0 || device.unresolved() > 0;
     }
 
     /**
@@ -169,11 +218,33 @@ public record BrickStats(
         return baseNs == 0 ? 0.0 : 100.0 * totalNs / baseNs;
     }
 
+    /**
+     * Which of the two times the durations are.
+     *
+     * @return the device's where a device timed every sample
+     */
+    public TimeSource timeSource() {
+        if (device.samples() == 0) {
+            return TimeSource.HOST;
+        }
+        return device.samples() == count ? TimeSource.DEVICE : TimeSource.MIXED;
+    }
+
+    /**
+     * Whether the host took longer to launch the work than the device to do it: then the device waits for the host, and
+     * fewer or larger launches help more than a faster kernel.
+     *
+     * @return true where a device timed every sample and the launches took longer in all
+     */
+    public boolean isLaunchBound() {
+        return timeSource() == TimeSource.DEVICE && device.launchNs() > totalNs;
+    }
+
     /** Both together, for the same name and category. Commutative and associative. */
     BrickStats plus(BrickStats other) {
         if (count == 0 || other.count == 0) {
             BrickStats recorded = count == 0 ? other : this;
-            return recorded.withBottleneck(greater(bottleneck, other.bottleneck));
+            return recorded.with(greater(bottleneck, other.bottleneck), device.plus(other.device));
         }
         boolean otherIsLater = other.lastAtUnixNs > lastAtUnixNs
                 || (other.lastAtUnixNs == lastAtUnixNs && other.lastNs > lastNs);
@@ -195,13 +266,14 @@ public record BrickStats(
                         ? other.minCycles
                         : minCycles,
                 Math.max(maxCycles, other.maxCycles),
-                merged(latency, other.latency));
+                merged(latency, other.latency),
+                device.plus(other.device));
     }
 
-    private BrickStats withBottleneck(Bottleneck limit) {
+    private BrickStats with(Bottleneck limit, DeviceTime time) {
         return new BrickStats(
                 name, category, limit, count, totalNs, minNs, maxNs, lastNs, lastAtUnixNs, totalElements, totalBytes,
-                totalCompressedBytes, totalCycles, minCycles, maxCycles, latency);
+                totalCompressedBytes, totalCycles, minCycles, maxCycles, latency, time);
     }
 
     private static Bottleneck greater(Bottleneck one, Bottleneck two) {

@@ -35,11 +35,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     final NameTable names = BrickNames.newTable();
     final TableRegistry registry;
 
-    /**
-     * Who follows the bricks. Read without order of its own, after {@code enabled}: a thread may miss the bricks of the
-     * moment in which it is set.
-     */
-    BrickFollower follower = BrickFollower.NOBODY;
+    final BrickTiming timing;
 
     private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
 
@@ -50,6 +46,9 @@ public abstract sealed class BrickTimers permits BrickRecorder {
         SpanSink sink = options.tracing;
         SpanStore spans = sink == null ? null : sink.bricks(BrickNames.spanNames(names));
         registry = new TableRegistry(BrickNames.FIXED, options.percentiles, spans);
+        timing = options.streams.isEmpty()
+                ? new BrickTiming(clock, names, registry)
+                : DeviceTiming.of(clock, names, registry, options.streams);
     }
 
     // ---- the hot path ----
@@ -61,7 +60,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      * @return the timer, for {@link #stopBrick} or {@link #lap(long, long, BrickId)}
      */
     public final long startBrick(BrickId id) {
-        return enabled ? TimerToken.pack(id.index(), clock.nanoTime()) : TimerToken.VOID;
+        return enabled ? timing.start(id.index()) : TimerToken.VOID;
     }
 
     /**
@@ -71,7 +70,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      * @return the timer; void where no brick has that key
      */
     public final long startBrick(int key) {
-        return enabled && hasBrick(key) ? TimerToken.pack(key, clock.nanoTime()) : TimerToken.VOID;
+        return enabled && timing.hasBrick(key) ? timing.start(key) : TimerToken.VOID;
     }
 
     /**
@@ -82,7 +81,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public final long startBrick(String name) {
-        return enabled ? TimerToken.pack(keyOf(name), clock.nanoTime()) : TimerToken.VOID;
+        return enabled ? timing.start(keyOf(name)) : TimerToken.VOID;
     }
 
     /**
@@ -94,7 +93,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      */
     public final void stopBrick(long timer, long elements) {
         if (timer != TimerToken.VOID && enabled) {
-            stop(timer, elements, clock.nanoTime());
+            timing.stop(timer, elements);
         }
     }
 
@@ -108,7 +107,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      * @throws IllegalArgumentException when the elements are negative
      */
     public final long lap(long timer, long elements, BrickId next) {
-        return enabled ? lapTo(timer, elements, next.index()) : TimerToken.VOID;
+        return enabled ? timing.lap(timer, elements, next.index()) : TimerToken.VOID;
     }
 
     /**
@@ -124,30 +123,11 @@ public abstract sealed class BrickTimers permits BrickRecorder {
         if (!enabled) {
             return TimerToken.VOID;
         }
-        long next = lapTo(timer, elements, nextKey);
-        return hasBrick(nextKey) ? next : TimerToken.VOID;
-    }
-
-    private long lapTo(long timer, long elements, int nextKey) {
-        long now = clock.nanoTime();
-        if (timer != TimerToken.VOID) {
-            stop(timer, elements, now);
+        if (timing.hasBrick(nextKey)) {
+            return timing.lap(timer, elements, nextKey);
         }
-        return TimerToken.pack(nextKey, now);
-    }
-
-    private void stop(long timer, long elements, long now) {
-        int key = TimerToken.key(timer);
-        if (hasBrick(key)) {
-            requireNotNegative("elements", elements);
-            long elapsedNs = TimerToken.elapsedNs(timer, now);
-            registry.add(key, elapsedNs, now, elements);
-            follower.ended(key, now - elapsedNs, now, elements);
-        }
-    }
-
-    final boolean hasBrick(int key) {
-        return key >= 0 && key < names.size();
+        stopBrick(timer, elements);
+        return TimerToken.VOID;
     }
 
     // ---- dynamic bricks ----

@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 
@@ -33,6 +34,7 @@ import org.brickprofiler.tile.TileStats;
  * @param environments where it ran, in order; of merged snapshots, all of them
  * @param bricks the bricks that recorded, largest total first
  * @param tiles one entry per tile level, in order
+ * @param streams what the device streams told, one entry per stream, by device and name
  */
 public record ProfileSnapshot(
         Instant startedAt,
@@ -46,7 +48,8 @@ public record ProfileSnapshot(
         boolean zeroCopy,
         List<Environment> environments,
         List<BrickStats> bricks,
-        List<TileStats> tiles) {
+        List<TileStats> tiles,
+        List<StreamTotals> streams) {
 
     private record BrickKey(String name, BrickCategory category) implements Comparable<BrickKey> {
         @Override
@@ -69,6 +72,42 @@ public record ProfileSnapshot(
         environments = List.copyOf(new TreeSet<>(environments));
         bricks = sumByBrick(bricks);
         tiles = sumByLevel(tiles);
+        streams = sumByStream(streams);
+    }
+
+    /**
+     * A profile without devices. The parameters are those of the record.
+     *
+     * @param startedAt when the profiler was first on
+     * @param endedAt when the snapshot was taken
+     * @param wallNs time the profiler was switched on for, ns
+     * @param threads platform threads that recorded
+     * @param virtualThreads whether virtual threads recorded too
+     * @param overheadNs what recording cost, ns
+     * @param droppedPending deferred measurements that were not recorded
+     * @param l2CacheHitRate share of accesses that hit the L2 cache
+     * @param zeroCopy whether transfers copy nothing
+     * @param environments where it ran
+     * @param bricks the bricks that recorded
+     * @param tiles the tile levels
+     * @throws IllegalArgumentException when a time or a number is negative
+     */
+    public ProfileSnapshot(
+            Instant startedAt,
+            Instant endedAt,
+            long wallNs,
+            int threads,
+            boolean virtualThreads,
+            long overheadNs,
+            long droppedPending,
+            OptionalDouble l2CacheHitRate,
+            boolean zeroCopy,
+            List<Environment> environments,
+            List<BrickStats> bricks,
+            List<TileStats> tiles) {
+        this(
+                startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, l2CacheHitRate, zeroCopy,
+                environments, bricks, tiles, List.of());
     }
 
     private static void requireNotNegative(String what, long value) {
@@ -80,7 +119,7 @@ public record ProfileSnapshot(
     private static List<BrickStats> sumByBrick(Collection<BrickStats> parts) {
         Map<BrickKey, BrickStats> sums = new TreeMap<>();
         for (BrickStats part : parts) {
-            if (part.count() > 0) {
+            if (part.isRecorded()) {
                 sums.merge(new BrickKey(part.name(), part.category()), part, BrickStats::plus);
             }
         }
@@ -95,6 +134,12 @@ public record ProfileSnapshot(
             sums.put(level, TileStats.empty(level));
         }
         parts.forEach(part -> sums.merge(part.level(), part, TileStats::plus));
+        return List.copyOf(sums.values());
+    }
+
+    private static List<StreamTotals> sumByStream(Collection<StreamTotals> parts) {
+        Map<StreamTotals.Key, StreamTotals> sums = new TreeMap<>();
+        parts.forEach(part -> sums.merge(part.key(), part, StreamTotals::plus));
         return List.copyOf(sums.values());
     }
 
@@ -159,6 +204,15 @@ public record ProfileSnapshot(
     }
 
     /**
+     * How many samples devices did not tell the time of. They are in no sum.
+     *
+     * @return samples of all bricks
+     */
+    public long unresolved() {
+        return bricks.stream().mapToLong(brick -> brick.device().unresolved()).sum();
+    }
+
+    /**
      * What one sample cost, brick or tile, on average.
      *
      * @return ns, 0 without samples
@@ -187,7 +241,8 @@ public record ProfileSnapshot(
                 zeroCopy && other.zeroCopy,
                 concat(environments, other.environments),
                 concat(bricks, other.bricks),
-                concat(tiles, other.tiles));
+                concat(tiles, other.tiles),
+                concat(streams, other.streams));
     }
 
     private static OptionalDouble smaller(OptionalDouble one, OptionalDouble two) {

@@ -6,7 +6,6 @@ import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.StatRow;
-import org.brickprofiler.record.StatSums;
 import org.brickprofiler.tile.TileSnapshot;
 import org.brickprofiler.tile.TileStats;
 import org.eclipse.collections.impl.map.mutable.ConcurrentHashMap;
@@ -32,57 +31,57 @@ final class Results {
         bottlenecks.put(key, bottleneck);
     }
 
-    BrickStats brick(int key, StatSums sums) {
+    BrickStats brick(int key, Reading reading) {
         String name = names.name(key);
         BrickCategory category = BrickNames.category(names.tag(key));
         Bottleneck bottleneck = bottlenecks.getOrDefault(key, Bottleneck.UNKNOWN);
-        StatRow row = sums.row(key);
-        if (row.count() == 0) {
-            return BrickStats.empty(name, category, bottleneck);
-        }
+        StatRow row = reading.row(key);
+        DeviceTime device = reading.device(key);
         return new BrickStats(
                 name,
                 category,
                 bottleneck,
                 row.count(),
                 row.totalNs(),
-                row.minNs(),
+                row.count() == 0 ? 0 : row.minNs(),
                 row.maxNs(),
                 row.lastNs(),
-                period.unixNs(row.lastAtNs()),
+                row.count() == 0 ? 0 : period.unixNs(row.lastAtNs()),
                 row.elements(),
                 row.bytes(),
                 row.compressedBytes(),
                 row.cycles(),
                 row.cycles() == 0 ? 0 : row.minCycles(),
                 row.maxCycles(),
-                Optional.ofNullable(sums.buckets(key)).map(LatencyDistribution::ofCounts));
+                Optional.ofNullable(reading.sums().buckets(key)).map(LatencyDistribution::ofCounts),
+                device);
     }
 
-    List<BrickStats> bricks(StatSums sums) {
+    List<BrickStats> bricks(Reading reading) {
         return IntStream.range(0, names.size())
-                .filter(key -> sums.row(key).count() > 0)
-                .mapToObj(key -> brick(key, sums))
+                .filter(key -> reading.row(key).count() > 0 || reading.device(key).unresolved() > 0)
+                .mapToObj(key -> brick(key, reading))
                 .sorted(BrickStats.LARGEST_FIRST)
                 .toList();
     }
 
-    ProfileSnapshot snapshot(StatSums sums, TileSnapshot tiles, RunPeriod.Part part, Settings settings) {
-        List<BrickStats> bricks = bricks(sums);
+    ProfileSnapshot snapshot(Reading reading, TileSnapshot tiles, RunPeriod.Part part, Settings settings) {
+        List<BrickStats> bricks = bricks(reading);
         long samples = bricks.stream().mapToLong(BrickStats::count).sum()
                 + tiles.levels().stream().mapToLong(TileStats::count).sum();
         return new ProfileSnapshot(
                 part.startedAt(),
                 part.endedAt(),
                 part.coveredNs(),
-                Math.max(sums.threads(), tiles.threads()),
-                sums.virtualThreads() || tiles.virtualThreads(),
+                Math.max(reading.sums().threads(), tiles.threads()),
+                reading.sums().virtualThreads() || tiles.virtualThreads(),
                 Math.round(samples * SelfCost.perSampleNs(percentiles)),
                 settings.droppedPending(),
                 settings.l2CacheHitRate(),
                 settings.zeroCopy(),
                 List.of(Environment.current()),
                 bricks,
-                tiles.levels());
+                tiles.levels(),
+                reading.streams());
     }
 }

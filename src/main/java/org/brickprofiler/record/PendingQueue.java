@@ -15,19 +15,6 @@ final class PendingQueue {
     /** The most measurements that wait at once in one queue; a further one is refused. */
     static final int BOUND = 1 << 20;
 
-    /** Receives measurements. */
-    @FunctionalInterface
-    interface Consumer {
-        /**
-         * Takes one measurement.
-         *
-         * @param key the row
-         * @param startNs the clock at its start
-         * @param elements elements it processed
-         */
-        void accept(int key, long startNs, long elements);
-    }
-
     private static final int FIRST_CAPACITY = 128;
     private static final int LONGS_EACH = 3;
     private static final long[] NO_CELLS = {};
@@ -97,7 +84,7 @@ final class PendingQueue {
      *
      * @param consumer receives them, oldest first
      */
-    void drainTo(Consumer consumer) {
+    void drainTo(PendingConsumer consumer) {
         Ring ring = head;
         while (ring != null) {
             // Read first: once there is a successor the producer adds nothing more to this ring.
@@ -147,7 +134,7 @@ final class PendingQueue {
             return ((int) position & (capacity - 1)) * LONGS_EACH;
         }
 
-        void drainTo(Consumer consumer) {
+        void drainTo(PendingConsumer consumer) {
             long end = put.getAcquire();
             long position = taken.getPlain();
             int base = base(position);

@@ -20,9 +20,9 @@ public final class PendingResolver {
     private final boolean sequential;
 
     // Made once, so that resolving allocates nothing.
-    private final PendingQueue.Consumer collector = this::collect;
-    private final PendingQueue.Consumer literalAdder = this::addLiterally;
-    private final PendingQueue.Consumer discarder = (key, startNs, elementCount) -> {};
+    private final PendingConsumer collector = this::collect;
+    private final PendingConsumer literalAdder = this::addLiterally;
+    private final PendingConsumer discarder = (key, startNs, elementCount) -> {};
 
     // What is being resolved: the common end, and where the calling thread writes; guarded by this.
     private long endNs;

@@ -95,24 +95,24 @@ public class StatTable {
      * @param elementCount elements it processed
      */
     public final void add(int key, long elapsedNs, long atNs, long elementCount) {
-        long[] cells = rowsFor(key);
-        long @Nullable [] spread = spreadOf(key);
-        int base = key * STRIDE;
-        long count = begin(cells, base);
-        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
-        end(cells, base, count);
+        addUntraced(key, elapsedNs, atNs, elementCount);
         addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
 
     /** Adds a sample whose end was told later, at a synchronisation. Only the writer. */
     final void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elementCount) {
+        addUntraced(key, elapsedNs, atNs, elementCount);
+        addSpan(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
+    }
+
+    /** Adds a sample to the sums alone. Only the writer. */
+    final void addUntraced(int key, long elapsedNs, long atNs, long elementCount) {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
         addTime(cells, base, spread, elapsedNs, atNs, elementCount);
         end(cells, base, count);
-        addSpan(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
     }
 
     /**

@@ -104,6 +104,20 @@ public final class TableRegistry {
         release(table);
     }
 
+    /**
+     * Adds a sample that the calling thread did not do itself, such as a device's. It is on no thread's timeline.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elements elements it processed
+     */
+    public void addUntraced(int key, long elapsedNs, long atNs, long elements) {
+        StatTable table = acquire();
+        table.addUntraced(key, elapsedNs, atNs, elements);
+        release(table);
+    }
+
     /** Adds a sample whose end was told later, at a synchronisation. */
     void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elements) {
         StatTable table = acquire();
@@ -344,8 +358,12 @@ public final class TableRegistry {
 
     // ---- pending measurements ----
 
-    /** Hands over every measurement that was pending at the call. Only one caller at a time. */
-    void drainPending(PendingQueue.Consumer consumer) {
+    /**
+     * Hands over every measurement that was pending at the call, oldest first for each thread. Only one caller at a time.
+     *
+     * @param consumer receives them
+     */
+    public void drainPending(PendingConsumer consumer) {
         ThreadTables now = sweep();
         for (StatTable table : now.live()) {
             table.pending().drainTo(consumer);

@@ -1,0 +1,52 @@
+package org.brickprofiler;
+
+import org.brickprofiler.record.TimerToken;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Starts bricks on one of the device streams of a {@link BrickProfiler}; its {@code stopBrick} stops them there, and
+ * {@code lap} goes on there. Any thread; allocates nothing.
+ */
+public final class BrickStream {
+
+    private final BrickTimers timers;
+    private final DeviceTiming timing;
+    private final int stream;
+
+    BrickStream(BrickTimers timers, DeviceTiming timing, int stream) {
+        this.timers = timers;
+        this.timing = timing;
+        this.stream = stream;
+    }
+
+    /**
+     * Starts timing a brick on this stream.
+     *
+     * @param id the brick
+     * @return the timer, for the profiler to stop
+     */
+    public long startBrick(BrickId id) {
+        return timers.enabled ? timing.start(id.index(), stream) : TimerToken.VOID;
+    }
+
+    /**
+     * Starts timing a brick on this stream by its key.
+     *
+     * @param key what {@link BrickTimers#brickKey(String)} of the same profiler returned
+     * @return the timer, for the profiler to stop; void where no brick has that key
+     */
+    public long startBrick(int key) {
+        return timers.enabled && timing.hasBrick(key) ? timing.start(key, stream) : TimerToken.VOID;
+    }
+
+    /**
+     * Starts timing a brick on this stream by its name. Slower than by id or key.
+     *
+     * @param name a known name or alias, or the name of a dynamic brick
+     * @return the timer, for the profiler to stop
+     * @throws IllegalArgumentException when the name is null or empty
+     */
+    public long startBrick(@Nullable String name) {
+        return timers.enabled ? timing.start(timers.keyOf(BrickTimers.requireName(name)), stream) : TimerToken.VOID;
+    }
+}

@@ -1,0 +1,141 @@
+package org.brickprofiler;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.brickprofiler.device.DeviceRecorder;
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.MarkToken;
+import org.brickprofiler.record.NameTable;
+import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.record.TimerToken;
+
+/**
+ * Bricks on devices: they are timed by marks in the queue of a stream, except in {@link SyncMode#NONE}, where the host's
+ * clock is all there is. Any thread.
+ */
+final class DeviceTiming extends BrickTiming {
+
+    private static final int DEFAULT_STREAM = 0;
+
+    private final List<String> streamNames;
+    private final DeviceRecorder device;
+
+    /** A timing. By its supertype, so that whoever calls this is verified without loading the class. */
+    static BrickTiming of(
+            NanoClock clock, NameTable names, TableRegistry registry, Map<String, DeviceStream> streams) {
+        return new DeviceTiming(clock, names, registry, streams);
+    }
+
+    private DeviceTiming(
+            NanoClock clock, NameTable names, TableRegistry registry, Map<String, DeviceStream> streams) {
+        super(clock, names, registry);
+        this.streamNames = List.copyOf(streams.keySet());
+        this.device = new DeviceRecorder(clock, registry, new ArrayList<>(streams.values()));
+    }
+
+    /** The number of a stream. */
+    int stream(String name) {
+        int stream = streamNames.indexOf(name);
+        if (stream < 0) {
+            throw new IllegalArgumentException("no device stream is named '" + name + "'; there are " + streamNames);
+        }
+        return stream;
+    }
+
+    @Override
+    long start(int key) {
+        return start(key, DEFAULT_STREAM);
+    }
+
+    long start(int key, int stream) {
+        return mode == SyncMode.NONE ? MarkToken.host(key, clock.nanoTime()) : device.start(key, stream);
+    }
+
+    @Override
+    void stop(long timer, long elements) {
+        int key = MarkToken.key(timer);
+        if (!hasBrick(key)) {
+            return;
+        }
+        if (MarkToken.isDevice(timer)) {
+            BrickTimers.requireNotNegative("elements", elements);
+            follow(key, timer, device.stop(timer, elements), elements);
+            if (mode == SyncMode.IMMEDIATE) {
+                device.await();
+            }
+        } else {
+            long now = clock.nanoTime();
+            addSample(key, MarkToken.elapsedNs(timer, now), now, elements);
+        }
+    }
+
+    /** One mark for two bricks, where the device need not be waited for in between. */
+    @Override
+    long lap(long timer, long elements, int nextKey) {
+        SyncMode now = mode;
+        int key = MarkToken.key(timer);
+        if (now == SyncMode.IMMEDIATE || now == SyncMode.NONE || !MarkToken.isDevice(timer) || !hasBrick(key)) {
+            if (timer != TimerToken.VOID) {
+                stop(timer, elements);
+            }
+            return start(nextKey, MarkToken.isDevice(timer) ? device.stream(timer) : DEFAULT_STREAM);
+        }
+        BrickTimers.requireNotNegative("elements", elements);
+        long next = device.lap(timer, elements, nextKey);
+        follow(key, timer, device.startedNs(next), elements);
+        return next;
+    }
+
+    /** Whoever follows gets the host's times: the order of things is that of the launches. */
+    private void follow(int key, long timer, long endNs, long elements) {
+        if (endNs != DeviceRecorder.NO_TIME) {
+            follower.ended(key, device.startedNs(timer), endNs, elements);
+        }
+    }
+
+    @Override
+    boolean defer(int key, long startNs, long elements) {
+        if (mode == SyncMode.NONE) {
+            return super.defer(key, startNs, elements);
+        }
+        device.endSince(key, DEFAULT_STREAM, startNs, elements);
+        return true;
+    }
+
+    @Override
+    int pendingCount() {
+        return device.pendingCount();
+    }
+
+    @Override
+    void await() {
+        device.await();
+    }
+
+    @Override
+    void poll() {
+        device.poll();
+    }
+
+    @Override
+    void endPass(boolean waits) {
+        device.endPass(waits);
+    }
+
+    @Override
+    void discard() {
+        device.discard();
+    }
+
+    @Override
+    Reading read(int fromKey, int toKey) {
+        return device.whileQuiet(() -> new Reading(registry.read(fromKey, toKey), device.figures(false)));
+    }
+
+    @Override
+    Reading readAndReset() {
+        return device.whileQuiet(() -> new Reading(registry.readAndReset(), device.figures(true)));
+    }
+}

@@ -1,0 +1,40 @@
+package org.brickprofiler;
+
+import java.util.List;
+import org.brickprofiler.device.DeviceFigures;
+import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.record.StatRow;
+import org.brickprofiler.record.StatSums;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the recording threads had recorded at one moment. Immutable.
+ *
+ * @param sums the sums of every row that was asked for
+ * @param figures what devices told besides, or null without devices
+ */
+record Reading(StatSums sums, @Nullable DeviceFigures figures) {
+
+    StatRow row(int key) {
+        return sums.row(key);
+    }
+
+    DeviceTime device(int key) {
+        if (figures == null) {
+            return DeviceTime.NONE;
+        }
+        StatRow launches = figures.launches(key);
+        return launches.count() == 0
+                ? new DeviceTime(0, 0, 0, 0, figures.unresolved(key))
+                : new DeviceTime(
+                        launches.count(),
+                        launches.totalNs(),
+                        launches.minNs(),
+                        launches.maxNs(),
+                        figures.unresolved(key));
+    }
+
+    List<StreamTotals> streams() {
+        return figures == null ? List.of() : figures.streams();
+    }
+}

@@ -1,0 +1,48 @@
+package org.brickprofiler.device;
+
+import java.util.List;
+import org.brickprofiler.record.StatRow;
+import org.brickprofiler.record.StatSums;
+
+/** What devices told besides the times of bricks: a reading of a {@link DeviceRecorder}. Immutable; any thread. */
+public final class DeviceFigures {
+
+    private final StatSums launches;
+    private final long[] unresolved;
+    private final List<StreamTotals> streams;
+
+    DeviceFigures(StatSums launches, long[] unresolved, List<StreamTotals> streams) {
+        this.launches = launches;
+        this.unresolved = unresolved;
+        this.streams = streams;
+    }
+
+    /**
+     * The host's side of a row: how long it took between setting the marks, for the samples that a device timed.
+     *
+     * @param key the row
+     * @return its sums, {@link StatRow#EMPTY} without such samples
+     */
+    public StatRow launches(int key) {
+        return launches.row(key);
+    }
+
+    /**
+     * How many samples of a row have no time.
+     *
+     * @param key the row, up to {@code TimerToken.MAX_KEY}
+     * @return 0 or more
+     */
+    public long unresolved(int key) {
+        return unresolved[key];
+    }
+
+    /**
+     * The streams.
+     *
+     * @return totals of each, in the order in which the recorder was given them; cannot be changed
+     */
+    public List<StreamTotals> streams() {
+        return streams;
+    }
+}

@@ -1,0 +1,347 @@
+package org.brickprofiler.device;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.PendingConsumer;
+import org.brickprofiler.record.StatSums;
+import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.record.TimerToken;
+
+/**
+ * Times work on devices: sets a mark where a brick starts and one where it stops, and asks for the time between them once
+ * the device has passed both. Rows are numbers; what they mean is the caller's to know.
+ *
+ * <p>Starting and stopping may be done on any thread, and threads that do wait neither for each other nor for a reader,
+ * nor for the device. Nothing is allocated once rows and queues have their size. Whoever resolves or reads waits for
+ * others that do.
+ *
+ * <p><b>Nothing is made up.</b> A sample that a stream cannot tell the time of is counted as unresolved: no mark was left,
+ * a mark failed, the device was lost, the timer was stopped again after its first sample was resolved.
+ */
+public final class DeviceRecorder {
+
+    /** Instead of a time: there is none. */
+    public static final long NO_TIME = Long.MIN_VALUE;
+
+    /** The most streams of a recorder. */
+    public static final int MAX_STREAMS = MarkToken.MAX_STREAMS;
+
+    private static final int KEY_BITS = 12;
+    private static final int KEY_MASK = (1 << KEY_BITS) - 1;
+    private static final int MARK_BITS = 20;
+    private static final int MARK_MASK = (1 << MARK_BITS) - 1;
+
+    /** The part of a mark's generation that is queued with a sample. */
+    static final int GENERATION_MASK = (1 << 24) - 1;
+
+
+    private final TableRegistry bricks;
+    private final MarkedStream[] streams;
+
+    /** The host's times of the same samples, and the queue of those that wait. */
+    private final TableRegistry launches;
+
+    private final AtomicLongArray unresolved = new AtomicLongArray(TimerToken.MAX_KEY + 1);
+
+    /** Held by whoever resolves or reads. */
+    private final ReentrantLock turn = new ReentrantLock();
+
+    // Made once, so that resolving allocates nothing.
+    private final PendingConsumer collector = this::collect;
+    private final MarkedStream.Results results = new Sums();
+
+    /**
+     * A recorder.
+     *
+     * @param clock the host's clock
+     * @param bricks where device times go
+     * @param streams the streams, the first of which is the one that bricks go to unless they name another
+     * @throws IllegalArgumentException when there are none or more than {@link #MAX_STREAMS}
+     */
+    public DeviceRecorder(NanoClock clock, TableRegistry bricks, List<DeviceStream> streams) {
+        if (streams.isEmpty() || streams.size() > MAX_STREAMS) {
+            throw new IllegalArgumentException(streams.size() + " device streams: 1 to " + MAX_STREAMS);
+        }
+        this.bricks = bricks;
+        this.launches = new TableRegistry(0, false);
+        this.streams = new MarkedStream[streams.size()];
+        Arrays.setAll(this.streams, i -> new MarkedStream(streams.get(i), clock, i));
+    }
+
+    // ---- the hot path ----
+
+    /**
+     * Starts a brick at the end of a stream's queue.
+     *
+     * @param key its row, up to {@link TimerToken#MAX_KEY}; not checked
+     * @param stream the number of the stream, in the order in which they were given
+     * @return the timer, for {@link #stop} and {@link #lap}
+     */
+    public long start(int key, int stream) {
+        MarkedStream marked = streams[stream];
+        return marked.token(key, mark(marked, 1));
+    }
+
+    /**
+     * Stops a brick at the end of its stream's queue.
+     *
+     * @param timer what starting it returned; one of {@link MarkToken#isDevice}
+     * @param elements elements it processed
+     * @return the host's clock when it was stopped, or {@link #NO_TIME} where its time will not be known
+     */
+    public long stop(long timer, long elements) {
+        MarkedStream marked = streamOf(timer);
+        int end = isRunning(marked, timer) ? mark(marked, 1) : DeviceStream.NO_MARK;
+        if (end == DeviceStream.NO_MARK) {
+            unresolved.incrementAndGet(MarkToken.key(timer));
+            return NO_TIME;
+        }
+        long nowNs = marked.setNs(end);
+        if (queue(timer, end, elements)) {
+            return nowNs;
+        }
+        marked.giveUp(end);
+        return NO_TIME;
+    }
+
+    /**
+     * Stops a brick and starts the next on the same stream, with one mark.
+     *
+     * @param timer what starting it returned; one of {@link MarkToken#isDevice}
+     * @param elements elements it processed
+     * @param nextKey the row of the brick that begins
+     * @return the timer of the next brick
+     */
+    public long lap(long timer, long elements, int nextKey) {
+        MarkedStream marked = streamOf(timer);
+        boolean running = isRunning(marked, timer);
+        int mark = mark(marked, running ? 2 : 1);
+        if (running && mark != DeviceStream.NO_MARK) {
+            // Where the queue refuses, the mark is held once too often; it is reclaimed when marks run out.
+            queue(timer, mark, elements);
+        } else {
+            unresolved.incrementAndGet(MarkToken.key(timer));
+        }
+        return marked.token(nextKey, mark);
+    }
+
+    /**
+     * Ends a brick at the end of a stream's queue whose start the host alone knows. It lasts from there or, where the
+     * device was still busy, from the mark before.
+     *
+     * @param key its row
+     * @param stream the number of the stream
+     * @param sinceNs the host's clock when it began
+     * @param elements elements it processed
+     */
+    public void endSince(int key, int stream, long sinceNs, long elements) {
+        MarkedStream marked = streams[stream];
+        int mark = mark(marked, 1);
+        if (mark == DeviceStream.NO_MARK) {
+            unresolved.incrementAndGet(key);
+            return;
+        }
+        marked.since(mark, sinceNs);
+        if (!queue(marked.token(key, mark), mark, elements)) {
+            marked.giveUp(mark);
+        }
+    }
+
+    /**
+     * When a brick started.
+     *
+     * @param timer what starting it returned; one of {@link MarkToken#isDevice}
+     * @return the host's clock, or {@link #NO_TIME} where no mark was set or it was given to another brick since
+     */
+    public long startedNs(long timer) {
+        MarkedStream marked = streamOf(timer);
+        return isRunning(marked, timer) ? marked.setNs(MarkToken.mark(timer)) : NO_TIME;
+    }
+
+    /**
+     * The stream of a timer.
+     *
+     * @param timer one of {@link MarkToken#isDevice}
+     * @return its number; 0 where a timer of another recorder names one that is not there
+     */
+    public int stream(long timer) {
+        int stream = MarkToken.stream(timer);
+        return stream < streams.length ? stream : 0;
+    }
+
+    private MarkedStream streamOf(long timer) {
+        return streams[stream(timer)];
+    }
+
+    private static boolean isRunning(MarkedStream marked, long timer) {
+        return MarkToken.generation(timer) != MarkToken.NO_GENERATION && marked.isCurrent(timer);
+    }
+
+    private int mark(MarkedStream marked, int holders) {
+        int mark = marked.mark(holders);
+        return mark != DeviceStream.NO_MARK ? mark : markAfterMakingRoom(marked, holders);
+    }
+
+    private int markAfterMakingRoom(MarkedStream marked, int holders) {
+        if (!marked.stream().isUsable() || !turn.tryLock()) {
+            return DeviceStream.NO_MARK;
+        }
+        try {
+            launches.drainPending(collector);
+            marked.poll(results);
+            marked.reclaim();
+        } finally {
+            turn.unlock();
+        }
+        return marked.mark(holders);
+    }
+
+    private boolean queue(long timer, int end, long elements) {
+        int key = MarkToken.key(timer);
+        long generation = MarkToken.generation(timer) & GENERATION_MASK;
+        long marks = (generation << (2 * MARK_BITS)) | ((long) end << MARK_BITS) | MarkToken.mark(timer);
+        boolean queued = launches.defer((stream(timer) << KEY_BITS) | key, marks, elements);
+        if (!queued) {
+            unresolved.incrementAndGet(key);
+        }
+        return queued;
+    }
+
+    // ---- resolving ----
+
+    /** Waits for every stream that samples wait for, once each, and resolves them. */
+    public void await() {
+        resolve(true, false);
+    }
+
+    /** Resolves what the devices have done, and waits for nothing. */
+    public void poll() {
+        resolve(false, false);
+    }
+
+    /**
+     * Ends a pass: the time until the next mark is no idle time.
+     *
+     * @param waits whether to wait for what is pending
+     */
+    public void endPass(boolean waits) {
+        resolve(waits, true);
+    }
+
+    private void resolve(boolean waits, boolean endsPass) {
+        turn.lock();
+        try {
+            launches.drainPending(collector);
+            for (MarkedStream stream : streams) {
+                if (waits) {
+                    stream.await(results);
+                } else {
+                    stream.poll(results);
+                }
+                if (endsPass) {
+                    stream.endPass();
+                }
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** Forgets the samples that wait. */
+    public void discard() {
+        turn.lock();
+        try {
+            launches.drainPending(collector);
+            for (MarkedStream stream : streams) {
+                stream.discard();
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private void collect(int streamAndKey, long marks, long elements) {
+        int key = streamAndKey & KEY_MASK;
+        int end = (int) (marks >>> MARK_BITS) & MARK_MASK;
+        MarkedStream marked = streams[streamAndKey >>> KEY_BITS];
+        if (!marked.addIfCurrent(key, (int) marks & MARK_MASK, (int) (marks >>> (2 * MARK_BITS)), end, elements)) {
+            unresolved.incrementAndGet(key);
+        }
+    }
+
+    /** Adds what was resolved to the sums. */
+    private final class Sums implements MarkedStream.Results {
+        @Override
+        public void resolved(int key, long elapsedNs, long launchNs, long atNs, long elements) {
+            bricks.addUntraced(key, elapsedNs, atNs, elements);
+            launches.addUntraced(key, launchNs, atNs, elements);
+        }
+
+        @Override
+        public void unresolved(int key) {
+            unresolved.incrementAndGet(key);
+        }
+    }
+
+    // ---- readers ----
+
+    /**
+     * How many samples wait for their time.
+     *
+     * @return 0 or more; exact while nobody records
+     */
+    public int pendingCount() {
+        turn.lock();
+        try {
+            long count = launches.pendingCount();
+            for (MarkedStream stream : streams) {
+                count += stream.pendingCount();
+            }
+            return (int) Math.min(Integer.MAX_VALUE, count);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /**
+     * Reads or resets while nothing is resolved, so that device times, launches and totals belong together.
+     *
+     * @param <T> the type of the result
+     * @param reader what to do
+     * @return its result
+     */
+    public <T> T whileQuiet(Supplier<T> reader) {
+        turn.lock();
+        try {
+            return reader.get();
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /**
+     * What the devices told since the last reset, besides the bricks' times.
+     *
+     * @param resets whether to begin anew
+     * @return the figures
+     */
+    public DeviceFigures figures(boolean resets) {
+        return whileQuiet(() -> {
+            StatSums times = resets ? launches.readAndReset() : launches.read();
+            long[] counts = new long[unresolved.length()];
+            for (int key = 0; key < counts.length; key++) {
+                counts[key] = resets ? unresolved.getAndSet(key, 0) : unresolved.get(key);
+            }
+            List<StreamTotals> totals =
+                    Arrays.stream(streams).map(MarkedStream::totals).toList();
+            if (resets) {
+                Arrays.stream(streams).forEach(MarkedStream::resetTotals);
+            }
+            return new DeviceFigures(times, counts, totals);
+        });
+    }
+}

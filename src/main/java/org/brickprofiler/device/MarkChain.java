@@ -1,0 +1,273 @@
+package org.brickprofiler.device;
+
+import java.util.Arrays;
+
+/**
+ * The marks of a batch of samples of one stream, put in the order in which the device reached them, and how far each lies
+ * from the first. Distances are added up from one mark to the next: a device tells a short time exactly and a long one
+ * not, for CUDA's is a {@code float}. One thread at a time; allocates nothing once it has seen its largest batch.
+ *
+ * <h2>Device time in host time</h2>
+ *
+ * Let <i>b</i> be the host's time of the first mark. No mark is reached before it is set, so <i>b</i> is at least <i>set
+ * - offset</i> for every mark. The last mark was reached when the host looked, so <i>b</i> is at most <i>looked -
+ * offset</i> of that one. The middle of the two is taken, and half their distance is the error.
+ */
+final class MarkChain {
+
+    private static final int NO_POSITION = -1;
+
+    /** Marks older than this beside the newest, ns, are put in any order: 2^43, two and a half hours. */
+    private static final long OLDEST_NS = (1L << 43) - 1;
+
+    private static final int MARK_BITS = 20;
+    private static final int MARK_MASK = (1 << MARK_BITS) - 1;
+
+    private final DeviceStream stream;
+    private final long[] setNs;
+    private final int[] passes;
+
+    // By mark; of the current batch where batchOf says so.
+    private final int[] batchOf;
+    private final int[] positions;
+    private final long[] offsetsNs;
+
+    /** How many samples begin at a mark, less those that end there. */
+    private final int[] opened;
+
+    /** How long before a mark a sample began that has no mark at its start, 0 for none. */
+    private final long[] coveredNs;
+
+    private int batch;
+    private int size;
+    private int[] marks = new int[256];
+    private long[] order = new long[256];
+
+    private boolean unbroken;
+    private long baseNs;
+    private long baseErrorNs;
+    private long busyNs;
+    private long idleNs;
+
+    /**
+     * A chain over the marks of a stream.
+     *
+     * @param stream tells the times between marks
+     * @param setNs the host's clock when each mark was set, by mark
+     * @param passes in which pass each mark was set, by mark
+     */
+    MarkChain(DeviceStream stream, long[] setNs, int[] passes) {
+        this.stream = stream;
+        this.setNs = setNs;
+        this.passes = passes;
+        this.batchOf = new int[setNs.length];
+        this.positions = new int[setNs.length];
+        this.offsetsNs = new long[setNs.length];
+        this.opened = new int[setNs.length];
+        this.coveredNs = new long[setNs.length];
+    }
+
+    /** Begins a batch without marks. */
+    void begin() {
+        batch++;
+        size = 0;
+    }
+
+    /** Adds a mark, unless the batch has it. */
+    void add(int mark) {
+        if (batchOf[mark] == batch) {
+            return;
+        }
+        batchOf[mark] = batch;
+        opened[mark] = 0;
+        coveredNs[mark] = 0;
+        if (size == marks.length) {
+            marks = Arrays.copyOf(marks, 2 * size);
+            order = new long[2 * size];
+        }
+        marks[size++] = mark;
+    }
+
+    /** Adds a sample from one mark to another. */
+    void addSample(int from, int to) {
+        add(from);
+        add(to);
+        opened[from]++;
+        opened[to]--;
+    }
+
+    /**
+     * Puts the marks in order and asks for the times between them.
+     *
+     * @param lookedNs the host's clock after the last mark was reached
+     */
+    void measure(long lookedNs) {
+        sort(setNs);
+        unbroken = true;
+        int last = NO_POSITION;
+        boolean inOrder = true;
+        for (int i = 0; i < size; i++) {
+            int mark = marks[i];
+            positions[mark] = last == NO_POSITION ? startAt(i) : follow(marks[last], i);
+            if (positions[mark] != NO_POSITION) {
+                inOrder &= last == NO_POSITION || offsetsNs[mark] >= offsetsNs[marks[last]];
+                last = i;
+            }
+        }
+        if (unbroken && !inOrder) {
+            sort(offsetsNs);
+            for (int i = 0; i < size; i++) {
+                positions[marks[i]] = i;
+            }
+        }
+        correlate(lookedNs);
+    }
+
+    /** Sorts the marks by a time that each has. Threads may have set theirs at the same time, or in another order. */
+    private void sort(long[] timesNs) {
+        long newestNs = Long.MIN_VALUE;
+        for (int i = 0; i < size; i++) {
+            newestNs = Math.max(newestNs, timesNs[marks[i]]);
+        }
+        for (int i = 0; i < size; i++) {
+            long ageNs = Math.min(OLDEST_NS, newestNs - timesNs[marks[i]]);
+            order[i] = ((OLDEST_NS - ageNs) << MARK_BITS) | marks[i];
+        }
+        Arrays.sort(order, 0, size);
+        for (int i = 0; i < size; i++) {
+            marks[i] = (int) order[i] & MARK_MASK;
+        }
+    }
+
+    private int startAt(int position) {
+        offsetsNs[marks[position]] = 0;
+        return position;
+    }
+
+    private int follow(int before, int position) {
+        int mark = marks[position];
+        long ns = stream.elapsedNs(before, mark);
+        if (isTime(ns)) {
+            offsetsNs[mark] = offsetsNs[before] + ns;
+            return position;
+        }
+        unbroken = false;
+        if (!isTime(stream.elapsedNs(mark, mark))) {
+            return NO_POSITION;
+        }
+        // It was the mark before that has no time: what lies between is not known.
+        positions[before] = NO_POSITION;
+        offsetsNs[mark] = offsetsNs[before];
+        return position;
+    }
+
+    private void correlate(long lookedNs) {
+        if (!unbroken || size == 0) {
+            return;
+        }
+        long earliestNs = Long.MIN_VALUE;
+        for (int i = 0; i < size; i++) {
+            earliestNs = Math.max(earliestNs, setNs[marks[i]] - offsetsNs[marks[i]]);
+        }
+        long latestNs = lookedNs - offsetsNs[marks[size - 1]];
+        // Clocks that drift apart may turn the two round; the middle and the error stay what they are.
+        baseNs = earliestNs + (latestNs - earliestNs) / 2;
+        baseErrorNs = Math.abs(latestNs - earliestNs) / 2;
+    }
+
+    /**
+     * How long a sample took.
+     *
+     * @return ns, or negative where it is not known
+     */
+    long elapsedNs(int from, int to) {
+        if (positions[from] == NO_POSITION || positions[to] == NO_POSITION) {
+            return DeviceStream.UNRESOLVED;
+        }
+        return unbroken && positions[to] == positions[from] + 1
+                ? offsetsNs[to] - offsetsNs[from]
+                : stream.elapsedNs(from, to);
+    }
+
+    /**
+     * How long a sample took that has a mark at its end only: from when the host began with it or, where the device was
+     * still busy with what came before, from the mark before.
+     *
+     * @param sinceNs the host's clock when it began
+     * @param to the mark at its end
+     * @return ns, or negative where it is not known
+     */
+    long elapsedSinceNs(long sinceNs, int to) {
+        if (!unbroken) {
+            return DeviceStream.UNRESOLVED;
+        }
+        long startNs = sinceNs - baseNs;
+        int position = positions[to];
+        if (position > 0) {
+            startNs = Math.max(startNs, offsetsNs[marks[position - 1]]);
+        }
+        long ns = Math.max(0, offsetsNs[to] - startNs);
+        coveredNs[to] = ns;
+        return ns;
+    }
+
+    /**
+     * Adds up when the device was busy with samples and when it was not: the union of the samples, and the gaps between
+     * them within a pass.
+     *
+     * @param counted the mark up to which time was added up before, or {@link DeviceStream#NO_MARK}
+     */
+    void addUp(int counted) {
+        busyNs = 0;
+        idleNs = 0;
+        if (!unbroken || size == 0) {
+            return;
+        }
+        int first = counted == DeviceStream.NO_MARK ? 0 : positions[counted];
+        int open = opened[marks[0]];
+        for (int i = 1; i < size; i++) {
+            int mark = marks[i];
+            long ns = Math.max(0, offsetsNs[mark] - offsetsNs[marks[i - 1]]);
+            if (i > first) {
+                long busy = open > 0 ? ns : Math.min(ns, coveredNs[mark]);
+                busyNs += busy;
+                idleNs += passes[mark] == passes[marks[i - 1]] ? ns - busy : 0;
+            }
+            open += opened[mark];
+        }
+    }
+
+    private static boolean isTime(long ns) {
+        return ns != DeviceStream.UNRESOLVED && ns != DeviceStream.NOT_REACHED;
+    }
+
+    /** The mark that was reached last; {@link DeviceStream#NO_MARK} in an empty batch or a broken chain. */
+    int last() {
+        return unbroken && size > 0 ? marks[size - 1] : DeviceStream.NO_MARK;
+    }
+
+    /** Whether every mark has a time; the others mean nothing where one has not. */
+    boolean isUnbroken() {
+        return unbroken;
+    }
+
+    /** The host's clock when a mark was reached, ns, give or take {@link #hostErrorNs()}. */
+    long hostNs(int mark) {
+        return baseNs + offsetsNs[mark];
+    }
+
+    /** How far {@link #hostNs} may be off, ns. */
+    long hostErrorNs() {
+        return baseErrorNs;
+    }
+
+    /** Time with a sample, ns. */
+    long busyNs() {
+        return busyNs;
+    }
+
+    /** Time between samples, ns. */
+    long idleNs() {
+        return idleNs;
+    }
+}

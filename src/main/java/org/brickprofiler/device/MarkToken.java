@@ -1,0 +1,107 @@
+package org.brickprofiler.device;
+
+/**
+ * A running timer of a brick that may run on a device, as one {@code long}. Bit 12 tells the two kinds apart.
+ *
+ * <pre>
+ *            63         39 38       19 18     13  12  11        0
+ *           +-------------+-----------+---------+---+------------+
+ *  device:  | generation  | mark      | stream  | 1 | key + 1    |
+ *           +-------------+-----------+---------+---+------------+
+ *  host:    | start: low 51 bits of the clock, ns  | 0 | key + 1    |
+ *           +-------------------------------------+---+------------+
+ * </pre>
+ *
+ * <p>The generation counts how often the mark's number was used: a token whose mark was given to somebody else meanwhile
+ * does not fit it any more. Generation 0 is that of no mark. Host intervals of up to 2<sup>50</sup> ns (13 days) are
+ * exact.
+ */
+public final class MarkToken {
+
+    static final int MAX_STREAMS = 1 << 6;
+
+    /** The generation of a timer for which no mark could be set. */
+    static final int NO_GENERATION = 0;
+
+    private static final int KEY_BITS = 12;
+    private static final long KEY_MASK = (1L << KEY_BITS) - 1;
+    private static final long DEVICE = 1L << KEY_BITS;
+    private static final int START_SHIFT = KEY_BITS + 1;
+    private static final long BELOW_START = (1L << START_SHIFT) - 1;
+    private static final int STREAM_SHIFT = START_SHIFT;
+    private static final int MARK_SHIFT = 19;
+    private static final int MARK_MASK = (1 << 20) - 1;
+    private static final int GENERATION_SHIFT = 39;
+    private static final int GENERATION_MASK = (1 << 25) - 1;
+
+    private MarkToken() {}
+
+    /**
+     * A timer of the host's clock.
+     *
+     * @param key the row, up to 4,094; not checked
+     * @param startNs the clock at the start, ns
+     * @return the token, never 0
+     */
+    public static long host(int key, long startNs) {
+        return (startNs << START_SHIFT) | (key + 1);
+    }
+
+    static long device(int key, int stream, int mark, int generation) {
+        return ((long) generation << GENERATION_SHIFT)
+                | ((long) mark << MARK_SHIFT)
+                | ((long) stream << STREAM_SHIFT)
+                | DEVICE
+                | (key + 1);
+    }
+
+    /**
+     * Which of the two kinds a token is.
+     *
+     * @param token any token
+     * @return true for a device's
+     */
+    public static boolean isDevice(long token) {
+        return (token & DEVICE) != 0;
+    }
+
+    /**
+     * The row of a token.
+     *
+     * @param token any token
+     * @return its key, or -1 for 0
+     */
+    public static int key(long token) {
+        return (int) (token & KEY_MASK) - 1;
+    }
+
+    static int stream(long token) {
+        return (int) (token >>> STREAM_SHIFT) & (MAX_STREAMS - 1);
+    }
+
+    static int mark(long token) {
+        return (int) (token >>> MARK_SHIFT) & MARK_MASK;
+    }
+
+    static int generation(long token) {
+        return (int) (token >>> GENERATION_SHIFT);
+    }
+
+    /** The generation after one; never {@link #NO_GENERATION}. */
+    static int next(int generation) {
+        int next = (generation + 1) & GENERATION_MASK;
+        return next == NO_GENERATION ? 1 : next;
+    }
+
+    /**
+     * The time from a host token's start to now.
+     *
+     * @param token a host's token
+     * @param nowNs the clock now, ns
+     * @return ns since the start, 0 where the clock ran backwards
+     */
+    public static long elapsedNs(long token, long nowNs) {
+        // All lower bits set in the minuend: the key in the subtrahend can then never borrow from the time.
+        return Math.max(0L, (((nowNs << START_SHIFT) | BELOW_START) - token) >> START_SHIFT);
+    }
+}

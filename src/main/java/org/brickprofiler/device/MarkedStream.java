@@ -1,0 +1,388 @@
+package org.brickprofiler.device;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import org.brickprofiler.record.NanoClock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A stream with what is known of each of its marks, and the samples that wait for them. Marks are set by any thread,
+ * without a lock; the rest happens on one thread at a time, which {@link DeviceRecorder} sees to.
+ *
+ * <h2>Who may touch what is known of a mark</h2>
+ *
+ * A mark belongs to the thread that set it, until the token or the sample that names it is handed on. Its generation is
+ * written last, with release, and read first, with acquire: a thread that finds the generation of a token also finds the
+ * rest as it was written with it. A sample reaches the resolving thread through a queue that orders in the same way.
+ */
+final class MarkedStream {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MarkedStream.class);
+
+    private static final VarHandle GENERATION = MethodHandles.arrayElementVarHandle(int[].class);
+    private static final int FIRST_SAMPLES = 256;
+
+    private final DeviceStream stream;
+    private final NanoClock clock;
+    private final int index;
+
+    // By mark.
+    private final long[] setNs;
+    private final int[] generations;
+    private final int[] passes;
+
+    /** How many hold a mark: the timer that runs or the sample that waits, the next one after a lap, and the chain. */
+    private final int[] holders;
+
+    /** When the host began a sample that has a mark at its end only. */
+    private final long[] sinceNs;
+
+    /** Marks that are set now belong to this pass. */
+    private volatile int pass;
+
+    // The samples that wait.
+    private int size;
+    private int[] keys = new int[FIRST_SAMPLES];
+    private int[] starts = new int[FIRST_SAMPLES];
+    private int[] ends = new int[FIRST_SAMPLES];
+    private long[] elements = new long[FIRST_SAMPLES];
+
+    private final MarkChain chain;
+    private int counted = DeviceStream.NO_MARK;
+    private int reclaimedInPass = -1;
+    private boolean exhaustionTold;
+
+    private long samples;
+    private long busyNs;
+    private long idleNs;
+    private long waits;
+    private long clockErrorNs;
+
+    /** Takes what became of a sample. */
+    interface Results {
+        /**
+         * A sample has its time.
+         *
+         * @param key the brick
+         * @param elapsedNs its duration on the device, ns
+         * @param launchNs how long the host took between its marks, ns
+         * @param atNs the host's clock when it ended, as far as that is known
+         * @param elements elements it processed
+         */
+        void resolved(int key, long elapsedNs, long launchNs, long atNs, long elements);
+
+        /**
+         * A sample will never have one.
+         *
+         * @param key the brick
+         */
+        void unresolved(int key);
+    }
+
+    MarkedStream(DeviceStream stream, NanoClock clock, int index) {
+        this.stream = stream;
+        this.clock = clock;
+        this.index = index;
+        int marks = stream.maxMarks();
+        setNs = new long[marks];
+        generations = new int[marks];
+        passes = new int[marks];
+        holders = new int[marks];
+        sinceNs = new long[marks];
+        chain = new MarkChain(stream, setNs, passes);
+    }
+
+    DeviceStream stream() {
+        return stream;
+    }
+
+    // ---- any thread ----
+
+    /**
+     * Sets a mark, and says who holds it.
+     *
+     * @param holderCount how many do
+     * @return the mark, or {@link DeviceStream#NO_MARK}
+     */
+    int mark(int holderCount) {
+        long nowNs = clock.nanoTime();
+        int mark = stream.mark();
+        if (mark != DeviceStream.NO_MARK) {
+            setNs[mark] = nowNs;
+            passes[mark] = pass;
+            holders[mark] = holderCount;
+            GENERATION.setRelease(generations, mark, MarkToken.next(generations[mark]));
+        }
+        return mark;
+    }
+
+    /** The timer of a brick that begins at a mark, which the calling thread has just set. */
+    long token(int key, int mark) {
+        return mark == DeviceStream.NO_MARK
+                ? MarkToken.device(key, index, 0, MarkToken.NO_GENERATION)
+                : MarkToken.device(key, index, mark, generations[mark]);
+    }
+
+    /** Whether a token's mark is still the one that it was made for. */
+    boolean isCurrent(long token) {
+        return MarkToken.generation(token) == (int) GENERATION.getAcquire(generations, MarkToken.mark(token));
+    }
+
+    /** Gives a mark back that was set and is not to be used. */
+    void giveUp(int mark) {
+        stream.release(mark);
+    }
+
+    /** The host's clock when a mark was set. */
+    long setNs(int mark) {
+        return setNs[mark];
+    }
+
+    /** Notes when the host began the sample that ends at a mark and has no other. */
+    void since(int mark, long startNs) {
+        sinceNs[mark] = startNs;
+    }
+
+    // ---- one thread at a time ----
+
+    /**
+     * Takes a sample that has ended, unless its first mark is somebody else's by now.
+     *
+     * @param key the brick
+     * @param start the mark at its start; the same as {@code end} for a sample without one
+     * @param generation the lower bits of that mark's generation
+     * @param end the mark at its end
+     * @param elementCount elements it processed
+     * @return whether it was taken
+     */
+    boolean addIfCurrent(int key, int start, int generation, int end, long elementCount) {
+        if ((generations[start] & DeviceRecorder.GENERATION_MASK) != generation) {
+            letGo(end);
+            return false;
+        }
+        if (size == keys.length) {
+            int more = 2 * size;
+            keys = Arrays.copyOf(keys, more);
+            starts = Arrays.copyOf(starts, more);
+            ends = Arrays.copyOf(ends, more);
+            elements = Arrays.copyOf(elements, more);
+        }
+        keys[size] = key;
+        starts[size] = start;
+        ends[size] = end;
+        elements[size] = elementCount;
+        size++;
+        return true;
+    }
+
+    int pendingCount() {
+        return size;
+    }
+
+    /** Waits until every sample has its time, and tells them. Does nothing where none waits. */
+    void await(Results results) {
+        if (size > 0) {
+            waits++;
+            if (stream.synchronize()) {
+                resolve(size, results);
+            } else {
+                poll(results);
+            }
+        }
+    }
+
+    /** Tells the samples that have their time, without waiting. */
+    void poll(Results results) {
+        if (size > 0) {
+            resolve(stream.isUsable() ? moveReachedToFront() : size, results);
+        }
+    }
+
+    /** Marks are reached in the order in which they were set: after one that is not, no later one needs be asked for. */
+    private int moveReachedToFront() {
+        long unreachedNs = Long.MAX_VALUE;
+        int reached = 0;
+        for (int i = 0; i < size; i++) {
+            long endNs = setNs[ends[i]];
+            if (endNs < unreachedNs && stream.isReached(ends[i])) {
+                swap(reached++, i);
+            } else {
+                unreachedNs = Math.min(unreachedNs, endNs);
+            }
+        }
+        return reached;
+    }
+
+    private void swap(int a, int b) {
+        swap(keys, a, b);
+        swap(starts, a, b);
+        swap(ends, a, b);
+        long count = elements[a];
+        elements[a] = elements[b];
+        elements[b] = count;
+    }
+
+    private static void swap(int[] values, int a, int b) {
+        int value = values[a];
+        values[a] = values[b];
+        values[b] = value;
+    }
+
+    private void resolve(int count, Results results) {
+        if (count == 0) {
+            return;
+        }
+        chain.begin();
+        if (counted != DeviceStream.NO_MARK) {
+            chain.add(counted);
+        }
+        for (int i = 0; i < count; i++) {
+            if (starts[i] == ends[i]) {
+                chain.add(ends[i]);
+            } else {
+                chain.addSample(starts[i], ends[i]);
+            }
+        }
+        chain.measure(clock.nanoTime());
+        for (int i = 0; i < count; i++) {
+            tell(i, results);
+        }
+        addUp();
+        for (int i = 0; i < count; i++) {
+            if (starts[i] != ends[i]) {
+                letGo(starts[i]);
+            }
+            letGo(ends[i]);
+        }
+        drop(count);
+    }
+
+    private void tell(int i, Results results) {
+        int start = starts[i];
+        int end = ends[i];
+        boolean marked = start != end;
+        long elapsedNs = marked ? chain.elapsedNs(start, end) : chain.elapsedSinceNs(sinceNs[end], end);
+        if (elapsedNs < 0) {
+            results.unresolved(keys[i]);
+            return;
+        }
+        samples++;
+        long launchNs = setNs[end] - (marked ? setNs[start] : sinceNs[end]);
+        long atNs = chain.isUnbroken() ? chain.hostNs(end) : setNs[end];
+        results.resolved(keys[i], elapsedNs, Math.max(0, launchNs), atNs, elements[i]);
+    }
+
+    private void addUp() {
+        chain.addUp(counted);
+        busyNs += chain.busyNs();
+        idleNs += chain.idleNs();
+        if (chain.isUnbroken()) {
+            clockErrorNs = chain.hostErrorNs();
+        }
+        int last = chain.last();
+        if (last != DeviceStream.NO_MARK) {
+            holders[last]++;
+        }
+        forgetCounted();
+        counted = last;
+    }
+
+    private void forgetCounted() {
+        if (counted != DeviceStream.NO_MARK) {
+            letGo(counted);
+            counted = DeviceStream.NO_MARK;
+        }
+    }
+
+    /** Not for less than nobody: a timer that was stopped twice made two samples over one hold of its mark. */
+    private void letGo(int mark) {
+        if (holders[mark] > 0 && --holders[mark] == 0) {
+            stream.release(mark);
+        }
+    }
+
+    private void drop(int count) {
+        size -= count;
+        System.arraycopy(keys, count, keys, 0, size);
+        System.arraycopy(starts, count, starts, 0, size);
+        System.arraycopy(ends, count, ends, 0, size);
+        System.arraycopy(elements, count, elements, 0, size);
+    }
+
+    /** A pass ends: the time until the next one is nobody's. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread at a time
+    void endPass() {
+        if (size == 0) {
+            forgetCounted();
+        }
+        pass++;
+    }
+
+    /** Forgets the samples that wait. */
+    void discard() {
+        for (int i = 0; i < size; i++) {
+            if (starts[i] != ends[i]) {
+                letGo(starts[i]);
+            }
+            letGo(ends[i]);
+        }
+        size = 0;
+        forgetCounted();
+    }
+
+    /**
+     * Takes marks back from timers that were never stopped, where no mark is left: from those that were started two
+     * passes ago or earlier. Where one of them is stopped after all, its sample is unresolved.
+     */
+    void reclaim() {
+        int now = pass;
+        if (!exhaustionTold) {
+            exhaustionTold = true;
+            LOG.warn(
+                    "all {} marks of stream '{}' wait for their bricks: until one is free, bricks are unresolved. End"
+                            + " passes more often, or give the stream more marks",
+                    stream.maxMarks(),
+                    stream.name());
+        }
+        if (reclaimedInPass == now) {
+            return;
+        }
+        reclaimedInPass = now;
+        boolean[] waiting = new boolean[holders.length];
+        for (int i = 0; i < size; i++) {
+            waiting[starts[i]] = true;
+            waiting[ends[i]] = true;
+        }
+        for (int mark = 0; mark < holders.length; mark++) {
+            if (holders[mark] > 0 && !waiting[mark] && mark != counted && now - passes[mark] >= 2) {
+                holders[mark] = 0;
+                GENERATION.setRelease(generations, mark, MarkToken.next(generations[mark]));
+                stream.release(mark);
+            }
+        }
+    }
+
+    // ---- totals ----
+
+    StreamTotals totals() {
+        return new StreamTotals(
+                stream.name(),
+                stream.deviceName(),
+                stream.deviceIndex(),
+                samples,
+                busyNs,
+                idleNs,
+                waits,
+                clockErrorNs,
+                stream.failure());
+    }
+
+    void resetTotals() {
+        samples = 0;
+        busyNs = 0;
+        idleNs = 0;
+        waits = 0;
+    }
+}

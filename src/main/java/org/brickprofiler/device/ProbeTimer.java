@@ -1,0 +1,93 @@
+package org.brickprofiler.device;
+
+import java.util.Optional;
+
+/**
+ * Times a piece of work where somebody asked for it. Whether anybody did is the caller's to know, once and outside the
+ * loop: {@link #startIf} reads no setting, and costs nothing where it is told not to start.
+ *
+ * <pre>{@code
+ * Optional<ProbeTimer> probe = ProbeTimer.startIf(probing, timer, recorder::push);
+ * attention(x);
+ * probe.ifPresent(running -> running.finishTraced("attention", "probe", layer));
+ * }</pre>
+ *
+ * <p>One thread at a time.
+ */
+public final class ProbeTimer {
+
+    /** Who gets finished probes for a trace; {@code TraceRecorder.push} is one. */
+    @FunctionalInterface
+    public interface Trace {
+        /**
+         * Takes a probe that has just ended.
+         *
+         * @param name what was done
+         * @param category of which kind it is
+         * @param elapsedNs how long it took, ns
+         * @param tid the line of the trace that it goes to
+         */
+        void push(String name, String category, long elapsedNs, int tid);
+    }
+
+    private static final Trace NOBODY = (name, category, elapsedNs, tid) -> {};
+
+    private final DeviceTimer timer;
+    private final Trace trace;
+
+    private ProbeTimer(DeviceTimer timer, Trace trace) {
+        this.timer = timer;
+        this.trace = trace;
+    }
+
+    /**
+     * Starts a timer or not.
+     *
+     * @param enabled whether to
+     * @param timer the timer, which may be used again once the probe is finished
+     * @return the running probe, or empty
+     */
+    public static Optional<ProbeTimer> startIf(boolean enabled, DeviceTimer timer) {
+        return startIf(enabled, timer, NOBODY);
+    }
+
+    /**
+     * Starts a timer or not.
+     *
+     * @param enabled whether to
+     * @param timer the timer, which may be used again once the probe is finished
+     * @param trace gets what {@link #finishTraced} is told
+     * @return the running probe, or empty
+     */
+    public static Optional<ProbeTimer> startIf(boolean enabled, DeviceTimer timer, Trace trace) {
+        if (!enabled) {
+            return Optional.empty();
+        }
+        timer.recordStart();
+        return Optional.of(new ProbeTimer(timer, trace));
+    }
+
+    /**
+     * Stops, and waits until the device has done the work.
+     *
+     * @return how long it took, ns; 0 where the device does not tell
+     */
+    public long finish() {
+        timer.recordEnd();
+        return timer.elapsedNs();
+    }
+
+    /**
+     * Stops, waits until the device has done the work, and tells the trace.
+     *
+     * @param name what was done
+     * @param category of which kind it is
+     * @param tid the line of the trace that it goes to
+     * @return how long it took, ns; 0 where the device does not tell
+     */
+    public long finishTraced(String name, String category, int tid) {
+        long elapsedNs = finish();
+        trace.push(name, category, elapsedNs, tid);
+        return elapsedNs;
+    }
+}

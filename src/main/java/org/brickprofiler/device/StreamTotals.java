@@ -1,0 +1,85 @@
+package org.brickprofiler.device;
+
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * What a stream did between the bricks' marks, added up since the last reset. Immutable.
+ *
+ * @param stream the stream's name
+ * @param device the device's name
+ * @param deviceIndex the number of the device among those of its kind
+ * @param samples how many bricks the device told the time of
+ * @param busyNs how long at least one brick was running, ns: the union of their times, by the device's clock
+ * @param idleNs how long none was running between two bricks of the same pass, ns
+ * @param waits how often the stream was waited for
+ * @param clockErrorNs how far the latest device times may be off when they are put into the host's time, ns
+ * @param failure why the stream does not work, or what it could not do
+ */
+public record StreamTotals(
+        String stream,
+        String device,
+        int deviceIndex,
+        long samples,
+        long busyNs,
+        long idleNs,
+        long waits,
+        long clockErrorNs,
+        Optional<String> failure) {
+
+    /**
+     * The share of a pass's device time in which no brick was running.
+     *
+     * @return 0 to 1; 0 where nothing was measured
+     */
+    public double idleShare() {
+        return busyNs + idleNs == 0 ? 0.0 : (double) idleNs / (busyNs + idleNs);
+    }
+
+    /**
+     * Which stream it is, among those of several runs.
+     *
+     * @param device the device's name
+     * @param deviceIndex the number of the device among those of its kind
+     * @param stream the stream's name
+     */
+    public record Key(String device, int deviceIndex, String stream) implements Comparable<Key> {
+        private static final Comparator<Key> ORDER = Comparator.comparing(Key::device)
+                .thenComparingInt(Key::deviceIndex)
+                .thenComparing(Key::stream);
+
+        @Override
+        public int compareTo(Key other) {
+            return ORDER.compare(this, other);
+        }
+    }
+
+    /**
+     * Which stream it is.
+     *
+     * @return equal for the same stream of several runs
+     */
+    public Key key() {
+        return new Key(device, deviceIndex, stream);
+    }
+
+    /**
+     * Both together, of the same stream. Commutative and associative.
+     *
+     * @param other what the stream did at another time
+     * @return the sums; of errors the largest, of failures the first in the alphabet
+     */
+    public StreamTotals plus(StreamTotals other) {
+        return new StreamTotals(
+                stream,
+                device,
+                deviceIndex,
+                samples + other.samples,
+                busyNs + other.busyNs,
+                idleNs + other.idleNs,
+                waits + other.waits,
+                Math.max(clockErrorNs, other.clockErrorNs),
+                Stream.of(failure, other.failure).flatMap(Optional::stream).min(Comparator.naturalOrder()));
+    }
+}

@@ -1,0 +1,14 @@
+package org.brickprofiler.record;
+
+/** Receives measurements whose end was not known when they were queued. */
+@FunctionalInterface
+public interface PendingConsumer {
+    /**
+     * Takes one measurement.
+     *
+     * @param key what was queued as its row
+     * @param startNs what was queued as its start
+     * @param elements elements it processed
+     */
+    void accept(int key, long startNs, long elements);
+}
