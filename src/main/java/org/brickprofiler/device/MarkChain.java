@@ -11,7 +11,9 @@ import java.util.Arrays;
  *
  * Let <i>b</i> be the host's time of the first mark. No mark is reached before it is set, so <i>b</i> is at least <i>set
  * - offset</i> for every mark. The last mark was reached when the host looked, so <i>b</i> is at most <i>looked -
- * offset</i> of that one. The middle of the two is taken, and half their distance is the error.
+ * offset</i> of that one. Where the host had to wait for it, it looked as soon as it could, and the later bound is taken;
+ * otherwise the middle. The error is the distance to the farther bound. A pass that begins on an idle device has its
+ * first mark reached as it is set, and both bounds are then close together.
  */
 final class MarkChain {
 
@@ -100,8 +102,9 @@ final class MarkChain {
      * Puts the marks in order and asks for the times between them.
      *
      * @param lookedNs the host's clock after the last mark was reached
+     * @param waited whether the host waited for that
      */
-    void measure(long lookedNs) {
+    void measure(long lookedNs, boolean waited) {
         sort(setNs);
         unbroken = true;
         int last = NO_POSITION;
@@ -120,7 +123,7 @@ final class MarkChain {
                 positions[marks[i]] = i;
             }
         }
-        correlate(lookedNs);
+        correlate(lookedNs, waited);
     }
 
     /** Sorts the marks by a time that each has. Threads may have set theirs at the same time, or in another order. */
@@ -161,7 +164,7 @@ final class MarkChain {
         return position;
     }
 
-    private void correlate(long lookedNs) {
+    private void correlate(long lookedNs, boolean waited) {
         if (!unbroken || size == 0) {
             return;
         }
@@ -170,9 +173,10 @@ final class MarkChain {
             earliestNs = Math.max(earliestNs, setNs[marks[i]] - offsetsNs[marks[i]]);
         }
         long latestNs = lookedNs - offsetsNs[marks[size - 1]];
-        // Clocks that drift apart may turn the two round; the middle and the error stay what they are.
-        baseNs = earliestNs + (latestNs - earliestNs) / 2;
-        baseErrorNs = Math.abs(latestNs - earliestNs) / 2;
+        // Clocks that drift apart may turn the two round.
+        long betweenNs = Math.max(0, latestNs - earliestNs);
+        baseErrorNs = waited ? betweenNs : (betweenNs + 1) / 2;
+        baseNs = latestNs - (waited ? 0 : baseErrorNs);
     }
 
     /**
@@ -224,6 +228,7 @@ final class MarkChain {
             return;
         }
         int first = counted == DeviceStream.NO_MARK ? 0 : positions[counted];
+        busyNs = counted == DeviceStream.NO_MARK ? coveredNs[marks[0]] : 0;
         int open = opened[marks[0]];
         for (int i = 1; i < size; i++) {
             int mark = marks[i];

@@ -130,9 +130,10 @@ final class MarkedStream {
         return MarkToken.generation(token) == (int) GENERATION.getAcquire(generations, MarkToken.mark(token));
     }
 
-    /** Gives a mark back that was set and is not to be used. */
+    /** Gives a mark back that the calling thread has just set and nobody will ask for. */
     void giveUp(int mark) {
-        stream.release(mark);
+        holders[mark] = 0;
+        free(mark);
     }
 
     /** The host's clock when a mark was set. */
@@ -184,9 +185,10 @@ final class MarkedStream {
     /** Waits until every sample has its time, and tells them. Does nothing where none waits. */
     void await(Results results) {
         if (size > 0) {
-            waits++;
+            boolean late = stream.isReached(ends[size - 1]);
             if (stream.synchronize()) {
-                resolve(size, results);
+                waits++;
+                resolve(size, !late, results);
             } else {
                 poll(results);
             }
@@ -196,7 +198,7 @@ final class MarkedStream {
     /** Tells the samples that have their time, without waiting. */
     void poll(Results results) {
         if (size > 0) {
-            resolve(stream.isUsable() ? moveReachedToFront() : size, results);
+            resolve(stream.isUsable() ? moveReachedToFront() : size, false, results);
         }
     }
 
@@ -230,7 +232,7 @@ final class MarkedStream {
         values[b] = value;
     }
 
-    private void resolve(int count, Results results) {
+    private void resolve(int count, boolean waited, Results results) {
         if (count == 0) {
             return;
         }
@@ -245,7 +247,7 @@ final class MarkedStream {
                 chain.addSample(starts[i], ends[i]);
             }
         }
-        chain.measure(clock.nanoTime());
+        chain.measure(clock.nanoTime(), waited);
         for (int i = 0; i < count; i++) {
             tell(i, results);
         }
@@ -299,8 +301,14 @@ final class MarkedStream {
     /** Not for less than nobody: a timer that was stopped twice made two samples over one hold of its mark. */
     private void letGo(int mark) {
         if (holders[mark] > 0 && --holders[mark] == 0) {
-            stream.release(mark);
+            free(mark);
         }
+    }
+
+    /** Whatever names the mark from now on names another. */
+    private void free(int mark) {
+        GENERATION.setRelease(generations, mark, MarkToken.next(generations[mark]));
+        stream.release(mark);
     }
 
     private void drop(int count) {
@@ -358,8 +366,7 @@ final class MarkedStream {
         for (int mark = 0; mark < holders.length; mark++) {
             if (holders[mark] > 0 && !waiting[mark] && mark != counted && now - passes[mark] >= 2) {
                 holders[mark] = 0;
-                GENERATION.setRelease(generations, mark, MarkToken.next(generations[mark]));
-                stream.release(mark);
+                free(mark);
             }
         }
     }

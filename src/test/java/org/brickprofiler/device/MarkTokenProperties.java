@@ -1,0 +1,60 @@
+package org.brickprofiler.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import net.jqwik.api.Example;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.LongRange;
+import org.brickprofiler.record.TimerToken;
+
+final class MarkTokenProperties {
+
+    private static final int LAST_GENERATION = (1 << 25) - 1;
+
+    @Property
+    void aDeviceTokenHoldsItsParts(
+            @ForAll @IntRange(max = TimerToken.MAX_KEY) int key,
+            @ForAll @IntRange(max = MarkToken.MAX_STREAMS - 1) int stream,
+            @ForAll @IntRange(max = MarkPool.MAX_BOUND - 1) int mark,
+            @ForAll @IntRange(max = LAST_GENERATION) int generation) {
+        long token = MarkToken.device(key, stream, mark, generation);
+        assertThat(token).isNotEqualTo(TimerToken.VOID);
+        assertThat(MarkToken.isDevice(token)).isTrue();
+        assertThat(MarkToken.key(token)).isEqualTo(key);
+        assertThat(MarkToken.stream(token)).isEqualTo(stream);
+        assertThat(MarkToken.mark(token)).isEqualTo(mark);
+        assertThat(MarkToken.generation(token)).isEqualTo(generation);
+    }
+
+    @Property
+    void aHostTokenHoldsItsTime(
+            @ForAll @IntRange(max = TimerToken.MAX_KEY) int key,
+            @ForAll long startNs,
+            @ForAll @LongRange(max = (1L << 50) - 1) long elapsedNs) {
+        long token = MarkToken.host(key, startNs);
+        assertThat(token).isNotEqualTo(TimerToken.VOID);
+        assertThat(MarkToken.isDevice(token)).isFalse();
+        assertThat(MarkToken.key(token)).isEqualTo(key);
+        assertThat(MarkToken.elapsedNs(token, startNs + elapsedNs)).isEqualTo(elapsedNs);
+    }
+
+    @Property
+    void aClockThatRunsBackwardsGivesZero(@ForAll long startNs, @ForAll @LongRange(max = (1L << 50) - 1) long backNs) {
+        assertThat(MarkToken.elapsedNs(MarkToken.host(7, startNs), startNs - backNs)).isZero();
+    }
+
+    @Example
+    void generationsGoRoundWithoutTheOneOfNoMark() {
+        assertThat(MarkToken.next(0)).isEqualTo(1);
+        assertThat(MarkToken.next(1)).isEqualTo(2);
+        assertThat(MarkToken.next(LAST_GENERATION)).isEqualTo(1);
+    }
+
+    @Example
+    void theVoidTokenHasNoKey() {
+        assertThat(MarkToken.key(TimerToken.VOID)).isEqualTo(-1);
+        assertThat(MarkToken.isDevice(TimerToken.VOID)).isFalse();
+    }
+}

@@ -1,0 +1,161 @@
+package org.brickprofiler.device;
+
+import java.util.Optional;
+import java.util.HashSet;
+import java.util.Set;
+import org.brickprofiler.record.FakeClock;
+
+/**
+ * A simulated device, for tests: work that is enqueued begins when the host's clock says so and the work before is done,
+ * and lasts exactly as long as it is told to. Waiting moves the host's clock. Can refuse marks, forget times, and be
+ * lost. Any thread.
+ */
+public final class SimulatedStream implements DeviceStream {
+
+    private final String name;
+    private final FakeClock clock;
+    private final MarkPool pool;
+    private final long[] reachedNs;
+    private final Set<Integer> taken = new HashSet<>();
+    private final Set<Integer> bad = new HashSet<>();
+
+    private long idleFromNs;
+    private int waits;
+    private int marksSet;
+    private boolean capturing;
+    private boolean lost;
+
+    /** A stream with 64 marks at first and 4,096 at most. */
+    public SimulatedStream(String name, FakeClock clock) {
+        this(name, clock, 4_096);
+    }
+
+    /** A stream with a bound of its marks. */
+    public SimulatedStream(String name, FakeClock clock, int maxMarks) {
+        this.name = name;
+        this.clock = clock;
+        this.pool = new MarkPool(Math.min(64, maxMarks), maxMarks, (from, to) -> to);
+        this.reachedNs = new long[maxMarks];
+    }
+
+    /** Enqueues work. */
+    public synchronized void work(long ns) {
+        idleFromNs = Math.max(idleFromNs, clock.now()) + ns;
+    }
+
+    /** While the stream is being captured it cannot be waited for, and marks that are set mean nothing. */
+    public synchronized void capture(boolean on) {
+        capturing = on;
+    }
+
+    /** From now on nothing works. */
+    public synchronized void lose() {
+        lost = true;
+    }
+
+    /** How often the stream was waited for. */
+    public synchronized int waits() {
+        return waits;
+    }
+
+    /** How many marks were set. */
+    public synchronized int marksSet() {
+        return marksSet;
+    }
+
+    /** How many marks somebody holds. */
+    public synchronized int marksHeld() {
+        return taken.size();
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String deviceName() {
+        return "simulated";
+    }
+
+    @Override
+    public int deviceIndex() {
+        return 0;
+    }
+
+    @Override
+    public synchronized int mark() {
+        int mark = lost ? NO_MARK : pool.take();
+        if (mark != NO_MARK) {
+            if (!taken.add(mark)) {
+                throw new IllegalStateException("mark " + mark + " was given out twice");
+            }
+            marksSet++;
+            reachedNs[mark] = Math.max(idleFromNs, clock.now());
+            if (capturing) {
+                bad.add(mark);
+            }
+        }
+        return mark;
+    }
+
+    @Override
+    public synchronized boolean isReached(int mark) {
+        requireTaken(mark);
+        return lost || bad.contains(mark) || reachedNs[mark] <= clock.now();
+    }
+
+    @Override
+    public synchronized long elapsedNs(int from, int to) {
+        requireTaken(from);
+        requireTaken(to);
+        if (lost || bad.contains(from) || bad.contains(to)) {
+            return UNRESOLVED;
+        }
+        return isReached(from) && isReached(to) ? reachedNs[to] - reachedNs[from] : NOT_REACHED;
+    }
+
+    @Override
+    public synchronized boolean synchronize() {
+        if (lost || capturing) {
+            return false;
+        }
+        waits++;
+        clock.set(Math.max(clock.now(), idleFromNs));
+        return true;
+    }
+
+    @Override
+    public synchronized void release(int mark) {
+        requireTaken(mark);
+        taken.remove(mark);
+        bad.remove(mark);
+        pool.give(mark);
+    }
+
+    private void requireTaken(int mark) {
+        if (!taken.contains(mark)) {
+            throw new IllegalStateException("mark " + mark + " belongs to nobody");
+        }
+    }
+
+    @Override
+    public int maxMarks() {
+        return reachedNs.length;
+    }
+
+    @Override
+    public synchronized boolean isUsable() {
+        return !lost;
+    }
+
+    @Override
+    public synchronized Optional<String> failure() {
+        return lost ? Optional.of("the device was lost") : Optional.empty();
+    }
+
+    @Override
+    public void close() {
+        lose();
+    }
+}
