@@ -18,6 +18,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -226,9 +227,25 @@ final class ProfileSnapshotProperties {
                         Arbitraries.of(BrickCategory.OTHER, BrickCategory.FFN),
                         Arbitraries.of(Bottleneck.class),
                         few,
-                        few.list().ofMaxSize(3))
-                .as((name, category, bottleneck, atNs, durations) -> Samples.brick(
-                        name, category, bottleneck, atNs, durations.stream().mapToLong(Long::longValue).toArray()));
+                        few.list().ofMaxSize(3),
+                        few,
+                        few)
+                .as((name, category, bottleneck, atNs, durations, launchNs, unresolved) -> onDevice(
+                        Samples.brick(
+                                name,
+                                category,
+                                bottleneck,
+                                atNs,
+                                durations.stream().mapToLong(Long::longValue).toArray()),
+                        launchNs,
+                        unresolved));
+        Arbitrary<StreamTotals> stream = Combinators.combine(
+                        Arbitraries.of("decode", "copies"),
+                        Arbitraries.integers().between(0, 1),
+                        few.list().ofSize(5),
+                        Arbitraries.of("lost", "closed").optional())
+                .as((name, device, n, failure) -> new StreamTotals(
+                        name, "gpu", device, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), failure));
         Arbitrary<TileStats> tile = Combinators.combine(Arbitraries.of(TileLevel.class), few, few, few)
                 .as((level, ns, row, col) ->
                         new TileStats(level, 1, ns, ns, ns, 1, 1, row.intValue(), col.intValue()));
@@ -242,8 +259,9 @@ final class ProfileSnapshotProperties {
                         Arbitraries.of(true, false),
                         where.list().ofMaxSize(2),
                         brick.list().ofMaxSize(4),
-                        tile.list().ofMaxSize(4))
-                .as((n, l2, flag, environments, bricks, tiles) -> new ProfileSnapshot(
+                        tile.list().ofMaxSize(4),
+                        stream.list().ofMaxSize(3))
+                .as((n, l2, flag, environments, bricks, tiles, streams) -> new ProfileSnapshot(
                         Instant.ofEpochSecond(n.get(0)),
                         Instant.ofEpochSecond(10 + n.get(1)),
                         n.get(2),
@@ -255,6 +273,17 @@ final class ProfileSnapshotProperties {
                         !flag,
                         environments,
                         bricks,
-                        tiles));
+                        tiles,
+                        streams));
+    }
+
+    private static BrickStats onDevice(BrickStats b, long launchNs, long unresolved) {
+        DeviceTime device = launchNs == 0 || b.count() == 0
+                ? new DeviceTime(0, 0, 0, 0, unresolved)
+                : new DeviceTime(1, launchNs, launchNs, launchNs, unresolved);
+        return new BrickStats(
+                b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(),
+                b.lastAtUnixNs(), b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(),
+                b.minCycles(), b.maxCycles(), b.latency(), device);
     }
 }

@@ -7,6 +7,7 @@ import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.record.LatencyBuckets;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,7 @@ final class BrickReader {
     private @Nullable BrickCategory category;
     private Bottleneck bottleneck = Bottleneck.UNKNOWN;
     private @Nullable LatencyDistribution latency;
+    private DeviceTime device = DeviceTime.NONE;
 
     private BrickReader(JsonInput input) {
         this.input = input;
@@ -61,6 +63,7 @@ final class BrickReader {
                     "max_cycles" -> numbers.readWhole(key);
             case "min_us", "max_us", "throughput", "compression_ratio" -> numbers.readReal(key);
             case "latency" -> latency = latency();
+            case "device" -> device = device(key);
             default -> input.skip();
         }
     }
@@ -85,7 +88,24 @@ final class BrickReader {
                 numbers.whole("total_cycles"),
                 numbers.whole("min_cycles"),
                 numbers.whole("max_cycles"),
-                Optional.ofNullable(latency));
+                Optional.ofNullable(latency),
+                device);
+    }
+
+    private DeviceTime device(String within) throws IOException {
+        NumberFields fields = new NumberFields(input);
+        input.object(within, key -> {
+            switch (key) {
+                case "device_samples", "launch_ns", "min_launch_ns", "max_launch_ns", "unresolved" -> fields.readWhole(key);
+                default -> input.skip();
+            }
+        });
+        return new DeviceTime(
+                fields.whole("device_samples"),
+                fields.whole("launch_ns"),
+                fields.whole("min_launch_ns"),
+                fields.whole("max_launch_ns"),
+                fields.whole("unresolved"));
     }
 
     private static BrickCategory usualCategory(String name) {

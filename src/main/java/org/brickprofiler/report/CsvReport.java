@@ -13,6 +13,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.io.AtomicFile;
 
@@ -20,8 +21,8 @@ import org.brickprofiler.io.AtomicFile;
  * The bricks of a profile as comma-separated values after RFC 4180: a header, a line for each brick, largest total
  * first, each line ended by CR LF. Files are UTF-8 without a byte order mark.
  *
- * <p>The columns are the keys of a brick in {@link JsonReport}, with the percentiles in place of {@code latency}; its
- * buckets are left out, and so is everything of the profile but its bricks. Counts and times in ns are exact. Other
+ * <p>The columns are the keys of a brick in {@link JsonReport}, with the percentiles in place of {@code latency}, whose
+ * buckets are left out, and the sums of {@code device}. What is not a brick's is left out. Counts and times in ns are exact. Other
  * numbers have up to 15 significant digits, a dot, and no exponent, whatever the locale. A cell is empty where there is
  * no value.
  *
@@ -72,7 +73,11 @@ public final class CsvReport {
             percentileUs("p50_us", 50),
             percentileUs("p90_us", 90),
             percentileUs("p99_us", 99),
-            percentileUs("p999_us", 99.9));
+            percentileUs("p999_us", 99.9),
+            device("time_source", brick -> brick.timeSource().name().toLowerCase(Locale.ROOT)),
+            device("device_samples", brick -> Long.toString(brick.device().samples())),
+            device("launch_ns", brick -> Long.toString(brick.device().launchNs())),
+            device("unresolved", brick -> Long.toString(brick.device().unresolved())));
 
     private CsvReport() {}
 
@@ -131,6 +136,10 @@ public final class CsvReport {
         return new Column(
                 key,
                 (brick, totalNs) -> brick.latency().isEmpty() ? "" : number(brick.percentileNs(percent) / 1e3));
+    }
+
+    private static Column device(String key, Function<BrickStats, String> value) {
+        return new Column(key, (brick, totalNs) -> brick.device().equals(DeviceTime.NONE) ? "" : value.apply(brick));
     }
 
     private static String number(double value) {

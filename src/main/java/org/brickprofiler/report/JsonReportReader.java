@@ -12,6 +12,7 @@ import java.util.OptionalDouble;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ final class JsonReportReader {
     private final NumberFields numbers;
     private final List<Environment> environments = new ArrayList<>();
     private final List<TileStats> tiles = new ArrayList<>();
+    private final List<StreamTotals> streams = new ArrayList<>();
 
     private @Nullable List<BrickStats> bricks;
     private Instant startedAt = Instant.EPOCH;
@@ -83,6 +85,7 @@ final class JsonReportReader {
             case "environments" -> input.array(key, () -> environments.add(environment()));
             case "bricks" -> bricks = bricks(key);
             case "tiles" -> input.array(key, () -> tiles.add(tile()));
+            case "streams" -> input.array(key, () -> streams.add(StreamReader.read(input)));
             default -> input.skip();
         }
     }
@@ -191,6 +194,7 @@ final class JsonReportReader {
                 zeroCopy,
                 environments,
                 bricks,
-                tiles);
+                tiles,
+                streams);
     }
 }

@@ -14,16 +14,18 @@ import java.util.Map;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.tile.TileStats;
 
 /** Writes one report. One thread. */
 final class JsonReportWriter {
 
     /** The version of the keys and their meaning; the first number changes when older readers would misread. */
-    static final String SCHEMA_VERSION = "1.0";
+    static final String SCHEMA_VERSION = "1.1";
 
     /** The fast writer prints a double alike on every JDK; the JDK's own changed in 19. */
     private static final JsonFactory FACTORY = JsonFactory.builder()
@@ -103,6 +105,7 @@ final class JsonReportWriter {
         bricks();
         categories();
         tiles();
+        streams();
         json.writeEndObject();
     }
 
@@ -157,6 +160,21 @@ final class JsonReportWriter {
         if (brick.latency().isPresent()) {
             latency(brick, brick.latency().get());
         }
+        if (!brick.device().equals(DeviceTime.NONE)) {
+            device(brick);
+        }
+        json.writeEndObject();
+    }
+
+    private void device(BrickStats brick) throws IOException {
+        DeviceTime device = brick.device();
+        json.writeObjectFieldStart("device");
+        json.writeStringField("time_source", brick.timeSource().name().toLowerCase(Locale.ROOT));
+        json.writeNumberField("device_samples", device.samples());
+        json.writeNumberField("launch_ns", device.launchNs());
+        json.writeNumberField("min_launch_ns", device.minLaunchNs());
+        json.writeNumberField("max_launch_ns", device.maxLaunchNs());
+        json.writeNumberField("unresolved", device.unresolved());
         json.writeEndObject();
     }
 
@@ -214,6 +232,29 @@ final class JsonReportWriter {
             json.writeNumberField("total_flops", tile.totalFlops());
             json.writeNumberField("slowest_row", tile.slowestRow());
             json.writeNumberField("slowest_col", tile.slowestCol());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private void streams() throws IOException {
+        if (snapshot.streams().isEmpty()) {
+            return;
+        }
+        json.writeArrayFieldStart("streams");
+        for (StreamTotals stream : snapshot.streams()) {
+            json.writeStartObject();
+            json.writeStringField("stream", stream.stream());
+            json.writeStringField("device", stream.device());
+            json.writeNumberField("device_index", stream.deviceIndex());
+            json.writeNumberField("samples", stream.samples());
+            json.writeNumberField("busy_ns", stream.busyNs());
+            json.writeNumberField("idle_ns", stream.idleNs());
+            json.writeNumberField("waits", stream.waits());
+            json.writeNumberField("clock_error_ns", stream.clockErrorNs());
+            if (stream.failure().isPresent()) {
+                json.writeStringField("failure", stream.failure().get());
+            }
             json.writeEndObject();
         }
         json.writeEndArray();

@@ -44,6 +44,7 @@ public final class TextReport {
 
     private final ProfileSnapshot snapshot;
     private final long totalNs;
+    private final DeviceText devices;
     private final StringBuilder text = new StringBuilder();
 
     /** A category that recorded. */
@@ -52,6 +53,7 @@ public final class TextReport {
     private TextReport(ProfileSnapshot snapshot) {
         this.snapshot = snapshot;
         this.totalNs = snapshot.totalNs();
+        this.devices = new DeviceText(snapshot);
     }
 
     /**
@@ -66,6 +68,7 @@ public final class TextReport {
         report.bricks();
         report.categories();
         report.tiles();
+        report.text.append(report.devices.streams());
         report.footer();
         return report.text.toString();
     }
@@ -135,17 +138,18 @@ public final class TextReport {
                 .left("brick", BrickStats::name, "all bricks")
                 .left("category", brick -> brick.category().displayName(), "")
                 .right("count", brick -> count(brick.count()), count(snapshot.samples()))
-                .right("total", brick -> durationCell(brick.totalNs()), durationCell(totalNs))
+                .right("total", brick -> recorded(brick, brick.totalNs()), durationCell(totalNs))
                 .right("avg", brick -> avgCell(brick.totalNs(), brick.count()), avgCell(totalNs, snapshot.samples()))
-                .right("min", brick -> durationCell(brick.minNs()), "")
+                .right("min", brick -> recorded(brick, brick.minNs()), "")
                 .rightIf(latency, "p50", brick -> percentileCell(brick, 50), "")
                 .rightIf(latency, "p99", brick -> percentileCell(brick, 99), "")
-                .right("max", brick -> durationCell(brick.maxNs()), "")
+                .right("max", brick -> recorded(brick, brick.maxNs()), "")
                 .right(BRICK_SHARE, brick -> shareCell(brick.totalNs(), largestNs), shareCell(totalNs, 0))
                 .right("elements/s", brick -> rateCell(brick.throughput()), rateCell(snapshot.totalThroughput()))
                 .rightIf(any(BrickStats::totalBytes), "GB/s", TextReport::bandwidthCell, "")
                 .rightIf(any(BrickStats::totalCompressedBytes), "in/out bytes", TextReport::compressionCell, "")
                 .rightIf(any(BrickStats::totalCycles), "cycles/element", TextReport::cyclesCell, "");
+        devices.addColumns(table);
         if (bricks.stream().anyMatch(brick -> brick.bottleneck() != Bottleneck.UNKNOWN)) {
             table.left("bottleneck", TextReport::bottleneckCell, "");
         }
@@ -156,8 +160,12 @@ public final class TextReport {
         return snapshot.bricks().stream().mapToLong(value).anyMatch(recorded -> recorded > 0);
     }
 
+    private static String recorded(BrickStats brick, long ns) {
+        return brick.count() == 0 ? NONE : durationCell(ns);
+    }
+
     private static String avgCell(long totalNs, long count) {
-        return durationCell((double) totalNs / count);
+        return count == 0 ? NONE : durationCell((double) totalNs / count);
     }
 
     private static String percentileCell(BrickStats brick, double percent) {
@@ -199,6 +207,9 @@ public final class TextReport {
                 .sorted(Comparator.comparingLong((CategoryLine line) -> line.stats().totalNs())
                         .reversed())
                 .toList();
+        if (lines.isEmpty()) {
+            return;
+        }
         long largestNs = lines.get(0).stats().totalNs();
         TextTable<CategoryLine> table = new TextTable<CategoryLine>()
                 .left("category", CategoryLine::name, "all categories")
@@ -256,6 +267,7 @@ public final class TextReport {
                     .append(count(snapshot.droppedPending()))
                     .append(". Counts and totals are too low by them.\n");
         }
+        notes.append(devices.notes());
         snapshot.l2CacheHitRate()
                 .ifPresent(rate ->
                         notes.append("L2 cache hit rate: ").append(percent(100 * rate)).append(" %\n"));

@@ -12,9 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.ProfileSnapshot;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class CsvReportTest {
@@ -22,15 +24,21 @@ class CsvReportTest {
     @TempDir
     Path folder;
 
-    @Test
-    void hasTheKeysAndValuesOfTheJson() throws IOException {
-        List<List<String>> table = CsvTable.parse(CsvReport.toCsv(Samples.full()));
-        JsonNode bricks = new ObjectMapper().readTree(JsonReport.toJson(Samples.full())).get("bricks");
+    static List<ProfileSnapshot> profiles() {
+        return List.of(Samples.full(), Samples.device());
+    }
+
+    @ParameterizedTest
+    @MethodSource("profiles")
+    void hasTheKeysAndValuesOfTheJson(ProfileSnapshot profile) throws IOException {
+        List<List<String>> table = CsvTable.parse(CsvReport.toCsv(profile));
+        JsonNode bricks = new ObjectMapper().readTree(JsonReport.toJson(profile)).get("bricks");
 
         List<String> keys = new ArrayList<>();
         bricks.get(0).fieldNames().forEachRemaining(keys::add);
-        assertThat(keys.remove(keys.size() - 1)).isEqualTo("latency");
+        assertThat(keys.remove(keys.size() - 1)).isIn("latency", "device");
         keys.addAll(List.of("p50_us", "p90_us", "p99_us", "p999_us"));
+        keys.addAll(List.of("time_source", "device_samples", "launch_ns", "unresolved"));
         assertThat(table.get(0)).isEqualTo(keys);
 
         assertThat(table).hasSize(1 + bricks.size());

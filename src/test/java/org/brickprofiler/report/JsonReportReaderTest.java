@@ -33,8 +33,9 @@ final class JsonReportReaderTest {
     }
 
     @Test
-    void theGoldenFileIsReadBack() throws IOException {
+    void theGoldenFilesAreReadBack() throws IOException {
         assertThat(JsonReport.read(Golden.path("full.json"))).isEqualTo(Samples.full());
+        assertThat(JsonReport.read(Golden.path("device.json"))).isEqualTo(Samples.device());
     }
 
     @Test

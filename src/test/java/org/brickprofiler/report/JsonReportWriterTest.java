@@ -46,6 +46,11 @@ final class JsonReportWriterTest {
     }
 
     @Test
+    void looksAsExpectedWithDevices() throws IOException {
+        Golden.assertSame(JsonReport.toJson(Samples.device()), "device.json");
+    }
+
+    @Test
     void hasEveryKeyOfTheContract() throws IOException {
         JsonNode root = parsed(Samples.full());
 

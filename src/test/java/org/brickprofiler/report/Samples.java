@@ -7,9 +7,11 @@ import java.util.OptionalDouble;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -51,6 +53,49 @@ final class Samples {
                         brick("RmsNorm", BrickCategory.NORM, 1_441, 31_702_000, 13_870, 191_004, 1_441),
                         brick("Sampling", BrickCategory.OTHER, 1, 999, 999, 999, 1)),
                 List.of());
+    }
+
+    /** Bricks on two streams of a device, one of which was lost. */
+    static ProfileSnapshot device() {
+        BrickStats host = brick("Sampling", BrickCategory.OTHER, 32, 1_900_000, 40_000, 90_000, 32);
+        return new ProfileSnapshot(
+                STARTED,
+                ENDED,
+                12_346_543_211L,
+                1,
+                false,
+                65_432,
+                0,
+                OptionalDouble.empty(),
+                false,
+                List.of(ENVIRONMENT),
+                List.of(
+                        onDevice(
+                                brick("DownProjection", BrickCategory.FFN, 704, 620_450_112L, 801_000, 1_234_567, 704),
+                                new DeviceTime(704, 4_100_000, 3_900, 61_000, 0)),
+                        onDevice(
+                                brick("RmsNorm", BrickCategory.NORM, 1_441, 3_170_200, 2_010, 9_100, 1_441),
+                                new DeviceTime(1_441, 9_004_000, 4_100, 88_000, 2)),
+                        onDevice(
+                                brick("LmHead", BrickCategory.OTHER, 40, 61_000_000, 900_000, 1_900_000, 40),
+                                new DeviceTime(32, 230_000, 6_000, 9_000, 0)),
+                        onDevice(
+                                BrickStats.empty("page out", BrickCategory.TRANSFER, Bottleneck.UNKNOWN),
+                                new DeviceTime(0, 0, 0, 0, 12)),
+                        host),
+                List.of(),
+                List.of(
+                        new StreamTotals("decode", "Example GPU", 0, 2_177, 683_120_300, 21_400_900, 32, 4_200,
+                                Optional.empty()),
+                        new StreamTotals("copies", "Example GPU", 0, 0, 0, 0, 0, 0,
+                                Optional.of("the device was lost"))));
+    }
+
+    private static BrickStats onDevice(BrickStats b, DeviceTime device) {
+        return new BrickStats(
+                b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(),
+                b.lastAtUnixNs(), b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(),
+                b.minCycles(), b.maxCycles(), b.latency(), device);
     }
 
     /** Everything that a snapshot can hold. */

@@ -1,6 +1,7 @@
 package org.brickprofiler.report;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.OptionalDouble;
 import java.util.stream.LongStream;
 import net.jqwik.api.Arbitraries;
@@ -11,9 +12,11 @@ import net.jqwik.api.domains.DomainContextBase;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -23,6 +26,8 @@ final class Snapshots extends DomainContextBase {
 
     private static final long LARGEST = 1L << 52;
     private static final int MOST_BRICKS = 8;
+
+    private record Parts(List<TileStats> tiles, List<StreamTotals> streams) {}
 
     @Provide
     Arbitrary<ProfileSnapshot> snapshots() {
@@ -34,8 +39,10 @@ final class Snapshots extends DomainContextBase {
                         Arbitraries.doubles().between(0, 1).optional(),
                         environments().list().ofMaxSize(3),
                         bricks().list().ofMaxSize(MOST_BRICKS),
-                        tiles().list().ofMaxSize(4))
-                .as((at, times, threads, flags, l2, environments, bricks, tiles) -> new ProfileSnapshot(
+                        Combinators.combine(
+                                        tiles().list().ofMaxSize(4), streams().list().ofMaxSize(3))
+                                .as(Parts::new))
+                .as((at, times, threads, flags, l2, environments, bricks, parts) -> new ProfileSnapshot(
                         at.get(0),
                         at.get(1),
                         times.get(0),
@@ -47,7 +54,8 @@ final class Snapshots extends DomainContextBase {
                         flags.get(1),
                         environments,
                         bricks,
-                        tiles))
+                        parts.tiles,
+                        parts.streams))
                 // Combinations of edge cases alone would use up the tries; single ones are drawn all the same.
                 .withoutEdgeCases();
     }
@@ -80,10 +88,28 @@ final class Snapshots extends DomainContextBase {
                         Arbitraries.of(BrickCategory.class),
                         Arbitraries.of(Bottleneck.class),
                         numbers().list().ofSize(12),
-                        latencies().optional())
-                .as((name, category, bottleneck, n, latency) -> new BrickStats(
+                        latencies().optional(),
+                        devices())
+                .as((name, category, bottleneck, n, latency, device) -> new BrickStats(
                         name, category, bottleneck, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), n.get(5),
-                        n.get(6), n.get(7), n.get(8), n.get(9), n.get(10), n.get(11), latency));
+                        n.get(6), n.get(7), n.get(8), n.get(9), n.get(10), n.get(11), latency, device));
+    }
+
+    private static Arbitrary<DeviceTime> devices() {
+        return numbers().list().ofSize(5).map(n -> n.get(0) == 0
+                ? new DeviceTime(0, 0, 0, 0, n.get(4))
+                : new DeviceTime(n.get(0), n.get(1), n.get(2), n.get(3), n.get(4)));
+    }
+
+    private static Arbitrary<StreamTotals> streams() {
+        return Combinators.combine(
+                        texts(),
+                        texts(),
+                        Arbitraries.integers().greaterOrEqual(0),
+                        numbers().list().ofSize(5),
+                        texts().optional())
+                .as((stream, device, index, n, failure) -> new StreamTotals(
+                        stream, device, index, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), failure));
     }
 
     private static Arbitrary<LatencyDistribution> latencies() {

@@ -30,6 +30,11 @@ final class TextReportTest {
     }
 
     @Test
+    void looksAsExpectedWithDevices() throws IOException {
+        Golden.assertSame(TextReport.render(Samples.device()), "device.txt");
+    }
+
+    @Test
     void anEmptyProfileIsSaidToBeEmpty() throws IOException {
         Golden.assertSame(TextReport.render(Samples.empty()), "empty.txt");
     }
