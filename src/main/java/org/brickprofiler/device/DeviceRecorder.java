@@ -35,6 +35,9 @@ public final class DeviceRecorder {
     private static final int MARK_BITS = 20;
     private static final int MARK_MASK = (1 << MARK_BITS) - 1;
 
+    /** Queued for a sample whose end could not be marked, so that its start is let go. No mark has this number. */
+    private static final int NO_END = MarkPool.MAX_BOUND;
+
     /** The part of a mark's generation that is queued with a sample. */
     static final int GENERATION_MASK = (1 << 24) - 1;
 
@@ -95,9 +98,13 @@ public final class DeviceRecorder {
      */
     public long stop(long timer, long elements) {
         MarkedStream marked = streamOf(timer);
-        int end = isRunning(marked, timer) ? mark(marked, 1) : DeviceStream.NO_MARK;
-        if (end == DeviceStream.NO_MARK) {
+        if (!isRunning(marked, timer)) {
             unresolved.incrementAndGet(MarkToken.key(timer));
+            return NO_TIME;
+        }
+        int end = mark(marked, 1);
+        if (end == DeviceStream.NO_MARK) {
+            queue(timer, NO_END, elements);
             return NO_TIME;
         }
         long nowNs = marked.setNs(end);
@@ -120,9 +127,9 @@ public final class DeviceRecorder {
         MarkedStream marked = streamOf(timer);
         boolean running = isRunning(marked, timer);
         int mark = mark(marked, running ? 2 : 1);
-        if (running && mark != DeviceStream.NO_MARK) {
+        if (running) {
             // Where the queue refuses, the mark is held once too often; it is reclaimed when marks run out.
-            queue(timer, mark, elements);
+            queue(timer, mark == DeviceStream.NO_MARK ? NO_END : mark, elements);
         } else {
             unresolved.incrementAndGet(MarkToken.key(timer));
         }
@@ -267,8 +274,13 @@ public final class DeviceRecorder {
     private void collect(int streamAndKey, long marks, long elements) {
         int key = streamAndKey & KEY_MASK;
         int end = (int) (marks >>> MARK_BITS) & MARK_MASK;
+        int start = (int) marks & MARK_MASK;
+        int generation = (int) (marks >>> (2 * MARK_BITS));
         MarkedStream marked = streams[streamAndKey >>> KEY_BITS];
-        if (!marked.addIfCurrent(key, (int) marks & MARK_MASK, (int) (marks >>> (2 * MARK_BITS)), end, elements)) {
+        boolean added = end == NO_END
+                ? marked.letGoIfCurrent(start, generation)
+                : marked.addIfCurrent(key, start, generation, end, elements);
+        if (!added) {
             unresolved.incrementAndGet(key);
         }
     }

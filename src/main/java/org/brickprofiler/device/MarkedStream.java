@@ -159,7 +159,7 @@ final class MarkedStream {
      * @return whether it was taken
      */
     boolean addIfCurrent(int key, int start, int generation, int end, long elementCount) {
-        if ((generations[start] & DeviceRecorder.GENERATION_MASK) != generation) {
+        if (!isCurrent(start, generation)) {
             letGo(end);
             return false;
         }
@@ -176,6 +176,22 @@ final class MarkedStream {
         elements[size] = elementCount;
         size++;
         return true;
+    }
+
+    /**
+     * Lets go of the mark of a sample that will have no end, unless it is somebody else's by now.
+     *
+     * @return false: there is no sample
+     */
+    boolean letGoIfCurrent(int start, int generation) {
+        if (isCurrent(start, generation)) {
+            letGo(start);
+        }
+        return false;
+    }
+
+    private boolean isCurrent(int mark, int generation) {
+        return (generations[mark] & DeviceRecorder.GENERATION_MASK) == generation;
     }
 
     int pendingCount() {
