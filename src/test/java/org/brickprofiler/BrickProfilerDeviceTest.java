@@ -430,16 +430,45 @@ final class BrickProfilerDeviceTest {
     }
 
     @Test
-    void whatWasRecordedBeforeALossStays() {
+    void whatWasReadBeforeALossStays() {
         brick(BrickId.RMS_NORM, 100);
         profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(100);
         brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
         stream.lose();
         profiler.endPass();
         brick(BrickId.RMS_NORM, 100);
         assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(1);
         assertThat(stats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(2);
         assertThat(profiler.hasPending()).isFalse();
+    }
+
+    @Test
+    void whatIsDoneIsReadBeforeAStreamCloses() {
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        brick(BrickId.RMS_NORM, 30);
+        clock.advance(30);
+        brick(BrickId.LM_HEAD, 40);
+        stream.close();
+        stream.close();
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(130);
+        profiler.endPass();
+        assertThat(stats(BrickId.LM_HEAD).device().unresolved()).isEqualTo(1);
+    }
+
+    @Test
+    void timesAreAskedForWhileTheDeviceIsBusyAgain() {
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        assertThat(stream.marksHeld()).isEqualTo(2);
+        assertThat(profiler.hasPending()).isFalse();
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        assertThat(stream.marksHeld()).isEqualTo(2);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(200);
+        assertThat(stream.marksHeld()).isZero();
     }
 
     @Test

@@ -91,6 +91,9 @@ public final class DeviceRecorderStress {
         }
 
         @Override
+        public void beforeClose(Runnable action) {}
+
+        @Override
         public void close() {}
     }
 

@@ -73,6 +73,7 @@ public final class DeviceRecorder {
         this.launches = new TableRegistry(0, false);
         this.streams = new MarkedStream[streams.size()];
         Arrays.setAll(this.streams, i -> new MarkedStream(streams.get(i), clock, i));
+        streams.forEach(stream -> stream.beforeClose(this::poll));
     }
 
     // ---- the hot path ----
@@ -220,7 +221,10 @@ public final class DeviceRecorder {
 
     // ---- resolving ----
 
-    /** Waits for every stream that samples wait for, once each, and resolves them. */
+    /**
+     * Waits for every stream that samples wait for, once each. Their times are asked for when somebody reads, or at the next
+     * wait while the device is busy; where the device is lost in between they are unresolved.
+     */
     public void await() {
         resolve(true, false);
     }
@@ -320,7 +324,8 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Reads or resets while nothing is resolved, so that device times, launches and totals belong together.
+     * Reads or resets while nothing is resolved, so that device times, launches and totals belong together. What was
+     * waited for is in them.
      *
      * @param <T> the type of the result
      * @param reader what to do
@@ -329,6 +334,9 @@ public final class DeviceRecorder {
     public <T> T whileQuiet(Supplier<T> reader) {
         turn.lock();
         try {
+            for (MarkedStream stream : streams) {
+                stream.tellSettled(results);
+            }
             return reader.get();
         } finally {
             turn.unlock();

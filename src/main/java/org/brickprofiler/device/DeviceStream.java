@@ -70,6 +70,21 @@ public interface DeviceStream extends AutoCloseable {
     long elapsedNs(int from, int to);
 
     /**
+     * The times between each of some marks and the next, by the device's own clock. Waits for nothing. The same as asking
+     * for one after the other, which a device may do at less cost.
+     *
+     * @param marks marks that were not released
+     * @param count how many of them, from the first on
+     * @param ns receives, for each mark but the first, the time from the mark before: ns, {@link #NOT_REACHED} or
+     *     {@link #UNRESOLVED}
+     */
+    default void elapsedNs(int[] marks, int count, long[] ns) {
+        for (int i = 1; i < count; i++) {
+            ns[i] = elapsedNs(marks[i - 1], marks[i]);
+        }
+    }
+
+    /**
      * Waits until the device has done everything that was in the queue.
      *
      * @return false where that cannot be waited for: now, as long as {@link #isUsable()}, or ever
@@ -104,7 +119,17 @@ public interface DeviceStream extends AutoCloseable {
      */
     Optional<String> failure();
 
-    /** Lets go of what was made for marking. Marks that are not reached yet never will be. Twice does no harm. */
+    /**
+     * Registers what is to be done before the stream closes, while the times of marks can still be asked for.
+     *
+     * @param action runs once, on the thread that closes the stream; not at all where that was done already
+     */
+    void beforeClose(Runnable action);
+
+    /**
+     * Does what was registered, and lets go of what was made for marking. Marks that are not reached yet never will be.
+     * Twice does no harm.
+     */
     @Override
     void close();
 }

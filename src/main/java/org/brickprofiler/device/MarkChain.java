@@ -45,6 +45,9 @@ final class MarkChain {
     private int[] marks = new int[256];
     private long[] order = new long[256];
 
+    /** From the mark before, by position. */
+    private long[] stepsNs = new long[256];
+
     private boolean unbroken;
     private long baseNs;
     private long baseErrorNs;
@@ -86,6 +89,7 @@ final class MarkChain {
         if (size == marks.length) {
             marks = Arrays.copyOf(marks, 2 * size);
             order = new long[2 * size];
+            stepsNs = new long[2 * size];
         }
         marks[size++] = mark;
     }
@@ -106,12 +110,13 @@ final class MarkChain {
      */
     void measure(long lookedNs, boolean waited) {
         sort(setNs);
+        stream.elapsedNs(marks, size, stepsNs);
         unbroken = true;
         int last = NO_POSITION;
         boolean inOrder = true;
         for (int i = 0; i < size; i++) {
             int mark = marks[i];
-            positions[mark] = last == NO_POSITION ? startAt(i) : follow(marks[last], i);
+            positions[mark] = last == NO_POSITION ? startAt(i) : follow(last, i);
             if (positions[mark] != NO_POSITION) {
                 inOrder &= last == NO_POSITION || offsetsNs[mark] >= offsetsNs[marks[last]];
                 last = i;
@@ -147,9 +152,10 @@ final class MarkChain {
         return position;
     }
 
-    private int follow(int before, int position) {
+    private int follow(int last, int position) {
+        int before = marks[last];
         int mark = marks[position];
-        long ns = stream.elapsedNs(before, mark);
+        long ns = last == position - 1 ? stepsNs[position] : stream.elapsedNs(before, mark);
         if (isTime(ns)) {
             offsetsNs[mark] = offsetsNs[before] + ns;
             return position;

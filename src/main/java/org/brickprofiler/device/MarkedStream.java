@@ -42,8 +42,11 @@ final class MarkedStream {
     /** Marks that are set now belong to this pass. */
     private volatile int pass;
 
-    // The samples that wait.
+    // The samples that wait; the first ones only to be told.
     private int size;
+    private int settled;
+    private long settledAtNs;
+    private boolean settledByWaiting;
     private int[] keys = new int[FIRST_SAMPLES];
     private int[] starts = new int[FIRST_SAMPLES];
     private int[] ends = new int[FIRST_SAMPLES];
@@ -194,28 +197,42 @@ final class MarkedStream {
         return (generations[mark] & DeviceRecorder.GENERATION_MASK) == generation;
     }
 
+    /** How many samples the device may not have done. */
     int pendingCount() {
-        return size;
+        return size - settled;
     }
 
-    /** Waits until every sample has its time, and tells them. Does nothing where none waits. */
+    /**
+     * Waits until every sample has its time. They are told later, at {@link #tellSettled} or at the next wait: asking for
+     * their times takes the host's, which is better spent while the device has work again.
+     */
     void await(Results results) {
-        if (size > 0) {
-            boolean late = stream.isReached(ends[size - 1]);
-            if (stream.synchronize()) {
-                waits++;
-                resolve(size, !late, results);
-            } else {
-                poll(results);
-            }
+        if (size == settled) {
+            return;
         }
+        tellSettled(results);
+        boolean late = stream.isReached(ends[size - 1]);
+        if (stream.synchronize()) {
+            waits++;
+            settled = size;
+            settledAtNs = clock.nanoTime();
+            settledByWaiting = !late;
+        } else {
+            poll(results);
+        }
+    }
+
+    /** Tells the samples that were waited for. */
+    void tellSettled(Results results) {
+        resolve(settled, settledAtNs, settledByWaiting, results);
+        settled = 0;
     }
 
     /** Tells the samples that have their time, without waiting. */
     void poll(Results results) {
-        if (size > 0) {
-            resolve(stream.isUsable() ? moveReachedToFront() : size, false, results);
-        }
+        tellSettled(results);
+        int reached = stream.isUsable() ? moveReachedToFront() : size;
+        resolve(reached, clock.nanoTime(), false, results);
     }
 
     /** Marks are reached in the order in which they were set: after one that is not, no later one needs be asked for. */
@@ -248,7 +265,7 @@ final class MarkedStream {
         values[b] = value;
     }
 
-    private void resolve(int count, boolean waited, Results results) {
+    private void resolve(int count, long lookedNs, boolean waited, Results results) {
         if (count == 0) {
             return;
         }
@@ -263,7 +280,7 @@ final class MarkedStream {
                 chain.addSample(starts[i], ends[i]);
             }
         }
-        chain.measure(clock.nanoTime(), waited);
+        chain.measure(lookedNs, waited);
         for (int i = 0; i < count; i++) {
             tell(i, results);
         }
@@ -300,11 +317,13 @@ final class MarkedStream {
             clockErrorNs = chain.hostErrorNs();
         }
         int last = chain.last();
-        if (last != DeviceStream.NO_MARK) {
+        // Of a pass that is over nothing more will be counted.
+        boolean goesOn = last != DeviceStream.NO_MARK && passes[last] == pass;
+        if (goesOn) {
             holders[last]++;
         }
         forgetCounted();
-        counted = last;
+        counted = goesOn ? last : DeviceStream.NO_MARK;
     }
 
     private void forgetCounted() {
@@ -353,6 +372,7 @@ final class MarkedStream {
             letGo(ends[i]);
         }
         size = 0;
+        settled = 0;
         forgetCounted();
     }
 

@@ -19,6 +19,8 @@ public final class SimulatedStream implements DeviceStream {
     private final Set<Integer> taken = new HashSet<>();
     private final Set<Integer> bad = new HashSet<>();
 
+    private final CloseActions beforeClose = new CloseActions();
+
     private long idleFromNs;
     private int waits;
     private int marksSet;
@@ -155,7 +157,13 @@ public final class SimulatedStream implements DeviceStream {
     }
 
     @Override
+    public void beforeClose(Runnable action) {
+        beforeClose.add(action);
+    }
+
+    @Override
     public void close() {
+        beforeClose.run();
         lose();
     }
 }
