@@ -66,7 +66,7 @@ final class PerfettoParser {
         clocks.take(packet, sequence);
         clocks.baseTimeNs().ifPresent(collector.head()::baseTime);
         for (String label : packet.labels) {
-            collector.head().producer(label, collector.eventsRead(), packet.offset);
+            collector.head().producer(label, OwnTrace.PERFETTO, collector.eventsRead(), packet.offset);
         }
         long timeNs = clocks.timeNs(packet, sequence);
         if (!packet.hasEvent) {
@@ -106,6 +106,9 @@ final class PerfettoParser {
             event.name = found.nameIid == 0 ? found.name : sequence.names.name(found.nameIid);
             event.category = category(found, sequence.names);
             event.ownCategory = event.category;
+            if (collector.head().leavesOut() && OwnTrace.category(event) != null) {
+                event.elements = 1;
+            }
             found.annotations.forEach(annotation -> argument(annotation, sequence.names));
         }
     }
@@ -139,6 +142,7 @@ final class PerfettoParser {
         switch (key) {
             case "bytes" -> event.bytes = isCount ? annotation.whole() : RawEvent.MALFORMED_BYTES;
             case OwnTrace.ELEMENTS -> event.elements = isCount ? annotation.whole() : RawEvent.NO_ELEMENTS;
+            case OwnTrace.SAMPLE -> event.elements = RawEvent.NO_ELEMENTS;
             case OwnTrace.DEVICE -> event.onDevice = true;
             case OwnTrace.DROPPED -> {
                 if (event.phase == 'i' && isCount) {

@@ -1,8 +1,8 @@
 package org.brickprofiler.trace.read;
 
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.brickprofiler.trace.TraceInfo;
 
 /** What a trace says of itself. One thread. */
 final class TraceHead {
@@ -14,6 +14,7 @@ final class TraceHead {
     private final Set<String> devices = new TreeSet<>();
 
     private boolean own;
+    private boolean leavesOut;
     private long baseTimeNs;
 
     TraceHead(String source, Tally tally) {
@@ -25,24 +26,27 @@ final class TraceHead {
      * Names the program that wrote the trace; one that is not this library means nothing.
      *
      * @param producer what the trace says
+     * @param understood the producers of this library that are understood in its format
      * @param eventsRead how many events came before
      * @param offset where it stands
      * @throws TraceFormatException when it is a version of this library whose traces mean something else, or when
      *     events came before
      */
-    void producer(String producer, long eventsRead, long offset) throws TraceFormatException {
+    void producer(String producer, List<String> understood, long eventsRead, long offset)
+            throws TraceFormatException {
         if (!OwnTrace.isProducer(producer)) {
             return;
         }
-        if (!OwnTrace.isUnderstood(producer)) {
+        if (!understood.contains(producer)) {
             throw new TraceFormatException(
-                    source, offset, "the trace is of \"" + Figures.plain(producer) + "\"; only \"" + TraceInfo.PRODUCER
-                            + "\" is understood");
+                    source, offset, "the trace is of \"" + Figures.plain(producer) + "\"; understood is \""
+                            + String.join("\" or \"", understood) + "\"");
         }
         if (eventsRead > 0 && !own) {
             throw new TraceFormatException(source, offset, "the producer is named after the events");
         }
         own = true;
+        leavesOut = OwnTrace.leavesOut(producer);
     }
 
     /** This library lost spans while it recorded; said by another program it means nothing. */
@@ -67,6 +71,11 @@ final class TraceHead {
     /** Whether this library wrote the trace. */
     boolean isOwn() {
         return own;
+    }
+
+    /** Whether what goes without saying is not said: see {@link OwnTrace#leavesOut}. */
+    boolean leavesOut() {
+        return leavesOut;
     }
 
     Set<String> devices() {

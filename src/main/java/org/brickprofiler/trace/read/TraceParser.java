@@ -115,7 +115,8 @@ final class TraceParser {
                 case "baseTimeNanoseconds" -> baseTime(value);
                 case "producer" -> {
                     if (value == JsonToken.VALUE_STRING) {
-                        collector.head().producer(parser.getText(), collector.eventsRead(), offset());
+                        collector.head()
+                                .producer(parser.getText(), OwnTrace.CHROME, collector.eventsRead(), offset());
                     } else {
                         parser.skipChildren();
                     }
