@@ -20,6 +20,9 @@ final class OwnTrace {
     static final String DROPPED = "dropped_spans";
     static final String LAYER = "layer";
     static final String SAMPLE = "sample";
+    static final String DEVICE_NS = "device_ns";
+    static final String STREAM = "stream";
+    static final String DERIVED = "derived";
 
     /** The producers of Chrome traces whose arguments are understood. */
     static final List<String> CHROME = List.of(TraceInfo.PRODUCER);

@@ -1,18 +1,32 @@
 package org.brickprofiler.trace.read;
 
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
+import org.brickprofiler.Backend;
+import org.brickprofiler.trace.DeviceInfo;
 
 /** What a trace says of itself. One thread. */
 final class TraceHead {
 
     private static final int MOST_DEVICES = 64;
+    private static final long NONE = -1;
 
     private final String source;
     private final Tally tally;
     private final Set<String> devices = new TreeSet<>();
+    private final List<DeviceInfo> deviceInfos = new ArrayList<>();
 
+    private String processName = "";
+    private long rank = NONE;
+    private long worldSize = 1;
+    private long clockErrorNs = NONE;
+    private long spansLost;
     private boolean own;
     private boolean leavesOut;
     private long baseTimeNs;
@@ -52,6 +66,7 @@ final class TraceHead {
     /** This library lost spans while it recorded; said by another program it means nothing. */
     void lostSpans(long spans, long offset) {
         if (own && spans > 0) {
+            spansLost += spans;
             tally.repair(Repair.Kind.LOST_SPANS, spans, offset);
         }
     }
@@ -61,11 +76,45 @@ final class TraceHead {
         baseTimeNs = ns;
     }
 
-    /** A device that the trace was taken on. */
-    void device(String name) {
+    /** A device that the trace was taken on; of its numbers those that are told. */
+    void device(OptionalLong id, String name, String backend, OptionalLong memoryBytes) {
         if (devices.size() < MOST_DEVICES && !name.isBlank()) {
             devices.add(Names.bounded(name));
         }
+        long index = id.orElse(NONE);
+        boolean isKnown = index >= 0 && index <= Integer.MAX_VALUE;
+        if (isKnown && deviceInfos.size() < MOST_DEVICES && device(index).isEmpty()) {
+            OptionalLong memory = memoryBytes.orElse(NONE) >= 0 ? memoryBytes : OptionalLong.empty();
+            deviceInfos.add(new DeviceInfo((int) index, Names.bounded(name), backendOf(backend), memory));
+        }
+    }
+
+    /** Traces that do not tell it are those of Kineto, which began with CUDA's devices. */
+    private static Backend backendOf(String name) {
+        return Arrays.stream(Backend.values())
+                .filter(backend -> backend.name().equals(name))
+                .findFirst()
+                .orElse(Backend.CUDA);
+    }
+
+    /** The process that was traced. */
+    void processName(String name) {
+        processName = Names.bounded(name);
+    }
+
+    /** Which of several processes it was. */
+    void rank(long number) {
+        rank = number;
+    }
+
+    /** How many there were. */
+    void worldSize(long processes) {
+        worldSize = processes;
+    }
+
+    /** How far the times of devices may be off. */
+    void clockError(long ns) {
+        clockErrorNs = ns;
     }
 
     /** Whether this library wrote the trace. */
@@ -84,5 +133,38 @@ final class TraceHead {
 
     long baseTimeNs() {
         return baseTimeNs;
+    }
+
+    // ---- for a timeline ----
+
+    String processName() {
+        return processName;
+    }
+
+    /** Empty where it is not told, or makes no sense. */
+    OptionalInt rank() {
+        return rank >= 0 && rank < Integer.MAX_VALUE ? OptionalInt.of((int) rank) : OptionalInt.empty();
+    }
+
+    /** At least so many as the rank asks for. */
+    int worldSize() {
+        return (int) Math.max(rank().orElse(0) + 1L, Math.min(worldSize, Integer.MAX_VALUE));
+    }
+
+    OptionalLong clockErrorNs() {
+        return clockErrorNs >= 0 ? OptionalLong.of(clockErrorNs) : OptionalLong.empty();
+    }
+
+    long spansLost() {
+        return spansLost;
+    }
+
+    List<DeviceInfo> deviceInfos() {
+        return deviceInfos;
+    }
+
+    /** What is known of a device. */
+    Optional<DeviceInfo> device(long id) {
+        return deviceInfos.stream().filter(device -> device.id() == id).findFirst();
     }
 }
