@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
             "    brick convert trace.json.gz profile.json",
             "  A table for a spreadsheet; names that it would run as formulas get an apostrophe before them:",
             "    brick convert profile.json bricks.csv",
-            "  A trace of PyTorch for ui.perfetto.dev, small and with nanoseconds:",
+            "  A trace of PyTorch as a small file for ui.perfetto.dev:",
             "    brick convert trace.json.gz trace.pftrace",
             "  A timeline of this library for tools that read PyTorch's traces:",
             "    brick convert pass.pftrace pass.json.gz"
@@ -55,8 +55,8 @@ final class ConvertCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "OUT",
             description = "The ending tells the format. Profiles: the JSON report (.json), a line for each brick "
-                    + "(.csv), or what brick report prints (.txt). Timelines: Perfetto's format (.pftrace, "
-                    + ".perfetto-trace), or Chrome's, packed (.json.gz).")
+                    + "(.csv), or what brick report prints (.txt). Timelines: Chrome's format, packed (.json.gz), or "
+                    + "Perfetto's (.pftrace, .perfetto-trace).")
     private Path out;
 
     @Option(

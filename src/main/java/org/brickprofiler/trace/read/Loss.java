@@ -18,7 +18,7 @@ public enum Loss {
     OTHER_PHASE("event of another phase left out", "events of other phases left out"),
     /** What names or sorts something other than processes and threads. */
     METADATA("other metadata event left out", "other metadata events left out"),
-    /** A name too long to be kept whole: it is cut, and ends with the hash of the whole. */
+    /** A name too long to be kept whole: it is cut, now or before, and ends with the hash of the whole. */
     LONG_NAME("long name cut", "long names cut"),
     /** A process beside the traced one: a timeline has one process. */
     PROCESS(

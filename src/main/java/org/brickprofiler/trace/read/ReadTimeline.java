@@ -44,7 +44,7 @@ final class ReadTimeline implements Timeline {
     @Override
     public void replay(int track, TimelineVisitor visitor) {
         ReadSpan span = new ReadSpan();
-        lines.line(track).forEach(event -> {
+        for (int event : lines.line(track)) {
             if (events.isValue(event)) {
                 visitor.counter(events.startNs(event), events.value(event));
             } else if (events.isInstant(event)) {
@@ -53,7 +53,7 @@ final class ReadTimeline implements Timeline {
                 span.event = event;
                 visitor.span(span);
             }
-        });
+        }
     }
 
     @Override

@@ -273,6 +273,7 @@ final class TimelineCollector implements EventSink {
         }
         // A later one may only add to the first, which stands before the events.
         described.putIfAbsent(track.uuid(), track);
+        track.labels().forEach(head::label);
         if (!track.isProcess() && track.unit() == null) {
             rows.line("", Long.toUnsignedString(track.uuid()), track.offset());
         }

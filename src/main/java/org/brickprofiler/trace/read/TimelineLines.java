@@ -1,7 +1,6 @@
 package org.brickprofiler.trace.read;
 
 import java.util.Arrays;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
  * The events of each track in the order that a timeline promises: by start, the longer first, and as in the file where
@@ -14,7 +13,7 @@ final class TimelineLines implements TimelineFlows.Finder {
 
     private final EventColumns events;
     private final TrackLayout layout;
-    private final IntArrayList[] lines;
+    private final int[][] lines;
 
     TimelineLines(EventColumns events, TrackLayout layout) {
         this.events = events;
@@ -25,16 +24,15 @@ final class TimelineLines implements TimelineFlows.Finder {
                 counts[trackOf(event)]++;
             }
         }
-        lines = Arrays.stream(counts).mapToObj(IntArrayList::new).toArray(IntArrayList[]::new);
-        for (int event = 0; event < events.size(); event++) {
+        lines = Arrays.stream(counts).mapToObj(int[]::new).toArray(int[][]::new);
+        for (int event = events.size() - 1; event >= 0; event--) {
             if (isTold(event)) {
-                lines[trackOf(event)].add(event);
+                int track = trackOf(event);
+                lines[track][--counts[track]] = event;
             }
         }
-        for (IntArrayList line : lines) {
-            if (!isInOrder(line)) {
-                line.sortThis(this::compare);
-            }
+        for (int[] line : lines) {
+            MergeSort.sort(line, this::compare);
         }
     }
 
@@ -46,15 +44,6 @@ final class TimelineLines implements TimelineFlows.Finder {
         return layout.trackOf(events.row(event));
     }
 
-    private boolean isInOrder(IntArrayList line) {
-        for (int place = 1; place < line.size(); place++) {
-            if (compare(line.get(place - 1), line.get(place)) > 0) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     private int compare(int a, int b) {
         int byStart = Long.compare(events.startNs(a), events.startNs(b));
         if (byStart != 0) {
@@ -64,21 +53,22 @@ final class TimelineLines implements TimelineFlows.Finder {
         return byEnd != 0 ? byEnd : Integer.compare(a, b);
     }
 
-    IntArrayList line(int track) {
+    /** The events of a track; not to be changed. */
+    int[] line(int track) {
         return lines[track];
     }
 
     /** When the first event was; {@link Long#MAX_VALUE} where there is none. */
     long earliestNs() {
         return Arrays.stream(lines)
-                .filter(line -> !line.isEmpty())
-                .mapToLong(line -> events.startNs(line.getFirst()))
+                .filter(line -> line.length > 0)
+                .mapToLong(line -> events.startNs(line[0]))
                 .min()
                 .orElse(Long.MAX_VALUE);
     }
 
     long size() {
-        return Arrays.stream(lines).mapToLong(IntArrayList::size).sum();
+        return Arrays.stream(lines).mapToLong(line -> line.length).sum();
     }
 
     // ---- flows ----
@@ -89,10 +79,10 @@ final class TimelineLines implements TimelineFlows.Finder {
         if (track == TrackLayout.NO_TRACK) {
             return -1;
         }
-        IntArrayList line = lines[track];
+        int[] line = lines[track];
         int last = firstFrom(line, atNs + 1) - 1;
         for (int place = last; place >= 0 && place > last - FARTHEST; place--) {
-            int event = line.get(place);
+            int event = line[place];
             if (events.isSpan(event) && events.endNs(event) >= atNs) {
                 return event;
             }
@@ -106,22 +96,22 @@ final class TimelineLines implements TimelineFlows.Finder {
         if (track == TrackLayout.NO_TRACK) {
             return -1;
         }
-        IntArrayList line = lines[track];
-        for (int place = firstFrom(line, atNs); place < line.size(); place++) {
-            if (events.isSpan(line.get(place))) {
-                return line.get(place);
+        int[] line = lines[track];
+        for (int place = firstFrom(line, atNs); place < line.length; place++) {
+            if (events.isSpan(line[place])) {
+                return line[place];
             }
         }
         return -1;
     }
 
     /** The place of the first event that begins at a moment or later. */
-    private int firstFrom(IntArrayList line, long ns) {
+    private int firstFrom(int[] line, long ns) {
         int low = 0;
-        int high = line.size();
+        int high = line.length;
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (events.startNs(line.get(middle)) < ns) {
+            if (events.startNs(line[middle]) < ns) {
                 low = middle + 1;
             } else {
                 high = middle;

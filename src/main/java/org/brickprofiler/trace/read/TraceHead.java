@@ -8,6 +8,8 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.brickprofiler.Backend;
 import org.brickprofiler.trace.DeviceInfo;
 
@@ -16,6 +18,9 @@ final class TraceHead {
 
     private static final int MOST_DEVICES = 64;
     private static final long NONE = -1;
+
+    private static final Pattern RANK_LABEL = Pattern.compile("rank (\\d{1,10}) of (\\d{1,10})");
+    private static final Pattern CLOCK_ERROR_LABEL = Pattern.compile("device times within (\\d{1,18}) ns");
 
     private final String source;
     private final Tally tally;
@@ -95,6 +100,18 @@ final class TraceHead {
                 .filter(backend -> backend.name().equals(name))
                 .findFirst()
                 .orElse(Backend.CUDA);
+    }
+
+    /** What a Perfetto trace of this library tells beside the process. */
+    void label(String label) {
+        Matcher ofRank = RANK_LABEL.matcher(label);
+        Matcher ofError = CLOCK_ERROR_LABEL.matcher(label);
+        if (own && ofRank.matches()) {
+            rank(Long.parseLong(ofRank.group(1)));
+            worldSize(Long.parseLong(ofRank.group(2)));
+        } else if (own && ofError.matches()) {
+            clockError(Long.parseLong(ofError.group(1)));
+        }
     }
 
     /** The process that was traced. */
