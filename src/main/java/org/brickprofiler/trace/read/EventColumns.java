@@ -22,7 +22,8 @@ final class EventColumns {
     /** When a span ended that did not, or not as it should. */
     private static final long NEVER = Long.MIN_VALUE;
 
-    private static final int BLOCK_BITS = 16;
+    /** Small enough that the collector keeps no array of a block apart, and with it the rest of a region. */
+    private static final int BLOCK_BITS = 13;
     private static final int BLOCK = 1 << BLOCK_BITS;
     private static final int FIRST_BLOCK = 1 << 6;
 

@@ -26,7 +26,7 @@ import org.brickprofiler.trace.Timeline;
  * are called {@code ProfilerStep#N} and times count from the first event; a Perfetto trace does not hold the numbers of
  * streams, which are taken from their names, nor what a device is and how much memory it has.
  *
- * <p><b>Memory</b> is 40 bytes an event, about 50 more for each flow, and the names, each once. A trace of more than
+ * <p><b>Memory</b> is 40 bytes an event, about 100 more for each flow, and the names, each once. A trace of more than
  * {@value #MOST_EVENTS} events is refused, or of more than one for each {@value #HEAP_BYTES_AN_EVENT} bytes of heap;
  * rows, names and open slices are bounded too.
  *
@@ -37,8 +37,8 @@ public final class TimelineReader {
     /** The most events of a timeline, where the heap has room for them. */
     public static final int MOST_EVENTS = 64_000_000;
 
-    /** What there has to be of heap for an event, with its name, its flow and what reading takes. */
-    static final int HEAP_BYTES_AN_EVENT = 64;
+    /** What there has to be of heap for an event: its columns, its place, a flow now and then, and room to work. */
+    static final int HEAP_BYTES_AN_EVENT = 96;
 
     private static final String STREAM = "the trace";
 

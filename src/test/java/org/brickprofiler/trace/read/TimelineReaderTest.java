@@ -372,7 +372,7 @@ final class TimelineReaderTest {
         describe(trace, 1).getProcessBuilder().setPid(5).setProcessName("app");
         describe(trace, 2).getThreadBuilder().setPid(5).setTid(6).setThreadName("main");
         describe(trace, 3).setName("async").setParentUuid(1);
-        describe(trace, 4).setName("queue").setParentUuid(3).setName("queue");
+        describe(trace, 4).setName("queue").setParentUuid(3);
         describe(trace, 5).setName("bytes").setParentUuid(1).getCounterBuilder()
                 .setUnit(PerfettoTrace.CounterDescriptor.Unit.UNIT_SIZE_BYTES);
         describe(trace, 7).getProcessBuilder().setPid(9);
@@ -435,7 +435,7 @@ final class TimelineReaderTest {
                 .withMessageContaining("more than 2 events")
                 .withMessageContaining("-Xmx")
                 .withMessageContaining("64,000,000");
-        assertThat(TimelineReader.mostEvents(64L << 20)).isEqualTo(1 << 20);
+        assertThat(TimelineReader.mostEvents(96L << 20)).isEqualTo(1 << 20);
         assertThat(TimelineReader.mostEvents(Long.MAX_VALUE)).isEqualTo(TimelineReader.MOST_EVENTS);
     }
 
