@@ -1,12 +1,14 @@
 package org.brickprofiler.trace.read;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.write.PerfettoWriter;
 import org.jspecify.annotations.Nullable;
 
 /** How this library's own traces are known, and what their slices are. Stateless; any thread. */
@@ -16,6 +18,17 @@ final class OwnTrace {
     static final String ELEMENTS = "elements";
     static final String DEVICE = "device";
     static final String DROPPED = "dropped_spans";
+    static final String LAYER = "layer";
+    static final String SAMPLE = "sample";
+    static final String DEVICE_NS = "device_ns";
+    static final String STREAM = "stream";
+    static final String DERIVED = "derived";
+
+    /** The producers of Chrome traces whose arguments are understood. */
+    static final List<String> CHROME = List.of(TraceInfo.PRODUCER);
+
+    /** The same of Perfetto traces; those of the second leave out what goes without saying. */
+    static final List<String> PERFETTO = List.of(TraceInfo.PRODUCER, PerfettoWriter.PRODUCER);
 
     private static final String NAME = TraceInfo.PRODUCER.substring(0, TraceInfo.PRODUCER.indexOf(' ') + 1);
 
@@ -29,9 +42,9 @@ final class OwnTrace {
         return producer.startsWith(NAME);
     }
 
-    /** Whether its arguments mean what they mean here. */
-    static boolean isUnderstood(String producer) {
-        return producer.equals(TraceInfo.PRODUCER);
+    /** Whether a producer leaves out what goes without saying: one element of a brick, the layer of the slice around. */
+    static boolean leavesOut(String producer) {
+        return producer.equals(PerfettoWriter.PRODUCER);
     }
 
     /**
