@@ -111,6 +111,17 @@ class CudaStreamTest {
     }
 
     @Test
+    void closingMakesNoMoreMarks() {
+        CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).marks(2, 5_000).open();
+        stream.mark();
+        stream.close();
+        assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+        assertThat(SimulatedCuda.calls("cuEventCreate")).isEqualTo(2);
+        assertThat(SimulatedCuda.calls("cuEventDestroy_v2")).isEqualTo(2);
+    }
+
+    @Test
     void withoutSettingsThereAre1024MarksAndUpTo65536() {
         try (CudaStream stream = CudaStream.onDevice(0).open()) {
             assertThat(SimulatedCuda.liveEvents()).isEqualTo(1_024);
