@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Each call of the driver that marking makes fails in turn, the first time and later: the application computes on, is told
- * once, and nothing is left behind. Which calls these are, the simulated driver counts.
+ * Each call of the driver that marking makes fails in turn, the first time and later: the application computes on, is
+ * told once, and nothing is left behind. Which calls these are, the simulated driver counts.
  */
 class CudaFailuresTest {
 

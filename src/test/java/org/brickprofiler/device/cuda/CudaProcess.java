@@ -72,6 +72,8 @@ record CudaProcess(int exitCode, String output) {
             List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             command.addAll(jvmOptions);
+            // Later JDKs warn of native libraries without it.
+            command.add("--enable-native-access=ALL-UNNAMED");
             command.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp", classPath, CudaProcess.class.getName()));
             command.addAll(arguments);
             ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);

@@ -10,7 +10,7 @@ import java.util.List;
 import org.brickprofiler.device.cuda.CudaProcess.Settings;
 import org.junit.jupiter.api.Test;
 
-/** Virtual machines that start together, each of which builds the simulated driver and loads JCuda, do not disturb each other. */
+/** Virtual machines that start together, each building the simulated driver and loading JCuda, do not disturb others. */
 class CudaStartIT {
 
     private static final int PROCESSES = 6;
