@@ -202,10 +202,14 @@ public final class DeviceRecorder {
             launches.drainPending(collector);
             marked.poll(results);
             marked.reclaim();
+            int mark = marked.mark(holders);
+            if (mark == DeviceStream.NO_MARK) {
+                marked.tellExhaustion();
+            }
+            return mark;
         } finally {
             turn.unlock();
         }
-        return marked.mark(holders);
     }
 
     private boolean queue(long timer, int end, long elements) {

@@ -382,14 +382,6 @@ final class MarkedStream {
      */
     void reclaim() {
         int now = pass;
-        if (!exhaustionTold) {
-            exhaustionTold = true;
-            LOG.warn(
-                    "all {} marks of stream '{}' wait for their bricks: until one is free, bricks are unresolved. End"
-                            + " passes more often, or give the stream more marks",
-                    stream.maxMarks(),
-                    stream.name());
-        }
         if (reclaimedInPass == now) {
             return;
         }
@@ -404,6 +396,18 @@ final class MarkedStream {
                 holders[mark] = 0;
                 free(mark);
             }
+        }
+    }
+
+    /** Says once that no mark could be set, unless the stream has said why. */
+    void tellExhaustion() {
+        if (!exhaustionTold && stream.failure().isEmpty()) {
+            exhaustionTold = true;
+            LOG.warn(
+                    "all {} marks of stream '{}' wait for their bricks: until one is free, bricks are unresolved. End"
+                            + " passes more often, or give the stream more marks",
+                    stream.maxMarks(),
+                    stream.name());
         }
     }
 
