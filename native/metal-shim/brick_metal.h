@@ -6,7 +6,7 @@
  * ever called back.
  *
  * Rules for every function:
- *  - Threads: any thread, several at once. No lock is held across a call into Metal. Only brick_metal_wait waits; it
+ *  - Threads: any thread, several at once. No lock is held across a call into Metal. Only brick_metal_synchronize waits; it
  *    must not be called from a completed handler, as waitUntilCompleted must not.
  *  - Errors: a negative result is one of the codes below, and brick_metal_failure() has the words. No exception leaves
  *    a function. What failed left the stream as it was, unless the function says otherwise.
@@ -146,7 +146,7 @@ int64_t brick_metal_mark(brick_metal_stream stream);
  * Waits until every command buffer that is watched and committed has ended and can be drained. handler_ms: how long
  * Metal may take, after it reported the end, to call the completed handler; then BRICK_METAL_PENDING.
  */
-int32_t brick_metal_wait(brick_metal_stream stream, int32_t handler_ms);
+int32_t brick_metal_synchronize(brick_metal_stream stream, int32_t handler_ms);
 
 /*
  * Copies what has ended, in order of the numbers: the first one that has not ended holds up those after it. A number

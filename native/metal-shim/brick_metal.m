@@ -230,11 +230,11 @@ int64_t brick_metal_mark(brick_metal_stream stream) {
   });
 }
 
-int32_t brick_metal_wait(brick_metal_stream stream, int32_t handler_ms) {
+int32_t brick_metal_synchronize(brick_metal_stream stream, int32_t handler_ms) {
   if (handler_ms < 0) {
-    return badArgument("wait");
+    return badArgument("synchronize");
   }
-  return (int32_t)with(stream, "wait", ^int64_t(BrickStream *found) {
+  return (int32_t)with(stream, "synchronize", ^int64_t(BrickStream *found) {
     return [found wait:handler_ms];
   });
 }

@@ -1,0 +1,392 @@
+package org.brickprofiler.device.metal;
+
+import com.sun.jna.Pointer;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.MarkPool;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; what waits is
+ * {@link #synchronize()} alone, which must not be called from a completed handler.
+ *
+ * <h2>What a mark is</h2>
+ *
+ * Metal does its work in command buffers, and has no event to put between them that costs nothing. So the application
+ * shows the stream its command buffers, each as soon as it is made ({@link #watch}), and the stream numbers them. A mark
+ * holds the highest number so far. It is reached when that command buffer and all before it have ended. The time between
+ * two marks is that of the command buffers between them, by the device: from the start of the first of them, or from the
+ * end of those before where the device overlapped them, to the end of the last one. Idle time between them counts, idle
+ * time before the first does not. Laps add up to no more than the whole.
+ *
+ * <p>What cannot be told from that is {@link #UNRESOLVED}, and its reason is warned of once:
+ *
+ * <ul>
+ *   <li>A mark that is set while a watched command buffer is not committed lies inside of it, and nothing tells when the
+ *       device came by. So bricks that share a command buffer cannot be told apart by marks. Give each its own, or sample
+ *       counters ({@link #sampleCounters}) and see {@link FinishedDispatch}.
+ *   <li>Two marks with no command buffer between them: nothing says what the device did meanwhile.
+ *   <li>A command buffer that failed, was given up, or was pushed out of the ring before anybody asked.
+ * </ul>
+ *
+ * A command buffer that is never watched counts for nothing. One that is watched only after work was encoded into it, and
+ * marks set meanwhile, cannot be noticed: its whole time then falls between the marks around {@link #watch}.
+ *
+ * <h2>Command buffers and dispatches</h2>
+ *
+ * Whoever calls {@link #drain(Consumer, Consumer)} gets what has ended since. One line keeps it in kernel timings:
+ *
+ * <pre>{@code
+ * stream.drain(Backend.METAL, timings::recordCommandBuffer, timings::recordDispatch);
+ * }</pre>
+ */
+public final class MetalStream implements DeviceStream {
+
+    /** How many command buffers a stream keeps, unless it is told otherwise. */
+    public static final int DEFAULT_BUFFERS = 4_096;
+
+    /** Instead of the number of a command buffer: it is not watched. */
+    public static final long NOT_WATCHED = 0;
+
+    private static final int FIRST_MARKS = 1_024;
+    private static final int MAX_MARKS = 1 << 16;
+
+    /** How long Metal may take to call a completed handler once it said that the work is done. */
+    private static final int HANDLER_MS = 1_000;
+
+    private final long stream;
+    private final String name;
+    private final String deviceName;
+    private final Troubles troubles;
+
+    /** What was returned by the shim for each mark. */
+    private final long[] positions = new long[MAX_MARKS];
+
+    private final MarkPool pool = new MarkPool(FIRST_MARKS, MAX_MARKS, (from, to) -> to);
+    private final BufferReader finished;
+    private final CounterReader counters;
+
+    private volatile boolean closed;
+
+    private MetalStream(long stream, int buffers, String name, String deviceName) {
+        this.stream = stream;
+        this.name = name;
+        this.deviceName = deviceName;
+        this.troubles = new Troubles(name);
+        this.finished = new BufferReader(stream, buffers, troubles);
+        this.counters = new CounterReader(stream, troubles);
+    }
+
+    // ---- opening ----
+
+    /**
+     * A stream with a queue of its own on the default device; {@link #queue()} is where to commit to.
+     *
+     * @return a stream, for the caller to close
+     * @throws IllegalStateException when Metal is not available, or refuses
+     */
+    public static MetalStream open() {
+        return open(null, DEFAULT_BUFFERS);
+    }
+
+    /**
+     * A stream that follows a queue of the application.
+     *
+     * @param commandQueue an {@code id<MTLCommandQueue>}; it is retained until the stream is closed
+     * @param buffers how many command buffers to keep: the most that are committed, or not asked for, at once; a power of
+     *     two from 2 to 65,536
+     * @return a stream, for the caller to close
+     * @throws IllegalArgumentException when the queue is null, or {@code buffers} is another number
+     * @throws IllegalStateException when Metal is not available, or refuses
+     */
+    public static MetalStream attach(long commandQueue, int buffers) {
+        if (commandQueue == 0) {
+            throw new IllegalArgumentException("commandQueue must not be null");
+        }
+        return open(new Pointer(commandQueue), buffers);
+    }
+
+    private static MetalStream open(@Nullable Pointer queue, int buffers) {
+        if (buffers < 2 || buffers > 1 << 16 || Integer.bitCount(buffers) != 1) {
+            throw new IllegalArgumentException(buffers + " buffers: a power of two from 2 to 65536");
+        }
+        MetalSupport support = MetalSupport.probe();
+        if (!support.isAvailable()) {
+            throw new IllegalStateException(support.toString());
+        }
+        long stream = MetalShim.open(queue, buffers);
+        if (stream < 0) {
+            throw new IllegalStateException("no Metal stream: " + MetalShim.failure());
+        }
+        byte[] label = new byte[MetalShim.LABEL_BYTES];
+        byte[] device = new byte[MetalShim.LABEL_BYTES];
+        if (MetalShim.names(stream, label, label.length, device, device.length) != MetalShim.OK) {
+            String failure = MetalShim.failure();
+            MetalShim.close(stream);
+            throw new IllegalStateException("no Metal stream: " + failure);
+        }
+        String name = ShimRecords.text(label);
+        return new MetalStream(stream, buffers, name.isEmpty() ? "queue " + stream : name, ShimRecords.text(device));
+    }
+
+    // ---- what the application does ----
+
+    /**
+     * The queue that is followed.
+     *
+     * @return an {@code id<MTLCommandQueue>}, valid as long as the stream is open; 0 once it is closed
+     */
+    public long queue() {
+        return Pointer.nativeValue(MetalShim.queue(stream));
+    }
+
+    /**
+     * Watches a command buffer: best as soon as it is made, at the latest before it is committed. Command buffers are to
+     * be committed in the order in which they are watched.
+     *
+     * @param commandBuffer an {@code id<MTLCommandBuffer>} of this queue; it is retained until it has ended
+     * @param label what it is for; null: its own label
+     * @return its number, from 1; {@link #NOT_WATCHED} where Metal refused, and marks know nothing of it
+     */
+    public long watch(long commandBuffer, @Nullable String label) {
+        if (closed) {
+            return NOT_WATCHED;
+        }
+        long sequence = MetalShim.watch(stream, new Pointer(commandBuffer), label);
+        if (sequence < 0) {
+            troubles.tell(Troubles.Kind.UNWATCHED, "a command buffer is not watched: " + MetalShim.failure());
+            return NOT_WATCHED;
+        }
+        finished.makeRoom(sequence);
+        return sequence;
+    }
+
+    /**
+     * Gives up a watched command buffer that will never be committed. Until then marks lie inside of it.
+     *
+     * @param sequence its number
+     * @return false where it was committed, has ended, or is not watched
+     */
+    public boolean forget(long sequence) {
+        return MetalShim.forget(stream, sequence) == MetalShim.OK;
+    }
+
+    /**
+     * Begins to sample counters. Where the device cannot, the times of command buffers remain, and that is warned of once.
+     *
+     * @param where at which boundaries
+     * @param dispatches how many passes or dispatches can wait to be drained, 1 to 2,048
+     * @return false where they are not sampled
+     */
+    public boolean sampleCounters(CounterSampling where, int dispatches) {
+        return counters.begin(where, dispatches);
+    }
+
+    /**
+     * Lets a pass be sampled where it begins and ends; {@link CounterSampling#STAGE_BOUNDARY}.
+     *
+     * @param sequence the number of the watched command buffer
+     * @param passDescriptor the {@code MTLComputePassDescriptor} that the encoder will be made with
+     * @param operation what the pass is; not empty
+     * @return false where it is not sampled
+     */
+    public boolean samplePass(long sequence, long passDescriptor, String operation) {
+        return counters.samplePass(sequence, passDescriptor, operation);
+    }
+
+    /**
+     * Samples before a dispatch; {@link CounterSampling#DISPATCH_BOUNDARY}.
+     *
+     * @param sequence the number of the watched command buffer
+     * @param encoder an {@code id<MTLComputeCommandEncoder>} of that command buffer
+     * @param operation what the dispatch is; not empty
+     * @return a ticket for {@link #endDispatch}; negative where it is not sampled
+     */
+    public long beginDispatch(long sequence, long encoder, String operation) {
+        return counters.beginDispatch(sequence, encoder, operation);
+    }
+
+    /**
+     * Samples after a dispatch.
+     *
+     * @param ticket what {@link #beginDispatch} returned; a negative one does nothing
+     * @param encoder the same encoder
+     */
+    public void endDispatch(long ticket, long encoder) {
+        counters.endDispatch(ticket, encoder);
+    }
+
+    // ---- marks ----
+
+    @Override
+    public int mark() {
+        int mark = isUsable() ? pool.take() : NO_MARK;
+        if (mark == NO_MARK) {
+            return NO_MARK;
+        }
+        long position = MetalShim.mark(stream);
+        if (position < 0) {
+            pool.give(mark);
+            troubles.tell(Troubles.Kind.MARKS, "a mark could not be set: " + MetalShim.failure());
+            return NO_MARK;
+        }
+        positions[mark] = position;
+        finished.makeRoom(sequence(position));
+        return mark;
+    }
+
+    private static long sequence(long position) {
+        return position >> 1;
+    }
+
+    private static boolean isInside(long position) {
+        return (position & 1) != 0;
+    }
+
+    @Override
+    public boolean isReached(int mark) {
+        return closed || finished.hasEnded(sequence(positions[mark]));
+    }
+
+    @Override
+    public long elapsedNs(int from, int to) {
+        if (closed) {
+            return UNRESOLVED;
+        }
+        long after = positions[from];
+        long until = positions[to];
+        if (isInside(after) || isInside(until)) {
+            troubles.tell(
+                    Troubles.Kind.INSIDE,
+                    "a mark was set before command buffer " + sequence(isInside(after) ? after : until)
+                            + " was committed, and what is inside of a command buffer cannot be told apart");
+            return UNRESOLVED;
+        }
+        if (!finished.hasEnded(Math.max(sequence(after), sequence(until)))) {
+            return NOT_REACHED;
+        }
+        return from == to ? 0 : finished.elapsedNs(sequence(after), sequence(until));
+    }
+
+    @Override
+    public boolean synchronize() {
+        if (!isUsable()) {
+            return false;
+        }
+        if (MetalShim.synchronize(stream, HANDLER_MS) != MetalShim.OK) {
+            troubles.tell(Troubles.Kind.CALL, "could not wait: " + MetalShim.failure());
+            return false;
+        }
+        finished.poll();
+        return isUsable();
+    }
+
+    @Override
+    public void release(int mark) {
+        pool.give(mark);
+    }
+
+    @Override
+    public int maxMarks() {
+        return MAX_MARKS;
+    }
+
+    // ---- what has ended ----
+
+    /**
+     * Hands over the command buffers that have ended since, in order, and then their sampled dispatches. Each goes to one
+     * of the callers, on its thread. After {@link #close()}, only command buffers that had ended by then.
+     *
+     * @param buffers gets the command buffers, also those without times
+     * @param dispatches gets the dispatches
+     */
+    public void drain(Consumer<? super FinishedBuffer> buffers, Consumer<? super FinishedDispatch> dispatches) {
+        finished.poll();
+        FinishedBuffer next = finished.next();
+        while (next != null) {
+            buffers.accept(next);
+            next = finished.next();
+        }
+        counters.drain(dispatches);
+    }
+
+    /**
+     * The same for code that takes labels and times, such as {@code KernelTimings}. Command buffers without times are left
+     * out.
+     *
+     * @param <B> what tells backends apart
+     * @param backend passed on
+     * @param timings gets the command buffers
+     * @param dispatches gets the dispatches
+     */
+    public <B> void drain(B backend, MetalTimings.Buffers<B> timings, MetalTimings.Dispatches<B> dispatches) {
+        drain(
+                buffer -> {
+                    if (buffer.isTimed()) {
+                        timings.record(buffer.label(), backend, buffer.gpuStartNs(), buffer.gpuEndNs());
+                    }
+                },
+                dispatch -> dispatches.record(
+                        dispatch.label(),
+                        backend,
+                        dispatch.operation(),
+                        dispatch.index(),
+                        dispatch.startNs(),
+                        dispatch.endNs()));
+    }
+
+    /**
+     * How many command buffers were pushed out before anybody asked for them.
+     *
+     * @return 0 or more
+     */
+    public long lostBuffers() {
+        return finished.lost();
+    }
+
+    /**
+     * How many dispatches were not timed, because there was no room for them or the device told no time.
+     *
+     * @return 0 or more
+     */
+    public long lostDispatches() {
+        return counters.lost();
+    }
+
+    // ---- the stream itself ----
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String deviceName() {
+        return deviceName;
+    }
+
+    /** Metal numbers no devices: that of the queue counts as the first. */
+    @Override
+    public int deviceIndex() {
+        return 0;
+    }
+
+    @Override
+    public boolean isUsable() {
+        return !closed && !finished.deviceLost();
+    }
+
+    @Override
+    public Optional<String> failure() {
+        return closed ? Optional.of("the stream is closed") : troubles.latest();
+    }
+
+    @Override
+    public void close() {
+        finished.close();
+        counters.close();
+        closed = true;
+        MetalShim.close(stream);
+    }
+}
