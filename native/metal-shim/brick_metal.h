@@ -49,7 +49,7 @@ extern "C" {
 
 /* How a watched command buffer ended. */
 #define BRICK_METAL_COMPLETED 1
-#define BRICK_METAL_FAILED 2    /* with an error of Metal; its work is not done */
+#define BRICK_METAL_FAILED 2    /* with an error of Metal, its work not done; or Metal would not tell */
 #define BRICK_METAL_FORGOTTEN 3 /* the application gave it up, see brick_metal_forget */
 
 /* Where the device's counters are sampled. */
@@ -70,7 +70,7 @@ typedef int64_t brick_metal_stream;
 /* One watched command buffer that has ended. Times are BRICK_METAL_NO_TIME in pairs. */
 typedef struct {
   int64_t sequence;        /* its number in its stream, from 1 */
-  int64_t gpu_start_ns;    /* when the device began it */
+  int64_t gpu_start_ns;    /* when the device began it; by more than 1 ms outside of its life, it is not believed */
   int64_t gpu_end_ns;      /* when the device ended it; gpu_start_ns or later */
   int64_t kernel_start_ns; /* when the host began to schedule it */
   int64_t kernel_end_ns;   /* when the host had scheduled it */
@@ -90,6 +90,16 @@ typedef struct {
   char label[BRICK_METAL_LABEL_BYTES];     /* of its command buffer */
   char operation[BRICK_METAL_LABEL_BYTES]; /* never empty */
 } brick_metal_dispatch;
+
+/* Where a mark lies. */
+typedef struct {
+  int64_t sequence; /* the highest number so far; 0 where nothing was watched yet */
+  /*
+   * When it was set; BRICK_METAL_NO_TIME where a watched command buffer is not committed yet: the mark then lies inside
+   * of it, and nothing tells when the device came by.
+   */
+  int64_t set_ns;
+} brick_metal_position;
 
 /* One moment on two clocks: the device's counter had this value at some time in the interval. */
 typedef struct {
@@ -130,17 +140,16 @@ void *brick_metal_queue(brick_metal_stream stream);
 int64_t brick_metal_watch(brick_metal_stream stream, void *command_buffer, const char *label);
 
 /*
- * Gives a watched command buffer up that will never be committed: it then counts as ended, without times. Until then
- * the stream keeps it alive, and marks lie inside it. BRICK_METAL_TOO_LATE where it was committed or is not watched.
+ * Gives a watched command buffer up that will never be committed: it then counts as never watched. Until then the
+ * stream keeps it alive, and marks lie inside of it. BRICK_METAL_TOO_LATE where it was committed or is not watched.
  */
 int32_t brick_metal_forget(brick_metal_stream stream, int64_t sequence);
 
 /*
- * Marks the end of the queue as it is now: returns 2 * the highest number so far (0 where nothing was watched yet),
- * plus 1 where a watched command buffer is not committed yet. Such a mark lies inside of that command buffer, and
- * nothing tells when the device came by. Or a code.
+ * Marks the end of the queue as it is now. The device reaches it when it has ended every command buffer watched so far,
+ * and not before set_ns: at the later of the two times.
  */
-int64_t brick_metal_mark(brick_metal_stream stream);
+int32_t brick_metal_mark(brick_metal_stream stream, brick_metal_position *mark);
 
 /*
  * Waits until every command buffer that is watched and committed has ended and can be drained. handler_ms: how long

@@ -224,9 +224,12 @@ int32_t brick_metal_forget(brick_metal_stream stream, int64_t sequence) {
   });
 }
 
-int64_t brick_metal_mark(brick_metal_stream stream) {
-  return with(stream, "mark", ^int64_t(BrickStream *found) {
-    return [found mark];
+int32_t brick_metal_mark(brick_metal_stream stream, brick_metal_position *mark) {
+  if (mark == NULL) {
+    return badArgument("mark");
+  }
+  return (int32_t)with(stream, "mark", ^int64_t(BrickStream *found) {
+    return [found mark:mark];
   });
 }
 

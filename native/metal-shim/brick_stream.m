@@ -12,6 +12,9 @@
 
 #include "brick_internal.h"
 
+/* How far the device's times may lie outside of the host's that enclose them: they are converted from its own clock. */
+static const int64_t SLACK_NS = 1000000;
+
 /* The most command buffers that are looked at when a mark is set; with more open ones, one is taken to be open. */
 enum { MOST_OPEN = 16 };
 
@@ -20,6 +23,7 @@ enum { UNUSED, OPEN, COMMITTED, ENDED };
 struct brick_slot {
   int state;
   id<MTLCommandBuffer> buffer; /* retained while OPEN or COMMITTED */
+  int64_t watchedNs;
   brick_metal_buffer record;
 };
 
@@ -113,6 +117,7 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
     }
     slot->state = OPEN;
     slot->buffer = [buffer retain];
+    slot->watchedNs = brick_host_ns();
     slot->record = (brick_metal_buffer){.sequence = sequence};
     brick_copy_text(slot->record.label, BRICK_METAL_LABEL_BYTES, label == NULL || *label == 0 ? "command buffer" : label);
     next++;
@@ -128,7 +133,7 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
     }];
   } @catch (id thrown) {
     /* Its number is given, and will never be told. */
-    [self end:sequence with:BRICK_METAL_FORGOTTEN];
+    [self end:sequence with:BRICK_METAL_FAILED];
     return brick_caught("addCompletedHandler", thrown);
   }
   return sequence;
@@ -208,6 +213,10 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
   if (slot != NULL && slot->state != ENDED) {
     record->sequence = sequence;
     memcpy(record->label, slot->record.label, BRICK_METAL_LABEL_BYTES);
+    if (record->gpu_start_ns < slot->watchedNs - SLACK_NS || record->gpu_end_ns > brick_host_ns() + SLACK_NS) {
+      /* Of another clock, whatever it is. */
+      setPair(&record->gpu_start_ns, &record->gpu_end_ns, 0, 0);
+    }
     slot->record = *record;
     slot->state = ENDED;
     buffer = takeBuffer(slot);
@@ -219,12 +228,13 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
 
 // ---- marks and waiting ----
 
-- (int64_t)mark {
+- (int32_t)mark:(brick_metal_position *)mark {
   int64_t open[MOST_OPEN];
   int count = 0;
   BOOL more = NO;
   pthread_mutex_lock(&lock);
   int64_t highest = next - 1;
+  int64_t setNs = brick_host_ns();
   if (firstOpen < head) {
     firstOpen = head;
   }
@@ -243,7 +253,8 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
   for (int at = 0; at < count; at++) {
     inside |= [self settle:open[at]];
   }
-  return 2 * highest + (inside ? 1 : 0);
+  *mark = (brick_metal_position){.sequence = highest, .set_ns = inside ? BRICK_METAL_NO_TIME : setNs};
+  return BRICK_METAL_OK;
 }
 
 - (int32_t)wait:(int32_t)handlerMs {

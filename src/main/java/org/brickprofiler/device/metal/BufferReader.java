@@ -77,27 +77,20 @@ final class BufferReader {
         undrained.add(buffer);
     }
 
-    /** The time between two positions; see {@link BufferHistory#elapsedNs}. What is not known is told. */
-    synchronized long elapsedNs(long after, long until) {
-        long elapsedNs = history.elapsedNs(after, until);
-        if (elapsedNs == DeviceStream.UNRESOLVED) {
-            long first = Math.min(after, until) + 1;
-            if (after == until) {
-                troubles.tell(
-                        Troubles.Kind.INSIDE,
-                        "two marks have no command buffer between them: both come after number " + after);
-            } else if (history.isForgotten(first)) {
+    /** When the device reached a mark; see {@link BufferHistory#reachedNs}. What is not known is told. */
+    synchronized long reachedNs(long sequence, long setNs) {
+        long reachedNs = history.reachedNs(sequence, setNs);
+        if (reachedNs == DeviceStream.UNRESOLVED) {
+            if (history.isForgotten(sequence)) {
                 troubles.tell(
                         Troubles.Kind.OLD,
-                        "the times of command buffer " + first + " are not kept any more: the last " + capacity + " are");
+                        "when command buffer " + sequence + " ended is not kept any more: the last " + capacity + " are");
             } else {
                 troubles.tell(
-                        Troubles.Kind.NO_TIME,
-                        "a command buffer from " + first + " to " + Math.max(after, until)
-                                + " failed, was given up or was lost");
+                        Troubles.Kind.NO_TIME, "when command buffer " + sequence + " ended was not told, or was lost");
             }
         }
-        return elapsedNs;
+        return reachedNs;
     }
 
     /** The next command buffer to hand over. */

@@ -37,7 +37,8 @@ final class MetalShim {
 
     static native int forget(long stream, long sequence);
 
-    static native long mark(long stream);
+    /** The address is that of the structure to write. */
+    static native int mark(long stream, long address);
 
     static native int synchronize(long stream, int handlerMs);
 

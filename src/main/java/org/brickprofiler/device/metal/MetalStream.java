@@ -1,6 +1,9 @@
 package org.brickprofiler.device.metal;
 
+import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.brickprofiler.device.DeviceStream;
@@ -15,23 +18,22 @@ import org.jspecify.annotations.Nullable;
  *
  * Metal does its work in command buffers, and has no event to put between them that costs nothing. So the application
  * shows the stream its command buffers, each as soon as it is made ({@link #watch}), and the stream numbers them. A mark
- * holds the highest number so far. It is reached when that command buffer and all before it have ended. The time between
- * two marks is that of the command buffers between them, by the device: from the start of the first of them, or from the
- * end of those before where the device overlapped them, to the end of the last one. Idle time between them counts, idle
- * time before the first does not. Laps add up to no more than the whole.
+ * holds the highest number so far and the time when it was set, on the clock that the device's times are of. It is reached
+ * when the device has ended that command buffer and all before it, and not before it was set: at the later of the two
+ * times, as an event of another device's queue would be. On an idle device the time from a mark to the end of what follows
+ * therefore begins with the host's, who encodes and commits it; {@link FinishedBuffer} has the device's alone.
  *
- * <p>What cannot be told from that is {@link #UNRESOLVED}, and its reason is warned of once:
+ * <p>What cannot be told is {@link #UNRESOLVED}, and each reason is warned of once:
  *
  * <ul>
  *   <li>A mark that is set while a watched command buffer is not committed lies inside of it, and nothing tells when the
  *       device came by. So bricks that share a command buffer cannot be told apart by marks. Give each its own, or sample
  *       counters ({@link #sampleCounters}) and see {@link FinishedDispatch}.
- *   <li>Two marks with no command buffer between them: nothing says what the device did meanwhile.
- *   <li>A command buffer that failed, was given up, or was pushed out of the ring before anybody asked.
+ *   <li>A mark behind a command buffer whose end the device did not tell, or which was pushed out before anybody asked.
  * </ul>
  *
- * A command buffer that is never watched counts for nothing. One that is watched only after work was encoded into it, and
- * marks set meanwhile, cannot be noticed: its whole time then falls between the marks around {@link #watch}.
+ * A command buffer that is not watched counts for nothing. That one was watched only after work was encoded into it cannot
+ * be noticed: marks that were set meanwhile count as set before all of its work.
  *
  * <h2>Command buffers and dispatches</h2>
  *
@@ -52,6 +54,10 @@ public final class MetalStream implements DeviceStream {
     private static final int FIRST_MARKS = 1_024;
     private static final int MAX_MARKS = 1 << 16;
 
+    // brick_metal_position
+    private static final int POSITION_BYTES = 16;
+    private static final int SET_NS = 8;
+
     /** How long Metal may take to call a completed handler once it said that the work is done. */
     private static final int HANDLER_MS = 1_000;
 
@@ -60,8 +66,11 @@ public final class MetalStream implements DeviceStream {
     private final String deviceName;
     private final Troubles troubles;
 
-    /** What was returned by the shim for each mark. */
-    private final long[] positions = new long[MAX_MARKS];
+    /** Where the shim writes the position of each mark. Kept as long as the buffer over it is read. */
+    private final Memory marks = new Memory((long) MAX_MARKS * POSITION_BYTES);
+
+    private final ByteBuffer positions = marks.getByteBuffer(0, marks.size()).order(ByteOrder.nativeOrder());
+    private final long address = Pointer.nativeValue(marks);
 
     private final MarkPool pool = new MarkPool(FIRST_MARKS, MAX_MARKS, (from, to) -> to);
     private final BufferReader finished;
@@ -121,13 +130,13 @@ public final class MetalStream implements DeviceStream {
         }
         byte[] label = new byte[MetalShim.LABEL_BYTES];
         byte[] device = new byte[MetalShim.LABEL_BYTES];
-        if (MetalShim.names(stream, label, label.length, device, device.length) != MetalShim.OK) {
-            String failure = MetalShim.failure();
-            MetalShim.close(stream);
-            throw new IllegalStateException("no Metal stream: " + failure);
-        }
-        String name = ShimRecords.text(label);
-        return new MetalStream(stream, buffers, name.isEmpty() ? "queue " + stream : name, ShimRecords.text(device));
+        // What Metal does not tell is left empty.
+        MetalShim.names(stream, label, label.length, device, device.length);
+        return new MetalStream(
+                stream,
+                buffers,
+                ShimRecords.textOr(label, "queue " + stream),
+                ShimRecords.textOr(device, "Metal device"));
     }
 
     // ---- what the application does ----
@@ -225,48 +234,56 @@ public final class MetalStream implements DeviceStream {
         if (mark == NO_MARK) {
             return NO_MARK;
         }
-        long position = MetalShim.mark(stream);
-        if (position < 0) {
+        if (MetalShim.mark(stream, address + (long) mark * POSITION_BYTES) != MetalShim.OK) {
             pool.give(mark);
-            troubles.tell(Troubles.Kind.MARKS, "a mark could not be set: " + MetalShim.failure());
+            if (!closed) {
+                troubles.tell(Troubles.Kind.MARKS, "a mark could not be set: " + MetalShim.failure());
+            }
             return NO_MARK;
         }
-        positions[mark] = position;
-        finished.makeRoom(sequence(position));
+        finished.makeRoom(sequence(mark));
         return mark;
     }
 
-    private static long sequence(long position) {
-        return position >> 1;
+    private long sequence(int mark) {
+        return positions.getLong(mark * POSITION_BYTES);
     }
 
-    private static boolean isInside(long position) {
-        return (position & 1) != 0;
+    private boolean isInside(int mark) {
+        return setNs(mark) == FinishedBuffer.NO_TIME;
+    }
+
+    private long setNs(int mark) {
+        return positions.getLong(mark * POSITION_BYTES + SET_NS);
     }
 
     @Override
     public boolean isReached(int mark) {
-        return closed || finished.hasEnded(sequence(positions[mark]));
+        return closed || isInside(mark) || finished.hasEnded(sequence(mark));
     }
 
     @Override
     public long elapsedNs(int from, int to) {
+        long fromNs = reachedNs(from);
+        long toNs = reachedNs(to);
+        if (fromNs == UNRESOLVED || toNs == UNRESOLVED) {
+            return UNRESOLVED;
+        }
+        return fromNs == NOT_REACHED || toNs == NOT_REACHED ? NOT_REACHED : toNs - fromNs;
+    }
+
+    private long reachedNs(int mark) {
         if (closed) {
             return UNRESOLVED;
         }
-        long after = positions[from];
-        long until = positions[to];
-        if (isInside(after) || isInside(until)) {
+        if (isInside(mark)) {
             troubles.tell(
                     Troubles.Kind.INSIDE,
-                    "a mark was set before command buffer " + sequence(isInside(after) ? after : until)
-                            + " was committed, and what is inside of a command buffer cannot be told apart");
+                    "a mark was set when a command buffer up to number " + sequence(mark)
+                            + " was not committed, and what is inside of a command buffer cannot be told apart");
             return UNRESOLVED;
         }
-        if (!finished.hasEnded(Math.max(sequence(after), sequence(until)))) {
-            return NOT_REACHED;
-        }
-        return from == to ? 0 : finished.elapsedNs(sequence(after), sequence(until));
+        return finished.hasEnded(sequence(mark)) ? finished.reachedNs(sequence(mark), setNs(mark)) : NOT_REACHED;
     }
 
     @Override

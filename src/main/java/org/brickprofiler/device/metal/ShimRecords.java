@@ -123,6 +123,12 @@ final class ShimRecords {
         return text(text);
     }
 
+    /** The text up to the first zero, or another where there is none. */
+    static String textOr(byte[] bytes, String other) {
+        String text = text(bytes);
+        return text.isEmpty() ? other : text;
+    }
+
     /** The text up to the first zero. */
     static String text(byte[] bytes) {
         int length = 0;
