@@ -58,6 +58,9 @@ int32_t fake_run(int32_t most);
 /* The same on a thread that is made for it. */
 int32_t fake_run_elsewhere(int32_t most);
 
+/* Does so many, and turns the host's clock back before their handlers are called. */
+int32_t fake_turn_back(int32_t most, int64_t ns);
+
 #pragma GCC visibility pop
 
 #endif

@@ -691,7 +691,7 @@ void fake_commit(void *buffer) {
   }
 }
 
-int32_t fake_run(int32_t most) {
+static int32_t run(int32_t most, int64_t backNs) {
   int32_t done = 0;
   @autoreleasepool {
     while (done != most) {
@@ -701,6 +701,7 @@ int32_t fake_run(int32_t most) {
         buffer = [[committed objectAtIndex:0] retain];
         [committed removeObjectAtIndex:0];
         [buffer run];
+        world.nowNs -= backNs;
       }
       pthread_mutex_unlock(&lock);
       if (buffer == nil) {
@@ -712,6 +713,14 @@ int32_t fake_run(int32_t most) {
     }
   }
   return done;
+}
+
+int32_t fake_run(int32_t most) {
+  return run(most, 0);
+}
+
+int32_t fake_turn_back(int32_t most, int64_t ns) {
+  return run(most, ns);
 }
 
 static void *runAll(void *most) {

@@ -26,7 +26,8 @@ final class BufferReader {
     private volatile boolean deviceLost;
     private volatile boolean closed;
 
-    BufferReader(long stream, int capacity, Troubles troubles) {
+    BufferReader(long stream, int capacity, boolean closed, Troubles troubles) {
+        this.closed = closed;
         this.stream = stream;
         this.capacity = capacity;
         this.troubles = troubles;
@@ -101,6 +102,10 @@ final class BufferReader {
     /** How many were pushed out of the ring of the shim, or were not handed over in time. */
     synchronized long lost() {
         return dropped + (closed ? 0 : MetalShim.lost(stream, MetalShim.LOST_BUFFERS));
+    }
+
+    boolean isClosed() {
+        return closed;
     }
 
     boolean deviceLost() {

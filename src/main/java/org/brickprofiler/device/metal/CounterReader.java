@@ -1,6 +1,5 @@
 package org.brickprofiler.device.metal;
 
-import com.sun.jna.Pointer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -24,15 +23,16 @@ final class CounterReader {
     private final List<ShimRecords.Dispatch> read = new ArrayList<>();
     private @Nullable ClockMoment first;
     private long unconverted;
-    private boolean closed;
+    private volatile boolean closed;
 
-    CounterReader(long stream, Troubles troubles) {
+    CounterReader(long stream, boolean closed, Troubles troubles) {
+        this.closed = closed;
         this.stream = stream;
         this.troubles = troubles;
     }
 
     synchronized boolean begin(CounterSampling where, int dispatches) {
-        ClockMoment now = moment();
+        ClockMoment now = closed ? null : moment();
         if (now == null) {
             return false;
         }
@@ -46,17 +46,17 @@ final class CounterReader {
     }
 
     boolean samplePass(long sequence, long passDescriptor, String operation) {
-        return isSampled(MetalShim.samplePass(stream, sequence, new Pointer(passDescriptor), operation));
+        return !closed && isSampled(MetalShim.samplePass(stream, sequence, passDescriptor, operation));
     }
 
     long beginDispatch(long sequence, long encoder, String operation) {
-        long ticket = MetalShim.beginDispatch(stream, sequence, new Pointer(encoder), operation);
-        return isSampled(ticket) ? ticket : -1;
+        long ticket = closed ? -1 : MetalShim.beginDispatch(stream, sequence, encoder, operation);
+        return !closed && isSampled(ticket) ? ticket : -1;
     }
 
     void endDispatch(long ticket, long encoder) {
-        if (ticket >= 0) {
-            isSampled(MetalShim.endDispatch(stream, ticket, new Pointer(encoder)));
+        if (ticket >= 0 && !closed) {
+            isSampled(MetalShim.endDispatch(stream, ticket, encoder));
         }
     }
 
@@ -80,24 +80,20 @@ final class CounterReader {
             return List.of();
         }
         List<FinishedDispatch> converted = new ArrayList<>(read.size());
-        ClockCorrelation clocks = correlation(first);
-        if (clocks == null) {
-            unconverted += read.size();
-        } else {
-            read.forEach(dispatch -> converted.add(convert(dispatch, clocks)));
+        ClockMoment now = moment();
+        if (now != null) {
+            try {
+                ClockCorrelation clocks = ClockCorrelation.between(first, now);
+                for (ShimRecords.Dispatch dispatch : read) {
+                    converted.add(convert(dispatch, clocks));
+                }
+            } catch (IllegalArgumentException e) {
+                troubles.tell(Troubles.Kind.CLOCKS, "the clocks of host and device do not agree: " + e.getMessage());
+            }
         }
+        unconverted += read.size() - converted.size();
         read.clear();
         return converted;
-    }
-
-    private @Nullable ClockCorrelation correlation(ClockMoment since) {
-        ClockMoment now = moment();
-        try {
-            return now == null ? null : ClockCorrelation.between(since, now);
-        } catch (IllegalArgumentException e) {
-            troubles.tell(Troubles.Kind.CLOCKS, "the clocks of host and device do not agree: " + e.getMessage());
-            return null;
-        }
     }
 
     private static FinishedDispatch convert(ShimRecords.Dispatch dispatch, ClockCorrelation clocks) {
@@ -113,11 +109,11 @@ final class CounterReader {
     }
 
     private @Nullable ClockMoment moment() {
-        if (MetalShim.sampleClocks(stream, records.memory()) != MetalShim.OK) {
+        ClockMoment moment = records.moment(stream);
+        if (moment == null) {
             troubles.tell(Troubles.Kind.CLOCKS, "the clocks could not be read: " + MetalShim.failure());
-            return null;
         }
-        return records.moment();
+        return moment;
     }
 
     synchronized long lost() {

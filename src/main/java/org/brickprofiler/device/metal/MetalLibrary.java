@@ -4,13 +4,14 @@ import com.sun.jna.FunctionMapper;
 import com.sun.jna.Library;
 import com.sun.jna.Native;
 import com.sun.jna.NativeLibrary;
+import com.sun.jna.Pointer;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Binds {@link MetalShim} to the library, by direct mapping: a call then costs a fraction of one through an interface.
@@ -29,7 +30,7 @@ final class MetalLibrary {
      * @param architecture what this virtual machine runs on
      * @return why that failed, or empty
      */
-    static Optional<String> bind(Path file, @Nullable String architecture) {
+    static Optional<String> bind(Path file, String architecture) {
         try {
             FunctionMapper names = (library, method) -> "brick_metal_" + underscored(method.getName());
             NativeLibrary library = NativeLibrary.getInstance(
@@ -50,6 +51,11 @@ final class MetalLibrary {
             return Optional.of(file + " cannot be used by this virtual machine (" + architecture + "): "
                     + e.getMessage());
         }
+    }
+
+    /** Where the bytes of a direct buffer are, as long as it is kept. */
+    static long address(ByteBuffer direct) {
+        return Pointer.nativeValue(Native.getDirectBufferPointer(direct));
     }
 
     private static String underscored(String method) {

@@ -1,11 +1,12 @@
 package org.brickprofiler.device.metal;
 
-import com.sun.jna.Pointer;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The functions of {@code native/metal-shim/brick_metal.h}, where each is documented: {@code open} is
- * {@code brick_metal_open}. They are bound by {@link MetalLibrary}, and must not be called before. Any thread.
+ * {@code brick_metal_open}. Objects of Metal's are addresses, 0 for nil; buffers are direct ones. They are bound by
+ * {@link MetalLibrary}, and must not be called before. Any thread.
  */
 final class MetalShim {
 
@@ -27,13 +28,13 @@ final class MetalShim {
 
     static native int probe(byte[] name, int nameBytes);
 
-    static native long open(@Nullable Pointer queue, int capacity);
+    static native long open(long queue, int capacity);
 
     static native int names(long stream, byte[] queue, int queueBytes, byte[] device, int deviceBytes);
 
-    static native @Nullable Pointer queue(long stream);
+    static native long queue(long stream);
 
-    static native long watch(long stream, Pointer commandBuffer, @Nullable String label);
+    static native long watch(long stream, long commandBuffer, @Nullable String label);
 
     static native int forget(long stream, long sequence);
 
@@ -42,7 +43,7 @@ final class MetalShim {
 
     static native int synchronize(long stream, int handlerMs);
 
-    static native int drain(long stream, Pointer buffers, int count);
+    static native int drain(long stream, @Nullable ByteBuffer buffers, int count);
 
     static native long lost(long stream, int what);
 
@@ -50,13 +51,13 @@ final class MetalShim {
 
     static native int sampleCounters(long stream, int point, int dispatches);
 
-    static native int samplePass(long stream, long sequence, Pointer pass, String operation);
+    static native int samplePass(long stream, long sequence, long pass, String operation);
 
-    static native long beginDispatch(long stream, long sequence, Pointer encoder, String operation);
+    static native long beginDispatch(long stream, long sequence, long encoder, String operation);
 
-    static native int endDispatch(long stream, long ticket, Pointer encoder);
+    static native int endDispatch(long stream, long ticket, long encoder);
 
-    static native int drainDispatches(long stream, Pointer dispatches, int count);
+    static native int drainDispatches(long stream, @Nullable ByteBuffer dispatches, int count);
 
-    static native int sampleClocks(long stream, Pointer moment);
+    static native int sampleClocks(long stream, @Nullable ByteBuffer moment);
 }

@@ -1,13 +1,8 @@
 package org.brickprofiler.device.metal;
 
-import com.sun.jna.Memory;
-import com.sun.jna.Pointer;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.device.MarkPool;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,18 +40,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MetalStream implements DeviceStream {
 
-    /** How many command buffers a stream keeps, unless it is told otherwise. */
-    public static final int DEFAULT_BUFFERS = 4_096;
-
     /** Instead of the number of a command buffer: it is not watched. */
     public static final long NOT_WATCHED = 0;
-
-    private static final int FIRST_MARKS = 1_024;
-    private static final int MAX_MARKS = 1 << 16;
-
-    // brick_metal_position
-    private static final int POSITION_BYTES = 16;
-    private static final int SET_NS = 8;
 
     /** How long Metal may take to call a completed handler once it said that the work is done. */
     private static final int HANDLER_MS = 1_000;
@@ -64,79 +49,59 @@ public final class MetalStream implements DeviceStream {
     private final long stream;
     private final String name;
     private final String deviceName;
+    private final int maxMarks;
     private final Troubles troubles;
-
-    /** Where the shim writes the position of each mark. Kept as long as the buffer over it is read. */
-    private final Memory marks = new Memory((long) MAX_MARKS * POSITION_BYTES);
-
-    private final ByteBuffer positions = marks.getByteBuffer(0, marks.size()).order(ByteOrder.nativeOrder());
-    private final long address = Pointer.nativeValue(marks);
-
-    private final MarkPool pool = new MarkPool(FIRST_MARKS, MAX_MARKS, (from, to) -> to);
     private final BufferReader finished;
     private final CounterReader counters;
+    /** Null where the stream was refused. */
+    private final @Nullable QueueMarks marks;
+
+    /** Why there is no stream behind this. */
+    private final @Nullable String refusal;
 
     private volatile boolean closed;
 
-    private MetalStream(long stream, int buffers, String name, String deviceName) {
+    /** A stream behind a number of the shim, or behind none where it was refused. */
+    MetalStream(
+            MetalStreamBuilder builder, long stream, @Nullable String refusal, String queueLabel, String deviceName) {
         this.stream = stream;
-        this.name = name;
-        this.deviceName = deviceName;
+        this.refusal = refusal;
+        this.closed = refusal != null;
+        this.name = builder.nameOr(queueLabel, stream);
+        this.deviceName = deviceName.isEmpty() ? "Metal device" : deviceName;
+        this.maxMarks = builder.maxMarks();
         this.troubles = new Troubles(name);
-        this.finished = new BufferReader(stream, buffers, troubles);
-        this.counters = new CounterReader(stream, troubles);
+        this.finished = new BufferReader(stream, builder.buffers(), closed, troubles);
+        this.counters = new CounterReader(stream, closed, troubles);
+        this.marks = closed ? null : new QueueMarks(stream, builder.firstMarks(), maxMarks, finished, troubles);
+        if (refusal != null) {
+            troubles.tell(Troubles.Kind.CALL, refusal);
+        }
     }
 
     // ---- opening ----
 
     /**
-     * A stream with a queue of its own on the default device; {@link #queue()} is where to commit to.
+     * A stream with a queue of its own on the default device; {@link #queue()} is where to make command buffers.
      *
-     * @return a stream, for the caller to close
-     * @throws IllegalStateException when Metal is not available, or refuses
+     * @return its builder
      */
-    public static MetalStream open() {
-        return open(null, DEFAULT_BUFFERS);
+    public static MetalStreamBuilder onDevice() {
+        return new MetalStreamBuilder(0);
     }
 
     /**
      * A stream that follows a queue of the application.
      *
      * @param commandQueue an {@code id<MTLCommandQueue>}; it is retained until the stream is closed
-     * @param buffers how many command buffers to keep: the most that are committed, or not asked for, at once; a power of
-     *     two from 2 to 65,536
-     * @return a stream, for the caller to close
-     * @throws IllegalArgumentException when the queue is null, or {@code buffers} is another number
-     * @throws IllegalStateException when Metal is not available, or refuses
+     * @return its builder
+     * @throws IllegalArgumentException when the queue is 0
      */
-    public static MetalStream attach(long commandQueue, int buffers) {
+    public static MetalStreamBuilder on(long commandQueue) {
         if (commandQueue == 0) {
-            throw new IllegalArgumentException("commandQueue must not be null");
+            throw new IllegalArgumentException("commandQueue must not be 0");
         }
-        return open(new Pointer(commandQueue), buffers);
-    }
-
-    private static MetalStream open(@Nullable Pointer queue, int buffers) {
-        if (buffers < 2 || buffers > 1 << 16 || Integer.bitCount(buffers) != 1) {
-            throw new IllegalArgumentException(buffers + " buffers: a power of two from 2 to 65536");
-        }
-        MetalSupport support = MetalSupport.probe();
-        if (!support.isAvailable()) {
-            throw new IllegalStateException(support.toString());
-        }
-        long stream = MetalShim.open(queue, buffers);
-        if (stream < 0) {
-            throw new IllegalStateException("no Metal stream: " + MetalShim.failure());
-        }
-        byte[] label = new byte[MetalShim.LABEL_BYTES];
-        byte[] device = new byte[MetalShim.LABEL_BYTES];
-        // What Metal does not tell is left empty.
-        MetalShim.names(stream, label, label.length, device, device.length);
-        return new MetalStream(
-                stream,
-                buffers,
-                ShimRecords.textOr(label, "queue " + stream),
-                ShimRecords.textOr(device, "Metal device"));
+        return new MetalStreamBuilder(commandQueue);
     }
 
     // ---- what the application does ----
@@ -147,7 +112,7 @@ public final class MetalStream implements DeviceStream {
      * @return an {@code id<MTLCommandQueue>}, valid as long as the stream is open; 0 once it is closed
      */
     public long queue() {
-        return Pointer.nativeValue(MetalShim.queue(stream));
+        return closed ? 0 : MetalShim.queue(stream);
     }
 
     /**
@@ -162,7 +127,7 @@ public final class MetalStream implements DeviceStream {
         if (closed) {
             return NOT_WATCHED;
         }
-        long sequence = MetalShim.watch(stream, new Pointer(commandBuffer), label);
+        long sequence = MetalShim.watch(stream, commandBuffer, label);
         if (sequence < 0) {
             troubles.tell(Troubles.Kind.UNWATCHED, "a command buffer is not watched: " + MetalShim.failure());
             return NOT_WATCHED;
@@ -178,7 +143,7 @@ public final class MetalStream implements DeviceStream {
      * @return false where it was committed, has ended, or is not watched
      */
     public boolean forget(long sequence) {
-        return MetalShim.forget(stream, sequence) == MetalShim.OK;
+        return !closed && MetalShim.forget(stream, sequence) == MetalShim.OK;
     }
 
     /**
@@ -230,60 +195,17 @@ public final class MetalStream implements DeviceStream {
 
     @Override
     public int mark() {
-        int mark = isUsable() ? pool.take() : NO_MARK;
-        if (mark == NO_MARK) {
-            return NO_MARK;
-        }
-        if (MetalShim.mark(stream, address + (long) mark * POSITION_BYTES) != MetalShim.OK) {
-            pool.give(mark);
-            if (!closed) {
-                troubles.tell(Troubles.Kind.MARKS, "a mark could not be set: " + MetalShim.failure());
-            }
-            return NO_MARK;
-        }
-        finished.makeRoom(sequence(mark));
-        return mark;
-    }
-
-    private long sequence(int mark) {
-        return positions.getLong(mark * POSITION_BYTES);
-    }
-
-    private boolean isInside(int mark) {
-        return setNs(mark) == FinishedBuffer.NO_TIME;
-    }
-
-    private long setNs(int mark) {
-        return positions.getLong(mark * POSITION_BYTES + SET_NS);
+        return marks != null && isUsable() ? marks.mark() : NO_MARK;
     }
 
     @Override
     public boolean isReached(int mark) {
-        return closed || isInside(mark) || finished.hasEnded(sequence(mark));
+        return closed || marks == null || marks.isReached(mark);
     }
 
     @Override
     public long elapsedNs(int from, int to) {
-        long fromNs = reachedNs(from);
-        long toNs = reachedNs(to);
-        if (fromNs == UNRESOLVED || toNs == UNRESOLVED) {
-            return UNRESOLVED;
-        }
-        return fromNs == NOT_REACHED || toNs == NOT_REACHED ? NOT_REACHED : toNs - fromNs;
-    }
-
-    private long reachedNs(int mark) {
-        if (closed) {
-            return UNRESOLVED;
-        }
-        if (isInside(mark)) {
-            troubles.tell(
-                    Troubles.Kind.INSIDE,
-                    "a mark was set when a command buffer up to number " + sequence(mark)
-                            + " was not committed, and what is inside of a command buffer cannot be told apart");
-            return UNRESOLVED;
-        }
-        return finished.hasEnded(sequence(mark)) ? finished.reachedNs(sequence(mark), setNs(mark)) : NOT_REACHED;
+        return closed || marks == null ? UNRESOLVED : marks.elapsedNs(from, to);
     }
 
     @Override
@@ -301,12 +223,14 @@ public final class MetalStream implements DeviceStream {
 
     @Override
     public void release(int mark) {
-        pool.give(mark);
+        if (marks != null) {
+            marks.release(mark);
+        }
     }
 
     @Override
     public int maxMarks() {
-        return MAX_MARKS;
+        return maxMarks;
     }
 
     // ---- what has ended ----
@@ -396,14 +320,16 @@ public final class MetalStream implements DeviceStream {
 
     @Override
     public Optional<String> failure() {
-        return closed ? Optional.of("the stream is closed") : troubles.latest();
+        return closed && refusal == null ? Optional.of("the stream is closed") : troubles.latest();
     }
 
     @Override
     public void close() {
-        finished.close();
-        counters.close();
-        closed = true;
-        MetalShim.close(stream);
+        if (!closed) {
+            finished.close();
+            counters.close();
+            closed = true;
+            MetalShim.close(stream);
+        }
     }
 }

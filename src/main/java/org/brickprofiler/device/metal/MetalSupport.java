@@ -39,29 +39,30 @@ public final class MetalSupport {
     public static synchronized MetalSupport probe() {
         MetalSupport result = probed;
         if (result == null) {
-            result = probe(System::getProperty);
+            result = probe(name -> Optional.ofNullable(System.getProperty(name)));
             probed = result;
         }
         return result;
     }
 
     /** Looks anew. */
-    static MetalSupport probe(Function<String, @Nullable String> properties) {
-        String named = properties.apply(PROPERTY);
-        String system = String.valueOf(properties.apply("os.name"));
-        if (named == null && !system.startsWith("Mac")) {
+    static MetalSupport probe(Function<String, Optional<String>> properties) {
+        Optional<String> named = properties.apply(PROPERTY);
+        String system = properties.apply("os.name").orElse("an unnamed system");
+        if (named.isEmpty() && !system.startsWith("Mac")) {
             return missing("not macOS: " + system);
         }
-        Optional<Path> file = named == null ? inFolders(properties.apply("java.library.path")) : file(named);
+        Optional<Path> file = named.isPresent()
+                ? file(named.get())
+                : properties.apply("java.library.path").flatMap(MetalSupport::inFolders);
         if (file.isEmpty()) {
-            String library = System.mapLibraryName(NAME);
             return missing("no library: "
-                    + (named == null
-                            ? library + " is not in java.library.path, and " + PROPERTY + " is not set"
-                            : named + " is no file"));
+                    + named.map(name -> name + " is no file")
+                            .orElseGet(() -> System.mapLibraryName(NAME) + " is not in java.library.path, and "
+                                    + PROPERTY + " is not set"));
         }
         try {
-            return MetalLibrary.bind(file.get(), properties.apply("os.arch"))
+            return MetalLibrary.bind(file.get(), properties.apply("os.arch").orElse("of an unnamed kind"))
                     .map(MetalSupport::missing)
                     .orElseGet(MetalSupport::ofDevice);
         } catch (LinkageError e) {
@@ -69,13 +70,11 @@ public final class MetalSupport {
         }
     }
 
-    private static Optional<Path> inFolders(@Nullable String folders) {
-        return folders == null
-                ? Optional.empty()
-                : Arrays.stream(folders.split(File.pathSeparator, -1))
-                        .map(folder -> folder + File.separator + System.mapLibraryName(NAME))
-                        .flatMap(library -> file(library).stream())
-                        .findFirst();
+    private static Optional<Path> inFolders(String folders) {
+        return Arrays.stream(folders.split(File.pathSeparator, -1))
+                .map(folder -> folder + File.separator + System.mapLibraryName(NAME))
+                .flatMap(library -> file(library).stream())
+                .findFirst();
     }
 
     private static Optional<Path> file(String name) {

@@ -2,15 +2,15 @@ package org.brickprofiler.device.metal;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.sun.jna.Memory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.function.Consumer;
 import org.brickprofiler.device.ClockMoment;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what the shim copies out: its structures, field by field. Owns the memory that they are copied to; one thread at
- * a time.
+ * Reads what the shim copies out: its structures, field by field. Owns the bytes that they are copied to; one thread at a
+ * time.
  */
 final class ShimRecords {
 
@@ -42,10 +42,9 @@ final class ShimRecords {
     /** The statuses of the shim, which begin at 1. */
     private static final FinishedBuffer.Outcome[] OUTCOMES = FinishedBuffer.Outcome.values();
 
-    /** Kept as long as the bytes are read: they are its. */
-    private final Memory memory = new Memory((long) BATCH * DISPATCH_BYTES);
+    private final ByteBuffer bytes =
+            ByteBuffer.allocateDirect(BATCH * DISPATCH_BYTES).order(ByteOrder.nativeOrder());
 
-    private final ByteBuffer bytes = memory.getByteBuffer(0, memory.size()).order(ByteOrder.nativeOrder());
     private final byte[] text = new byte[MetalShim.LABEL_BYTES];
 
     /** A dispatch as the device timed it. */
@@ -60,7 +59,7 @@ final class ShimRecords {
         int total = 0;
         int count;
         do {
-            count = MetalShim.drain(stream, memory, BATCH);
+            count = MetalShim.drain(stream, bytes, BATCH);
             for (int at = 0; at < count; at++) {
                 consumer.accept(buffer(at * BUFFER_BYTES));
             }
@@ -90,7 +89,7 @@ final class ShimRecords {
         int total = 0;
         int count;
         do {
-            count = MetalShim.drainDispatches(stream, memory, BATCH);
+            count = MetalShim.drainDispatches(stream, bytes, BATCH);
             for (int at = 0; at < count; at++) {
                 consumer.accept(dispatch(at * DISPATCH_BYTES));
             }
@@ -109,24 +108,16 @@ final class ShimRecords {
                 bytes.getLong(at + END_TICKS));
     }
 
-    /** The moment that {@link MetalShim#sampleClocks} wrote to {@link #memory()}. */
-    ClockMoment moment() {
-        return new ClockMoment(bytes.getLong(0), bytes.getLong(HOST_AFTER), bytes.getLong(DEVICE_TICKS));
-    }
-
-    Memory memory() {
-        return memory;
+    /** Reads both clocks; null where that failed. */
+    @Nullable ClockMoment moment(long stream) {
+        return MetalShim.sampleClocks(stream, bytes) == MetalShim.OK
+                ? new ClockMoment(bytes.getLong(0), bytes.getLong(HOST_AFTER), bytes.getLong(DEVICE_TICKS))
+                : null;
     }
 
     private String label(int at) {
         bytes.get(at, text);
         return text(text);
-    }
-
-    /** The text up to the first zero, or another where there is none. */
-    static String textOr(byte[] bytes, String other) {
-        String text = text(bytes);
-        return text.isEmpty() ? other : text;
     }
 
     /** The text up to the first zero. */

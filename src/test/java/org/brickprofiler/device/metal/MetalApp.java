@@ -15,7 +15,7 @@ final class MetalApp implements AutoCloseable {
     }
 
     MetalApp(int buffers) {
-        stream = MetalStream.attach(Pointer.nativeValue(queue), buffers);
+        stream = MetalStream.on(Pointer.nativeValue(queue)).buffers(buffers).open();
     }
 
     MetalStream stream() {

@@ -54,7 +54,7 @@ final class MetalStreamTest {
     @Test
     void makesAQueueOfItsOwn() {
         int live = SimulatedMetal.live();
-        try (MetalStream own = MetalStream.open()) {
+        try (MetalStream own = MetalStream.onDevice().open()) {
             assertThat(own.name()).isNotEqualTo("decode").isNotBlank();
             Pointer buffer = SimulatedMetal.bufferNew(new Pointer(own.queue()), "own");
             int before = own.mark();
@@ -73,13 +73,13 @@ final class MetalStreamTest {
     @ValueSource(ints = {-1, 0, 1, 3, 100, 131_072})
     void refusesARingOfAnotherSize(int buffers) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> MetalStream.attach(Pointer.nativeValue(app.queue()), buffers))
+                .isThrownBy(() -> MetalStream.onDevice().buffers(buffers))
                 .withMessageContaining(String.valueOf(buffers));
     }
 
     @Test
     void refusesNoQueue() {
-        assertThatIllegalArgumentException().isThrownBy(() -> MetalStream.attach(0, 64));
+        assertThatIllegalArgumentException().isThrownBy(() -> MetalStream.on(0));
     }
 
     // ---- marks ----
@@ -336,6 +336,15 @@ final class MetalStreamTest {
         assertThat(stream.watch(Pointer.nativeValue(app.queue()), null)).isEqualTo(MetalStream.NOT_WATCHED);
         assertThat(stream.queue()).isZero();
         assertThat(stream.lostBuffers()).isZero();
+    }
+
+    @Test
+    void letsGoOfACommandBufferThatIsNeverCommitted() {
+        MetalApp.Buffer open = app.begin("open");
+        stream.close();
+        SimulatedMetal.release(open.pointer());
+        // The end of the test finds what is still alive.
+        assertThat(stream.isReached(0)).isTrue();
     }
 
     @Test

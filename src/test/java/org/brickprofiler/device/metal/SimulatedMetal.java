@@ -124,4 +124,6 @@ final class SimulatedMetal {
     static native int run(int most);
 
     static native int runElsewhere(int most);
+
+    static native int turnBack(int most, long ns);
 }
