@@ -1,6 +1,4 @@
 /* The device's counters: which samples belong to which dispatch, and what they said. */
-#include <pthread.h>
-
 #include "brick_internal.h"
 
 enum { FREE, WAITING, READING, DONE };

@@ -2,6 +2,13 @@
 #ifndef BRICK_INTERNAL_H
 #define BRICK_INTERNAL_H
 
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
 

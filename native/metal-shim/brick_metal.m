@@ -1,7 +1,4 @@
 /* The C border: numbers for streams, checks of arguments, and the place where exceptions end. See brick_metal.h. */
-#include <pthread.h>
-#include <time.h>
-
 #include "brick_internal.h"
 
 enum { MOST_STREAMS = 256 };

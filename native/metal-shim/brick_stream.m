@@ -5,10 +5,7 @@
  * A number's place is its remainder by the capacity. The place is taken over when a number higher by the capacity is
  * watched; if nobody drained what was there, it is lost, and a handler that comes later finds another number and goes.
  */
-#include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include <time.h>
 
 #include "brick_internal.h"
 
