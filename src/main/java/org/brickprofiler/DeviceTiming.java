@@ -6,6 +6,7 @@ import java.util.Map;
 import org.brickprofiler.device.DeviceRecorder;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.MarkToken;
+import org.brickprofiler.device.StreamTracing;
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.TableRegistry;
@@ -24,15 +25,23 @@ final class DeviceTiming extends BrickTiming {
 
     /** A timing. By its supertype, so that whoever calls this is verified without loading the class. */
     static BrickTiming of(
-            NanoClock clock, NameTable names, TableRegistry registry, Map<String, DeviceStream> streams) {
-        return new DeviceTiming(clock, names, registry, streams);
+            NanoClock clock,
+            NameTable names,
+            TableRegistry registry,
+            Map<String, DeviceStream> streams,
+            StreamTracing tracing) {
+        return new DeviceTiming(clock, names, registry, streams, tracing);
     }
 
     private DeviceTiming(
-            NanoClock clock, NameTable names, TableRegistry registry, Map<String, DeviceStream> streams) {
+            NanoClock clock,
+            NameTable names,
+            TableRegistry registry,
+            Map<String, DeviceStream> streams,
+            StreamTracing tracing) {
         super(clock, names, registry);
         this.streamNames = List.copyOf(streams.keySet());
-        this.device = new DeviceRecorder(clock, registry, new ArrayList<>(streams.values()));
+        this.device = new DeviceRecorder(clock, registry, new ArrayList<>(streams.values()), tracing);
     }
 
     /** The number of a stream. */

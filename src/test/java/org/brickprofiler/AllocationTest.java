@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.device.HostStream;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
+import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -124,6 +125,10 @@ final class AllocationTest {
         private final int[] keys = new int[BRICKS];
         private final BrickProfiler device =
                 BrickProfiler.builder().deviceStream(new HostStream()).build();
+        private final BrickProfiler traced = BrickProfiler.builder()
+                .deviceStream(new HostStream())
+                .tracing(TraceRecorder.builder().threadCapacity(1_000).build())
+                .build();
         private final BrickStream stream;
         private int turn;
         private int sinceEnd;
@@ -135,6 +140,7 @@ final class AllocationTest {
             sequential.enable();
             tiles.enable();
             device.enable();
+            traced.enable();
             stream = device.stream("host");
             for (int i = 0; i < BRICKS; i++) {
                 names[i] = "custom-" + i;
@@ -166,6 +172,7 @@ final class AllocationTest {
             paths.put("deferred, literal", () -> passPart(on));
             paths.put("deferred, sequential", () -> passPart(sequential));
             paths.put("device, start and stop", () -> devicePassPart(device.startBrick(ids[next()])));
+            paths.put("device, on a timeline", this::tracedPassPart);
             paths.put("device, by stream", () -> devicePassPart(stream.startBrick(ids[next()])));
             paths.put("device, lap", this::deviceLap);
             paths.put("device, deferred", this::deviceDeferred);
@@ -182,6 +189,13 @@ final class AllocationTest {
         private void devicePassPart(long started) {
             device.stopBrick(started, 1);
             endDevicePass();
+        }
+
+        private void tracedPassPart() {
+            traced.stopBrick(traced.startBrick(ids[next()]), 1);
+            if (turn == 0) {
+                traced.endPass();
+            }
         }
 
         private void deviceLap() {

@@ -8,6 +8,8 @@ import java.util.function.Supplier;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.PendingConsumer;
 import org.brickprofiler.record.StatSums;
+import org.brickprofiler.record.StreamPlace;
+import org.brickprofiler.record.StreamSpans;
 import org.brickprofiler.record.TableRegistry;
 import org.brickprofiler.record.TimerToken;
 
@@ -66,14 +68,38 @@ public final class DeviceRecorder {
      * @throws IllegalArgumentException when there are none or more than {@link #MAX_STREAMS}
      */
     public DeviceRecorder(NanoClock clock, TableRegistry bricks, List<DeviceStream> streams) {
+        this(clock, bricks, streams, StreamTracing.NONE);
+    }
+
+    /**
+     * A recorder whose samples may be wanted as spans, too: the launch on the line of the thread that stopped the timer,
+     * the device's work where the tracing says.
+     *
+     * @param clock the host's clock
+     * @param bricks where device times go, and launches
+     * @param streams the streams, the first of which is the one that bricks go to unless they name another
+     * @param tracing who wants them; asked once for each stream
+     * @throws IllegalArgumentException when there are none or more than {@link #MAX_STREAMS}
+     */
+    public DeviceRecorder(
+            NanoClock clock, TableRegistry bricks, List<DeviceStream> streams, StreamTracing tracing) {
         if (streams.isEmpty() || streams.size() > MAX_STREAMS) {
             throw new IllegalArgumentException(streams.size() + " device streams: 1 to " + MAX_STREAMS);
         }
         this.bricks = bricks;
         this.launches = new TableRegistry(0, false);
         this.streams = new MarkedStream[streams.size()];
-        Arrays.setAll(this.streams, i -> new MarkedStream(streams.get(i), clock, i));
+        Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, tracing));
         streams.forEach(stream -> stream.beforeClose(this::poll));
+    }
+
+    private MarkedStream marked(NanoClock clock, DeviceStream stream, int index, StreamTracing tracing) {
+        StreamPlace place = new StreamPlace(
+                stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), index);
+        StreamSpans spans = tracing.of(place, () -> whileQuiet(() -> place));
+        return spans == null
+                ? new MarkedStream(stream, clock, index)
+                : TracedStream.of(stream, clock, index, bricks, spans);
     }
 
     // ---- the hot path ----
@@ -104,6 +130,7 @@ public final class DeviceRecorder {
             return NO_TIME;
         }
         int end = mark(marked, 1);
+        marked.stopped(timer, end);
         if (end == DeviceStream.NO_MARK) {
             queue(timer, NO_END, elements);
             return NO_TIME;
@@ -129,6 +156,7 @@ public final class DeviceRecorder {
         boolean running = isRunning(marked, timer);
         int mark = mark(marked, running ? 2 : 1);
         if (running) {
+            marked.stopped(timer, mark);
             // Where the queue refuses, the mark is held once too often; it is reclaimed when marks run out.
             queue(timer, mark == DeviceStream.NO_MARK ? NO_END : mark, elements);
         } else {
@@ -149,6 +177,7 @@ public final class DeviceRecorder {
     public void endSince(int key, int stream, long sinceNs, long elements) {
         MarkedStream marked = streams[stream];
         int mark = mark(marked, 1);
+        marked.endedSince(key, sinceNs, mark);
         if (mark == DeviceStream.NO_MARK) {
             unresolved.incrementAndGet(key);
             return;

@@ -46,6 +46,15 @@ public interface DeviceStream extends AutoCloseable {
     int deviceIndex();
 
     /**
+     * How the device is reached.
+     *
+     * @return {@code CUDA} or {@code METAL}; {@code CPU} unless overridden
+     */
+    default String backend() {
+        return "CPU";
+    }
+
+    /**
      * Sets a mark at the end of the queue. Waits for nothing, allocates nothing unless the pool grows.
      *
      * @return the mark, from 0 to below {@link #maxMarks()}; {@link #NO_MARK} where none is left or the queue refused

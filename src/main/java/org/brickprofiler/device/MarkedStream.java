@@ -16,16 +16,20 @@ import org.slf4j.LoggerFactory;
  * A mark belongs to the thread that set it, until the token or the sample that names it is handed on. Its generation is
  * written last, with release, and read first, with acquire: a thread that finds the generation of a token also finds the
  * rest as it was written with it. A sample reaches the resolving thread through a queue that orders in the same way.
+ *
+ * <p>Nobody wants spans of this one: as long as no {@link TracedStream} was made, compiled code holds nothing of them.
  */
-final class MarkedStream {
+class MarkedStream {
 
     private static final Logger LOG = LoggerFactory.getLogger(MarkedStream.class);
 
     private static final VarHandle GENERATION = MethodHandles.arrayElementVarHandle(int[].class);
     private static final int FIRST_SAMPLES = 256;
 
+    final NanoClock clock;
+    final MarkChain chain;
+
     private final DeviceStream stream;
-    private final NanoClock clock;
     private final int index;
 
     // By mark.
@@ -52,7 +56,6 @@ final class MarkedStream {
     private int[] ends = new int[FIRST_SAMPLES];
     private long[] elements = new long[FIRST_SAMPLES];
 
-    private final MarkChain chain;
     private int counted = DeviceStream.NO_MARK;
     private int reclaimedInPass = -1;
     private boolean exhaustionTold;
@@ -97,9 +100,20 @@ final class MarkedStream {
         chain = new MarkChain(stream, setNs, passes);
     }
 
-    DeviceStream stream() {
+    final DeviceStream stream() {
         return stream;
     }
+
+    // ---- spans ----
+
+    /** The calling thread has stopped a timer that runs, at a mark or {@link DeviceStream#NO_MARK}, and not queued it. */
+    void stopped(long timer, int end) {}
+
+    /** The calling thread has ended a sample without a mark at its start, in the same way. */
+    void endedSince(int key, long sinceNs, int end) {}
+
+    /** A sample has its time; the chain says where it lies. */
+    void timed(int key, long launchNs, int end, long elapsedNs, long elementCount) {}
 
     // ---- any thread ----
 
@@ -109,7 +123,7 @@ final class MarkedStream {
      * @param holderCount how many do
      * @return the mark, or {@link DeviceStream#NO_MARK}
      */
-    int mark(int holderCount) {
+    final int mark(int holderCount) {
         long nowNs = clock.nanoTime();
         int mark = stream.mark();
         if (mark != DeviceStream.NO_MARK) {
@@ -122,30 +136,30 @@ final class MarkedStream {
     }
 
     /** The timer of a brick that begins at a mark, which the calling thread has just set. */
-    long token(int key, int mark) {
+    final long token(int key, int mark) {
         return mark == DeviceStream.NO_MARK
                 ? MarkToken.device(key, index, 0, MarkToken.NO_GENERATION)
                 : MarkToken.device(key, index, mark, generations[mark]);
     }
 
     /** Whether a token's mark is still the one that it was made for. */
-    boolean isCurrent(long token) {
+    final boolean isCurrent(long token) {
         return MarkToken.generation(token) == (int) GENERATION.getAcquire(generations, MarkToken.mark(token));
     }
 
     /** Gives a mark back that the calling thread has just set and nobody will ask for. */
-    void giveUp(int mark) {
+    final void giveUp(int mark) {
         holders[mark] = 0;
         free(mark);
     }
 
     /** The host's clock when a mark was set. */
-    long setNs(int mark) {
+    final long setNs(int mark) {
         return setNs[mark];
     }
 
     /** Notes when the host began the sample that ends at a mark and has no other. */
-    void since(int mark, long startNs) {
+    final void since(int mark, long startNs) {
         sinceNs[mark] = startNs;
     }
 
@@ -161,7 +175,7 @@ final class MarkedStream {
      * @param elementCount elements it processed
      * @return whether it was taken
      */
-    boolean addIfCurrent(int key, int start, int generation, int end, long elementCount) {
+    final boolean addIfCurrent(int key, int start, int generation, int end, long elementCount) {
         if (!isCurrent(start, generation)) {
             letGo(end);
             return false;
@@ -186,7 +200,7 @@ final class MarkedStream {
      *
      * @return false: there is no sample
      */
-    boolean letGoIfCurrent(int start, int generation) {
+    final boolean letGoIfCurrent(int start, int generation) {
         if (isCurrent(start, generation)) {
             letGo(start);
         }
@@ -198,7 +212,7 @@ final class MarkedStream {
     }
 
     /** How many samples the device may not have done. */
-    int pendingCount() {
+    final int pendingCount() {
         return size - settled;
     }
 
@@ -206,7 +220,7 @@ final class MarkedStream {
      * Waits until every sample has its time. They are told later, at {@link #tellSettled} or at the next wait: asking for
      * their times takes the host's, which is better spent while the device has work again.
      */
-    void await(Results results) {
+    final void await(Results results) {
         if (size == settled) {
             return;
         }
@@ -223,13 +237,13 @@ final class MarkedStream {
     }
 
     /** Tells the samples that were waited for. */
-    void tellSettled(Results results) {
+    final void tellSettled(Results results) {
         resolve(settled, settledAtNs, settledByWaiting, results);
         settled = 0;
     }
 
     /** Tells the samples that have their time, without waiting. */
-    void poll(Results results) {
+    final void poll(Results results) {
         tellSettled(results);
         int reached = stream.isUsable() ? moveReachedToFront() : size;
         resolve(reached, clock.nanoTime(), false, results);
@@ -304,9 +318,10 @@ final class MarkedStream {
             return;
         }
         samples++;
-        long launchNs = setNs[end] - (marked ? setNs[start] : sinceNs[end]);
+        long launchedNs = marked ? setNs[start] : sinceNs[end];
         long atNs = chain.isUnbroken() ? chain.hostNs(end) : setNs[end];
-        results.resolved(keys[i], elapsedNs, Math.max(0, launchNs), atNs, elements[i]);
+        results.resolved(keys[i], elapsedNs, Math.max(0, setNs[end] - launchedNs), atNs, elements[i]);
+        timed(keys[i], launchedNs, end, elapsedNs, elements[i]);
     }
 
     private void addUp() {
@@ -356,7 +371,7 @@ final class MarkedStream {
 
     /** A pass ends: the time until the next one is nobody's. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread at a time
-    void endPass() {
+    final void endPass() {
         if (size == 0) {
             forgetCounted();
         }
@@ -364,7 +379,7 @@ final class MarkedStream {
     }
 
     /** Forgets the samples that wait. */
-    void discard() {
+    final void discard() {
         for (int i = 0; i < size; i++) {
             if (starts[i] != ends[i]) {
                 letGo(starts[i]);
@@ -380,7 +395,7 @@ final class MarkedStream {
      * Takes marks back from timers that were never stopped, where no mark is left: from those that were started two
      * passes ago or earlier. Where one of them is stopped after all, its sample is unresolved.
      */
-    void reclaim() {
+    final void reclaim() {
         int now = pass;
         if (reclaimedInPass == now) {
             return;
@@ -413,7 +428,7 @@ final class MarkedStream {
 
     // ---- totals ----
 
-    StreamTotals totals() {
+    final StreamTotals totals() {
         return new StreamTotals(
                 stream.name(),
                 stream.deviceName(),
@@ -426,7 +441,7 @@ final class MarkedStream {
                 stream.failure());
     }
 
-    void resetTotals() {
+    final void resetTotals() {
         samples = 0;
         busyNs = 0;
         idleNs = 0;

@@ -1,6 +1,7 @@
 package org.brickprofiler.trace.read;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
 
@@ -31,6 +32,9 @@ final class EventColumns {
     private final IntLongHashMap deviceNs = new IntLongHashMap();
     private final IntLongHashMap flowsOut = new IntLongHashMap();
     private final IntLongHashMap flowsIn = new IntLongHashMap();
+    /** Which spans are samples that a device timed. */
+    private final BitSet deviceSamples = new BitSet();
+
     private int size;
 
     /** Some thousand events one after the other. */
@@ -124,6 +128,10 @@ final class EventColumns {
         deviceNs.put(event, ns);
     }
 
+    void setDeviceSample(int event) {
+        deviceSamples.set(event);
+    }
+
     /** A flow leads from one span to another. */
     void tie(int from, int to, long flow) {
         flowsOut.put(from, flow);
@@ -188,6 +196,10 @@ final class EventColumns {
 
     long deviceNs(int event) {
         return deviceNs.getIfAbsent(event, -1);
+    }
+
+    boolean isDeviceSample(int event) {
+        return deviceSamples.get(event);
     }
 
     long flowOut(int event) {

@@ -130,6 +130,7 @@ final class EventParser {
                 }
                 case OwnTrace.CATEGORY -> event.ownCategory = Names.bounded(scalar(argument));
                 case OwnTrace.ELEMENTS -> event.elements = Math.max(RawEvent.NO_ELEMENTS, bytes(argument));
+                case OwnTrace.SAMPLE -> event.isDeviceSample = bytes(argument) == 1;
                 case OwnTrace.DEVICE -> event.onDevice = true;
                 default -> {
                     // A rule may look at it.

@@ -7,7 +7,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.trace.SpanName;
-import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.write.ChromeWriter;
 import org.brickprofiler.trace.write.PerfettoWriter;
 import org.jspecify.annotations.Nullable;
 
@@ -25,12 +25,12 @@ final class OwnTrace {
     static final String DERIVED = "derived";
 
     /** The producers of Chrome traces whose arguments are understood. */
-    static final List<String> CHROME = List.of(TraceInfo.PRODUCER);
+    static final List<String> CHROME = List.of(ChromeWriter.PRODUCER);
 
     /** The same of Perfetto traces; those of the second leave out what goes without saying. */
-    static final List<String> PERFETTO = List.of(TraceInfo.PRODUCER, PerfettoWriter.PRODUCER);
+    static final List<String> PERFETTO = List.of("brick-profiler 1", PerfettoWriter.PRODUCER);
 
-    private static final String NAME = TraceInfo.PRODUCER.substring(0, TraceInfo.PRODUCER.indexOf(' ') + 1);
+    private static final String NAME = "brick-profiler ";
 
     private static final Map<String, BrickCategory> CATEGORIES = Arrays.stream(BrickCategory.values())
             .collect(Collectors.toUnmodifiableMap(BrickCategory::displayName, Function.identity()));
@@ -49,13 +49,13 @@ final class OwnTrace {
 
     /**
      * What a slice is: a brick has a brick's category and elements, which nothing that an application adds has, and
-     * lies on the host.
+     * lies on the host, or on the device that timed it.
      */
     static SliceKind kind(RawEvent event) {
         if (isStep(event)) {
             return SliceKind.ANNOTATION;
         }
-        if (event.onDevice) {
+        if (event.onDevice && !event.isDeviceSample) {
             return SliceKind.OF_DEVICE;
         }
         return event.elements >= 0 && category(event) != null ? SliceKind.BRICK : SliceKind.NO_BRICK;

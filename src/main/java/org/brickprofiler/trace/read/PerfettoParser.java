@@ -153,7 +153,10 @@ final class PerfettoParser {
         switch (key) {
             case "bytes" -> event.bytes = isCount ? annotation.whole() : RawEvent.MALFORMED_BYTES;
             case OwnTrace.ELEMENTS -> event.elements = isCount ? annotation.whole() : RawEvent.NO_ELEMENTS;
-            case OwnTrace.SAMPLE -> event.elements = RawEvent.NO_ELEMENTS;
+            case OwnTrace.SAMPLE -> {
+                event.isDeviceSample = annotation.isWhole() && annotation.whole() == 1;
+                event.elements = event.isDeviceSample ? event.elements : RawEvent.NO_ELEMENTS;
+            }
             case OwnTrace.DEVICE -> event.onDevice = true;
             case OwnTrace.DROPPED -> {
                 if (event.phase == 'i' && isCount) {

@@ -48,6 +48,8 @@ final class RawEvent {
     long elements;
     /** Whether it is told to have run on a device, where this library wrote the trace. */
     boolean onDevice;
+    /** Whether what ran there is told to be the sample of a brick. */
+    boolean isDeviceSample;
     long offset;
     int keys;
     boolean repeatedKey;
@@ -73,6 +75,7 @@ final class RawEvent {
         bytes = NO_BYTES;
         elements = NO_ELEMENTS;
         onDevice = false;
+        isDeviceSample = false;
         offset = atOffset;
         keys = 0;
         repeatedKey = false;

@@ -87,6 +87,11 @@ final class ReadTimeline implements Timeline {
         }
 
         @Override
+        public boolean isDeviceSample() {
+            return events.isDeviceSample(event);
+        }
+
+        @Override
         public int layer() {
             return events.layer(event);
         }

@@ -145,6 +145,9 @@ final class TimelineCollector implements EventSink {
         if (deviceNs >= 0) {
             events.setDeviceNs(number, deviceNs);
         }
+        if (head.isOwn() && event.isDeviceSample) {
+            events.setDeviceSample(number);
+        }
         event.flowsOut.forEach(flow -> flows.begin(Long.toString(flow), number, row, event.startNs));
         event.flowsIn.forEach(flow -> flows.end(Long.toString(flow), number, row, event.startNs));
         arguments.countLosses(event);

@@ -102,6 +102,9 @@ final class ChromeEvents implements TimelineVisitor {
         out.ascii(", \"dur\": ").micros(endNs - startNs);
         out.ascii(", \"args\": {\"category\": ").raw(names.category(name));
         writeArgument(", \"elements\": ", span.elements());
+        if (names.isOwn() && span.isDeviceSample()) {
+            out.ascii(", \"sample\": 1");
+        }
         writeArgument(", \"layer\": ", span.layer());
         writeArgument(", \"device_ns\": ", span.deviceNs());
         if (onDevice) {

@@ -27,7 +27,7 @@ final class ChromeHeader {
     void writeHead(long baseNs) {
         out.ascii("{\n  \"schemaVersion\": 1,\n");
         if (origin == Origin.OWN) {
-            out.ascii("  \"producer\": ").string(TraceInfo.PRODUCER).ascii(",\n");
+            out.ascii("  \"producer\": ").string(ChromeWriter.PRODUCER).ascii(",\n");
         }
         out.ascii("  \"deviceProperties\": [");
         for (int i = 0; i < info.devices().size(); i++) {

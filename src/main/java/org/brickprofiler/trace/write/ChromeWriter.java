@@ -31,14 +31,21 @@ import org.brickprofiler.trace.Track;
  *       carries {@code "derived": true}.
  *   <li>Spans that overlap without nesting go on further rows, named {@code (lane 2)} and so on. A span that ends
  *       before it starts ends where it starts. Values of counters that are no finite number are left out.
- *   <li>The key {@code producer}, before the events, is {@link TraceInfo#PRODUCER}. A span on a thread whose category
- *       is a brick's and that has {@code elements} is a sample of that brick.
+ *   <li>The key {@code producer}, before the events, is {@link #PRODUCER}. A span on a thread whose category is a
+ *       brick's and that has {@code elements} is a sample of that brick, and so is one on a device that also has
+ *       {@code sample}, 1.
  *   <li>A timeline that {@linkplain Origin#OTHER another program} recorded has no such key. Its spans keep their own
  *       categories and names, and a span that a flow leaves is the launch itself.
  *   <li>Dropped spans are told by the key {@code droppedSpans}, and beside the processes' names.
  * </ul>
  */
 public final class ChromeWriter {
+
+    /**
+     * What a file calls the program that wrote it, and the meaning of its categories and arguments: a name, a blank and
+     * the number of the meaning. {@code TraceReader} knows a file by it.
+     */
+    public static final String PRODUCER = "brick-profiler 1";
 
     private ChromeWriter() {}
 

@@ -129,6 +129,9 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         int event = openEvent(TYPE_BEGIN, lane);
         writeName(name);
         writeElements(span.elements(), isOwn && names.isBrick(name));
+        if (isOwn && span.isDeviceSample()) {
+            annotate(SAMPLE_IID, 1);
+        }
         writeLayer(span.layer(), isOwn ? lanes.layerAround(lane) : SpanLanes.NO_LAYER);
         annotateKnown(DEVICE_NS_IID, span.deviceNs());
         annotateKnown(DEVICE_IID, device);
@@ -257,7 +260,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         out.varint(EVENT_CATEGORY_IIDS, names.categoryIid(name));
     }
 
-    /** Without a word, a span of a brick's category is a sample of one element, and another has none. */
+    /** Without a word, a span of a brick's category has one element and is a sample, and another has none. */
     private void writeElements(long elements, boolean isBrick) {
         if (isBrick && elements < 0) {
             annotate(SAMPLE_IID, 0);

@@ -25,7 +25,7 @@ import org.brickprofiler.trace.Track;
  *       where the number is not known, and the span therefore is no sample, it has the annotation {@code sample}, 0.
  *   <li>The first label of the process is {@link #PRODUCER}. A span of a device has the debug annotation
  *       {@code device}, the device's number. A span without it, whose category is a brick's and whose elements are
- *       known, is a sample of that brick.
+ *       known, is a sample of that brick, and so is one of a device that also has {@code sample}, 1.
  *   <li>A timeline that {@linkplain Origin#OTHER another program} recorded gets no such label, and has all its
  *       annotations.
  *   <li>Dropped spans are told beside the process's name, and by an instant {@code dropped spans} at the beginning.
@@ -35,7 +35,7 @@ public final class PerfettoWriter {
 
     /**
      * What a file calls the program that wrote it, and the meaning of its categories and annotations. In files of the
-     * number 1 ({@link TraceInfo#PRODUCER}), which had no word for what goes without saying, nothing was left out.
+     * number 1 ({@code brick-profiler 1}), which had no word for what goes without saying, nothing was left out.
      */
     public static final String PRODUCER = "brick-profiler 2";
 

@@ -111,6 +111,11 @@ public final class ManySpans implements Timeline, Span {
     }
 
     @Override
+    public boolean isDeviceSample() {
+        return false;
+    }
+
+    @Override
     public int layer() {
         return detailed ? (int) (index / BRICKS % LAYERS) : -1;
     }

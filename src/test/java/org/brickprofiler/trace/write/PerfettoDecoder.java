@@ -178,7 +178,7 @@ final class PerfettoDecoder {
     private void complete(Decoded slice, @Nullable Decoded around) {
         Map<String, Long> all = slice.annotations();
         if (isOwn) {
-            if (BRICKS.contains(slice.category()) && all.remove("sample") == null) {
+            if (BRICKS.contains(slice.category()) && !all.remove("sample", 0L)) {
                 all.putIfAbsent("elements", 1L);
             }
             if (around != null && around.annotations().containsKey("layer")) {

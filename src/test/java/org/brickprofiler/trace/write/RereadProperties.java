@@ -45,7 +45,7 @@ final class RereadProperties {
         return told.category().equals(SpanName.STEP) && told.what().equals("span")
                 ? new Told(
                         told.track(), told.what(), "", told.category(), told.startNs(), told.endNs(), told.elements(),
-                        told.layer(), told.deviceNs(), told.value())
+                        told.layer(), told.deviceNs(), told.isDeviceSample(), told.value())
                 : told;
     }
 

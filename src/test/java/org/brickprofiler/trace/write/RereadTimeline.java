@@ -29,6 +29,7 @@ record RereadTimeline(List<Told> events, Map<Told, List<Told>> flows) {
             long elements,
             int layer,
             long deviceNs,
+            boolean isDeviceSample,
             double value) {}
 
     static RereadTimeline of(Timeline timeline) {
@@ -71,6 +72,7 @@ record RereadTimeline(List<Told> events, Map<Told, List<Told>> flows) {
                     span.elements(),
                     span.layer(),
                     span.deviceNs(),
+                    span.isDeviceSample(),
                     -1);
             events.add(told);
             if (span.flowOut() != 0) {
@@ -94,12 +96,13 @@ record RereadTimeline(List<Told> events, Map<Told, List<Told>> flows) {
                     -1,
                     -1,
                     -1,
+                    false,
                     -1));
         }
 
         @Override
         public void counter(long atNs, double value) {
-            events.add(new Told(track, "value", "", "", atNs - earliestNs, -1, -1, -1, -1, value));
+            events.add(new Told(track, "value", "", "", atNs - earliestNs, -1, -1, -1, -1, false, value));
         }
 
         Map<Told, List<Told>> flows() {

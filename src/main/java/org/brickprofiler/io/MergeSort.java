@@ -1,22 +1,33 @@
-package org.brickprofiler.trace.read;
+package org.brickprofiler.io;
 
 /**
  * Sorts numbers in an order of one's own, without objects: stable, without recursion, and quick where most are in order
  * already, as events of a trace are. Takes as much memory again while it works. Stateless; any thread.
  */
-final class MergeSort {
+public final class MergeSort {
 
     private MergeSort() {}
 
     /** Which of two numbers comes first. */
     @FunctionalInterface
-    interface Order {
-        /** Negative where the first does, positive where the second does. */
+    public interface Order {
+        /**
+         * Compares two numbers.
+         *
+         * @param a one
+         * @param b another
+         * @return negative where the first comes first, positive where the second does, 0 where they may stay as they are
+         */
         int compare(int a, int b);
     }
 
-    /** Sorts an array. */
-    static void sort(int[] values, Order order) {
+    /**
+     * Sorts an array.
+     *
+     * @param values the numbers
+     * @param order which come first
+     */
+    public static void sort(int[] values, Order order) {
         if (isSorted(values, order)) {
             return;
         }
