@@ -150,11 +150,11 @@ final class DeviceTiming extends BrickTiming {
 
     @Override
     Reading read(int fromKey, int toKey) {
-        return device.whileQuiet(() -> new Reading(registry.read(fromKey, toKey), device.figures(false)));
+        return device.whileQuiet(() -> new Reading(registry.read(fromKey, toKey), device.figures(fromKey, toKey)));
     }
 
     @Override
     Reading readAndReset() {
-        return device.whileQuiet(() -> new Reading(registry.readAndReset(), device.figures(true)));
+        return device.whileQuiet(() -> new Reading(registry.readAndReset(), device.figuresAndReset()));
     }
 }

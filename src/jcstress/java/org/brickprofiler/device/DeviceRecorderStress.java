@@ -114,7 +114,7 @@ public final class DeviceRecorderStress {
             StatRow row = bricks.read().row(0);
             r.r1 = row.count();
             r.r2 = row.totalNs();
-            r.r3 = recorder.figures(false).unresolved(0);
+            r.r3 = recorder.figures(0, 1).unresolved(0);
             r.r4 = stream.pool.free();
         }
     }

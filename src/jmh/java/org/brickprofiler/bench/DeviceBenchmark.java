@@ -72,7 +72,6 @@ public class DeviceBenchmark {
     @TearDown(Level.Invocation)
     public void endPass() {
         profiler.endPass();
-        profiler.totalNs();
         JCudaDriver.cuStreamSynchronize(stream);
     }
 

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.PendingConsumer;
-import org.brickprofiler.record.StatSums;
 import org.brickprofiler.record.StreamPlace;
 import org.brickprofiler.record.StreamSpans;
 import org.brickprofiler.record.TableRegistry;
@@ -401,26 +401,41 @@ public final class DeviceRecorder {
     /**
      * What the devices told since the last reset, besides the bricks' times.
      *
-     * @param resets whether to begin anew
+     * @param fromKey the first row that is asked for
+     * @param toKey the row after the last
      * @return the figures
      */
-    public DeviceFigures figures(boolean resets) {
+    public DeviceFigures figures(int fromKey, int toKey) {
+        return whileQuiet(() -> new DeviceFigures(
+                launches.read(fromKey, toKey),
+                fromKey,
+                Arrays.copyOfRange(samples, fromKey, toKey),
+                IntStream.range(fromKey, toKey).mapToLong(unresolved::get).toArray(),
+                totals()));
+    }
+
+    /**
+     * What the devices told since the last reset, besides the bricks' times, and begins anew.
+     *
+     * @return the figures of all rows
+     */
+    public DeviceFigures figuresAndReset() {
         return whileQuiet(() -> {
-            StatSums times = resets ? launches.readAndReset() : launches.read();
-            long[] counts = new long[unresolved.length()];
-            for (int key = 0; key < counts.length; key++) {
-                counts[key] = resets ? unresolved.getAndSet(key, 0) : unresolved.get(key);
-            }
-            List<StreamTotals> totals =
-                    Arrays.stream(streams).map(MarkedStream::totals).toList();
-            if (resets) {
-                Arrays.stream(streams).forEach(MarkedStream::resetTotals);
-            }
-            long[] timed = samples.clone();
-            if (resets) {
-                Arrays.fill(samples, 0);
-            }
-            return new DeviceFigures(times, timed, counts, totals);
+            DeviceFigures ended = new DeviceFigures(
+                    launches.readAndReset(),
+                    0,
+                    samples.clone(),
+                    IntStream.range(0, unresolved.length())
+                            .mapToLong(key -> unresolved.getAndSet(key, 0))
+                            .toArray(),
+                    totals());
+            Arrays.fill(samples, 0);
+            Arrays.stream(streams).forEach(MarkedStream::resetTotals);
+            return ended;
         });
+    }
+
+    private List<StreamTotals> totals() {
+        return Arrays.stream(streams).map(MarkedStream::totals).toList();
     }
 }

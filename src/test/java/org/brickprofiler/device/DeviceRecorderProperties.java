@@ -122,7 +122,7 @@ final class DeviceRecorderProperties {
             }
         }
         recorder.await();
-        DeviceFigures figures = recorder.figures(false);
+        DeviceFigures figures = recorder.figures(0, KEYS);
         for (int key = 0; key < KEYS; key++) {
             StatRow row = bricks.read().row(key);
             assertThat(row.count()).isEqualTo(expected.counts[key]);
