@@ -63,7 +63,7 @@ final class DeviceTimelineTest {
         itsStream.work(10);
         clock.advance(1);
         made.stopBrick(timer, 1);
-        made.endPassAsync();
+        made.endPass();
     }
 
     private List<String> events(String track) {
@@ -148,12 +148,13 @@ final class DeviceTimelineTest {
     @Test
     void anEndWithoutAStartIsPlacedWhereItsTimeLies() {
         brick(BrickId.RMS_NORM, 100);
+        clock.advance(1);
         profiler.recordDeferred(BrickId.LM_HEAD, 2, 7);
         profiler.endPass();
 
         assertThat(events(thread))
                 .containsExactly(
-                        "step 1000..1100", "RmsNorm 1000..1005 device 100 out 1", "LmHead 1002..1005 device 0 out 2");
+                        "step 1000..1100", "RmsNorm 1000..1005 device 100 out 1", "LmHead 1002..1006 device 0 out 2");
         assertThat(events("decode"))
                 .containsExactly("RmsNorm 1000..1100 x2 sample in 1", "LmHead 1100..1100 x7 sample in 2");
     }
@@ -228,7 +229,7 @@ final class DeviceTimelineTest {
 
         Timeline timeline = recorder.timeline();
         List<Track> tracks = timeline.tracks();
-        assertThat(tracks).extracting(Track::name).containsExactly("crew-0", "crew-0", thread, "simulated", "decode");
+        assertThat(tracks).extracting(Track::name).containsExactly("crew-0", "crew-0", "simulated", "decode");
         assertThat(Replay.of(timeline, 0))
                 .containsExactly("Embedding 1000..1005 device 10 out 1", "RmsNorm 1005..1010 device 20 out 2");
         assertThat(Replay.of(timeline, 1)).containsExactly("LmHead 1010..1015 device 30 out 3");
@@ -303,8 +304,8 @@ final class DeviceTimelineTest {
         for (String name : List.of("decode", "copies", "decode on the second")) {
             clock.advance(10);
             made.stopBrick(made.stream(name).startBrick(BrickId.LM_HEAD), 1);
+            made.endPass();
         }
-        made.endPass();
 
         assertThat(deviceTracks())
                 .containsExactly("a GPU 0", "1/decode 0", "1/copies 1", "a GPU 1", "4/decode on the second 2");
@@ -344,9 +345,11 @@ final class DeviceTimelineTest {
         }
 
         assertThat(deviceTracks())
-                .isEmpty();
-        recorder.clear();
-        assertThat(deviceTracks()).isEmpty();
+                .containsExactly("a GPU 0", "1/decode 0", "an M2 1", "3/decode 0", "a board 2", "5/decode 0");
+        assertThat(events("decode")).hasSize(2);
+        assertThat(recorder.timeline().info().devices())
+                .extracting(DeviceInfo::backend)
+                .containsExactly(Backend.CUDA, Backend.METAL, Backend.CPU);
     }
 
     @Test
@@ -369,7 +372,7 @@ final class DeviceTimelineTest {
         assertThat(recorder.timeline().info().devices())
                 .containsExactly(told, new DeviceInfo(1, "a board", Backend.CPU, OptionalLong.empty()));
         assertThat(events("stream 7"))
-                .containsExactly("memset 900..905 x0", "LmHead 1000..1000 x1 sample in 2");
+                .containsExactly("memset 900..905 x0", "LmHead 1000..1000 x1 sample in 1");
     }
 
     @Test
