@@ -90,7 +90,9 @@ final class DeviceTimelineTest {
                         new Track(Track.Kind.STREAM, "decode", 1, 0));
         assertThat(Replay.of(timeline, thread))
                 .containsExactly(
-                        "step 1000..91700", "RmsNorm 1000..1005 device 700 out 1", "LmHead 1005..1010 device 90000 out 2");
+                        "step 1000..91700",
+                        "RmsNorm 1000..1005 device 700 out 1",
+                        "LmHead 1005..1010 device 90000 out 2");
         assertThat(Replay.of(timeline, "decode"))
                 .containsExactly("RmsNorm 1000..1700 x2 sample in 1", "LmHead 1700..91700 x2 sample in 2");
         assertThat(timeline.info().devices())
@@ -166,7 +168,8 @@ final class DeviceTimelineTest {
         brick(BrickId.RMS_NORM, 50);
         profiler.endLayer();
 
-        assertThat(events(thread)).containsExactly("Layer 0 1100..1150 layer 0", "RmsNorm 1100..1105 layer 0 device 50 out 1");
+        assertThat(events(thread))
+                .containsExactly("Layer 0 1100..1150 layer 0", "RmsNorm 1100..1105 layer 0 device 50 out 1");
     }
 
     @ParameterizedTest
@@ -446,6 +449,41 @@ final class DeviceTimelineTest {
 
         assertThat(made.brickStats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(2);
         assertThat(Replay.trackNames(recorder.timeline())).isEmpty();
+    }
+
+    @Test
+    void aTimerThatWasStartedWithoutAMarkLeavesNothing() {
+        SimulatedStream narrow = new SimulatedStream("narrow", clock, 1);
+        BrickProfiler made = profiler(narrow);
+        long first = made.startBrick(BrickId.RMS_NORM);
+        long second = made.startBrick(BrickId.LM_HEAD);
+        clock.advance(10);
+        made.stopBrick(second, 1);
+        made.stopBrick(first, 1);
+
+        // The start of the first one is known, though no mark was left for its end.
+        assertThat(events(thread)).containsExactly("RmsNorm 1000..1010");
+    }
+
+    @Test
+    void aTimelineMayBeReadWhileProfilersAreMadeAndDevicesWaitedFor() throws Exception {
+        Crew crew = new Crew();
+        for (int i = 0; i < 2; i++) {
+            crew.run(() -> {
+                for (int pass = 0; pass < 200; pass++) {
+                    SimulatedStream own = new SimulatedStream("own", clock, 64);
+                    brickOf(profiler(own), own);
+                }
+            });
+        }
+        crew.run(() -> {
+            for (int i = 0; i < 200; i++) {
+                assertThat(recorder.timeline().info().droppedSpans()).isZero();
+            }
+        });
+        crew.join();
+
+        assertThat(events("own")).hasSize(400).allMatch(event -> event.contains(" in "));
     }
 
     @Test

@@ -163,7 +163,7 @@ final class RoundTripProperties {
         check(programs, attribution, negative ? -1_000_000L : 1_000_000_000_000L);
     }
 
-    /** Which of two samples was the last is not kept where some are the device's: they are told when it was waited for. */
+    /** Which of two samples was the last is not kept where some are a device's, which are told when it is waited for. */
     private static List<RoundTrip.Brick> withoutLast(ProfileSnapshot snapshot) {
         return RoundTrip.bricks(snapshot).stream()
                 .map(brick -> new RoundTrip.Brick(
