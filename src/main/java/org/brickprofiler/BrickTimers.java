@@ -56,6 +56,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
                         names,
                         registry,
                         options.streams,
+                        options.launchesEvery,
                         sink == null ? StreamTracing.NONE : tracing(sink, spanNames));
     }
 

@@ -29,6 +29,11 @@ class BrickTiming {
         this.registry = registry;
     }
 
+    /** Sets who follows the bricks. */
+    void follow(BrickFollower newFollower) {
+        follower = newFollower;
+    }
+
     // ---- the hot path ----
 
     /** Starts a brick that exists. */

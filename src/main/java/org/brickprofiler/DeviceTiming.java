@@ -29,8 +29,9 @@ final class DeviceTiming extends BrickTiming {
             NameTable names,
             TableRegistry registry,
             Map<String, DeviceStream> streams,
+            int launchesEvery,
             StreamTracing tracing) {
-        return new DeviceTiming(clock, names, registry, streams, tracing);
+        return new DeviceTiming(clock, names, registry, streams, launchesEvery, tracing);
     }
 
     private DeviceTiming(
@@ -38,10 +39,12 @@ final class DeviceTiming extends BrickTiming {
             NameTable names,
             TableRegistry registry,
             Map<String, DeviceStream> streams,
+            int launchesEvery,
             StreamTracing tracing) {
         super(clock, names, registry);
         this.streamNames = List.copyOf(streams.keySet());
-        this.device = new DeviceRecorder(clock, registry, new ArrayList<>(streams.values()), tracing);
+        this.device = new DeviceRecorder(
+                clock, registry, new ArrayList<>(streams.values()), launchesEvery, tracing);
     }
 
     /** The number of a stream. */
@@ -99,9 +102,16 @@ final class DeviceTiming extends BrickTiming {
 
     /** Whoever follows gets the host's times: the order of things is that of the launches. */
     private void follow(int key, long timer, long endNs, long elements) {
-        if (endNs != DeviceRecorder.NO_TIME) {
-            follower.ended(key, device.startedNs(timer), endNs, elements);
+        long startNs = endNs == DeviceRecorder.NO_TIME ? endNs : device.startedNs(timer);
+        if (startNs != DeviceRecorder.NO_TIME) {
+            follower.ended(key, startNs, endNs, elements);
         }
+    }
+
+    @Override
+    void follow(BrickFollower newFollower) {
+        device.timeEveryLaunch();
+        super.follow(newFollower);
     }
 
     @Override

@@ -8,23 +8,35 @@ import org.brickprofiler.record.StatSums;
 public final class DeviceFigures {
 
     private final StatSums launches;
+    private final long[] samples;
     private final long[] unresolved;
     private final List<StreamTotals> streams;
 
-    DeviceFigures(StatSums launches, long[] unresolved, List<StreamTotals> streams) {
+    DeviceFigures(StatSums launches, long[] samples, long[] unresolved, List<StreamTotals> streams) {
         this.launches = launches;
+        this.samples = samples;
         this.unresolved = unresolved;
         this.streams = streams;
     }
 
     /**
-     * The host's side of a row: how long it took between setting the marks, for the samples that a device timed.
+     * The host's side of a row: how long it took between setting the marks, for the samples of which that was timed.
      *
      * @param key the row
      * @return its sums, {@link StatRow#EMPTY} without such samples
      */
     public StatRow launches(int key) {
         return launches.row(key);
+    }
+
+    /**
+     * How many samples of a row a device timed.
+     *
+     * @param key the row, up to {@code TimerToken.MAX_KEY}
+     * @return 0 or more
+     */
+    public long samples(int key) {
+        return samples[key];
     }
 
     /**

@@ -50,6 +50,9 @@ public final class DeviceRecorder {
     /** The host's times of the same samples, and the queue of those that wait. */
     private final TableRegistry launches;
 
+    /** How many samples each row has. Guarded by the turn. */
+    private final long[] samples = new long[TimerToken.MAX_KEY + 1];
+
     private final AtomicLongArray unresolved = new AtomicLongArray(TimerToken.MAX_KEY + 1);
 
     /** Held by whoever resolves or reads. */
@@ -65,11 +68,16 @@ public final class DeviceRecorder {
      * @param clock the host's clock
      * @param bricks where device times go, and launches onto the lines of their threads
      * @param streams the streams, the first of which is the one that bricks go to unless they name another
+     * @param launchesEvery the host's side is timed of one brick in so many, by chance; of each where spans are wanted
      * @param tracing who wants the samples as spans, too; asked once for each stream
      * @throws IllegalArgumentException when there are none or more than {@link #MAX_STREAMS}
      */
     public DeviceRecorder(
-            NanoClock clock, TableRegistry bricks, List<DeviceStream> streams, StreamTracing tracing) {
+            NanoClock clock,
+            TableRegistry bricks,
+            List<DeviceStream> streams,
+            int launchesEvery,
+            StreamTracing tracing) {
         if (streams.isEmpty() || streams.size() > MAX_STREAMS) {
             throw new IllegalArgumentException(streams.size() + " device streams: 1 to " + MAX_STREAMS);
         }
@@ -79,19 +87,20 @@ public final class DeviceRecorder {
         // Whoever traces may ask for what was waited for as soon as it knows of a stream.
         turn.lock();
         try {
-            Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, tracing));
+            Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, launchesEvery, tracing));
         } finally {
             turn.unlock();
         }
         streams.forEach(stream -> stream.beforeClose(this::poll));
     }
 
-    private MarkedStream marked(NanoClock clock, DeviceStream stream, int index, StreamTracing tracing) {
+    private MarkedStream marked(
+            NanoClock clock, DeviceStream stream, int index, int launchesEvery, StreamTracing tracing) {
         StreamPlace place = new StreamPlace(
                 stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), index);
         StreamSpans spans = tracing.of(place, this::tellSettled);
         return spans == null
-                ? new MarkedStream(stream, clock, index)
+                ? new MarkedStream(stream, clock, index, launchesEvery)
                 : TracedStream.of(stream, clock, index, bricks, spans);
     }
 
@@ -106,7 +115,7 @@ public final class DeviceRecorder {
      */
     public long start(int key, int stream) {
         MarkedStream marked = streams[stream];
-        return marked.token(key, mark(marked, 1));
+        return marked.token(key, mark(marked, 1, marked.draws()));
     }
 
     /**
@@ -114,7 +123,8 @@ public final class DeviceRecorder {
      *
      * @param timer what starting it returned; one of {@link MarkToken#isDevice}
      * @param elements elements it processed
-     * @return the host's clock when it was stopped, or {@link #NO_TIME} where its time will not be known
+     * @return the host's clock when it was stopped, or {@link #NO_TIME} where it was not read or the brick's time will not
+     *     be known
      */
     public long stop(long timer, long elements) {
         MarkedStream marked = streamOf(timer);
@@ -122,7 +132,7 @@ public final class DeviceRecorder {
             unresolved.incrementAndGet(MarkToken.key(timer));
             return NO_TIME;
         }
-        int end = mark(marked, 1);
+        int end = mark(marked, 1, marked.isRead(timer));
         marked.stopped(timer, end);
         if (end == DeviceStream.NO_MARK) {
             queue(timer, NO_END, elements);
@@ -147,7 +157,8 @@ public final class DeviceRecorder {
     public long lap(long timer, long elements, int nextKey) {
         MarkedStream marked = streamOf(timer);
         boolean running = isRunning(marked, timer);
-        int mark = mark(marked, running ? 2 : 1);
+        boolean draws = marked.draws();
+        int mark = mark(marked, running ? 2 : 1, draws || (running && marked.isRead(timer)));
         if (running) {
             marked.stopped(timer, mark);
             // Where the queue refuses, the mark is held once too often; it is reclaimed when marks run out.
@@ -169,7 +180,7 @@ public final class DeviceRecorder {
      */
     public void endSince(int key, int stream, long sinceNs, long elements) {
         MarkedStream marked = streams[stream];
-        int mark = mark(marked, 1);
+        int mark = mark(marked, 1, true);
         marked.endedSince(key, sinceNs, mark);
         if (mark == DeviceStream.NO_MARK) {
             unresolved.incrementAndGet(key);
@@ -185,7 +196,8 @@ public final class DeviceRecorder {
      * When a brick started.
      *
      * @param timer what starting it returned; one of {@link MarkToken#isDevice}
-     * @return the host's clock, or {@link #NO_TIME} where no mark was set or it was given to another brick since
+     * @return the host's clock, or {@link #NO_TIME} where it was not read, no mark was set or it was given to another brick
+     *     since
      */
     public long startedNs(long timer) {
         MarkedStream marked = streamOf(timer);
@@ -211,12 +223,12 @@ public final class DeviceRecorder {
         return MarkToken.generation(timer) != MarkToken.NO_GENERATION && marked.isCurrent(timer);
     }
 
-    private int mark(MarkedStream marked, int holders) {
-        int mark = marked.mark(holders);
-        return mark != DeviceStream.NO_MARK ? mark : markAfterMakingRoom(marked, holders);
+    private int mark(MarkedStream marked, int holders, boolean reads) {
+        int mark = marked.mark(holders, reads);
+        return mark != DeviceStream.NO_MARK ? mark : markAfterMakingRoom(marked, holders, reads);
     }
 
-    private int markAfterMakingRoom(MarkedStream marked, int holders) {
+    private int markAfterMakingRoom(MarkedStream marked, int holders, boolean reads) {
         if (!marked.stream().isUsable() || !turn.tryLock()) {
             return DeviceStream.NO_MARK;
         }
@@ -224,10 +236,14 @@ public final class DeviceRecorder {
             launches.drainPending(collector);
             marked.poll(results);
             marked.reclaim();
+            int mark = marked.mark(holders, reads);
+            if (mark == DeviceStream.NO_MARK) {
+                marked.tellExhaustion();
+            }
+            return mark;
         } finally {
             turn.unlock();
         }
-        return marked.mark(holders);
     }
 
     private boolean queue(long timer, int end, long elements) {
@@ -239,6 +255,13 @@ public final class DeviceRecorder {
             unresolved.incrementAndGet(key);
         }
         return queued;
+    }
+
+    /** From now on the host's side of every brick is timed. */
+    public void timeEveryLaunch() {
+        for (MarkedStream stream : streams) {
+            stream.timeEveryLaunch();
+        }
     }
 
     // ---- resolving ----
@@ -316,7 +339,10 @@ public final class DeviceRecorder {
         @Override
         public void resolved(int key, long elapsedNs, long launchNs, long atNs, long elements) {
             bricks.addUntraced(key, elapsedNs, atNs, elements);
-            launches.addUntraced(key, launchNs, atNs, elements);
+            samples[key]++;
+            if (launchNs != NO_TIME) {
+                launches.addUntraced(key, launchNs, atNs, elements);
+            }
         }
 
         @Override
@@ -392,7 +418,11 @@ public final class DeviceRecorder {
             if (resets) {
                 Arrays.stream(streams).forEach(MarkedStream::resetTotals);
             }
-            return new DeviceFigures(times, counts, totals);
+            long[] timed = samples.clone();
+            if (resets) {
+                Arrays.fill(samples, 0);
+            }
+            return new DeviceFigures(times, timed, counts, totals);
         });
     }
 }

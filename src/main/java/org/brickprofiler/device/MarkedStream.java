@@ -26,6 +26,9 @@ class MarkedStream {
     private static final VarHandle GENERATION = MethodHandles.arrayElementVarHandle(int[].class);
     private static final int FIRST_SAMPLES = 256;
 
+    /** Instead of the host's clock when a mark was set: it was not read. */
+    private static final long NOT_READ = DeviceRecorder.NO_TIME;
+
     final NanoClock clock;
     final MarkChain chain;
 
@@ -34,6 +37,7 @@ class MarkedStream {
 
     // By mark.
     private final long[] setNs;
+    private final long[] turns;
     private final int[] generations;
     private final int[] passes;
 
@@ -45,6 +49,14 @@ class MarkedStream {
 
     /** Marks that are set now belong to this pass. */
     private volatile int pass;
+
+    // Written by any thread without order: what gets lost puts a mark out of turn, or draws a number twice.
+    private long lastTurn;
+    private int random = 1;
+    private boolean readsNext = true;
+
+    /** The host's side of one brick in so many is timed. */
+    private int launchesEvery;
 
     // The samples that wait; the first ones only to be told.
     private int size;
@@ -73,7 +85,8 @@ class MarkedStream {
          *
          * @param key the brick
          * @param elapsedNs its duration on the device, ns
-         * @param launchNs how long the host took between its marks, ns
+         * @param launchNs how long the host took between its marks, ns; {@link DeviceRecorder#NO_TIME} where that was not
+         *     timed
          * @param atNs the host's clock when it ended, as far as that is known
          * @param elements elements it processed
          */
@@ -87,17 +100,19 @@ class MarkedStream {
         void unresolved(int key);
     }
 
-    MarkedStream(DeviceStream stream, NanoClock clock, int index) {
+    MarkedStream(DeviceStream stream, NanoClock clock, int index, int launchesEvery) {
         this.stream = stream;
         this.clock = clock;
         this.index = index;
+        this.launchesEvery = launchesEvery;
         int marks = stream.maxMarks();
         setNs = new long[marks];
+        turns = new long[marks];
         generations = new int[marks];
         passes = new int[marks];
         holders = new int[marks];
         sinceNs = new long[marks];
-        chain = new MarkChain(stream, setNs, passes);
+        chain = new MarkChain(stream, setNs, turns, passes);
     }
 
     final DeviceStream stream() {
@@ -121,18 +136,48 @@ class MarkedStream {
      * Sets a mark, and says who holds it.
      *
      * @param holderCount how many do
+     * @param reads whether to read the host's clock, which takes about as long as the rest of it
      * @return the mark, or {@link DeviceStream#NO_MARK}
      */
-    final int mark(int holderCount) {
-        long nowNs = clock.nanoTime();
+    final int mark(int holderCount, boolean reads) {
+        long nowNs = reads ? clock.nanoTime() : NOT_READ;
         int mark = stream.mark();
         if (mark != DeviceStream.NO_MARK) {
             setNs[mark] = nowNs;
+            turns[mark] = ++lastTurn;
             passes[mark] = pass;
             holders[mark] = holderCount;
             GENERATION.setRelease(generations, mark, MarkToken.next(generations[mark]));
         }
         return mark;
+    }
+
+    /**
+     * Whether the host's side of a brick that begins now is timed: of the first after a boundary, so that the device's
+     * time has a place in the host's, and of others by chance, since whatever is periodic in a pass would meet a period.
+     */
+    final boolean draws() {
+        if (launchesEvery == 1 || readsNext) {
+            readsNext = false;
+            return true;
+        }
+        // Marsaglia's xorshift, 32 bits.
+        int drawn = random;
+        drawn ^= drawn << 13;
+        drawn ^= drawn >>> 17;
+        drawn ^= drawn << 5;
+        random = drawn;
+        return (Integer.toUnsignedLong(drawn) * launchesEvery) >>> Integer.SIZE == 0;
+    }
+
+    /** Whether the host's side of a running timer is timed. */
+    final boolean isRead(long timer) {
+        return setNs[MarkToken.mark(timer)] != NOT_READ;
+    }
+
+    /** From now on the host's side of every brick is timed. */
+    final void timeEveryLaunch() {
+        launchesEvery = 1;
     }
 
     /** The timer of a brick that begins at a mark, which the calling thread has just set. */
@@ -153,7 +198,7 @@ class MarkedStream {
         free(mark);
     }
 
-    /** The host's clock when a mark was set. */
+    /** The host's clock when a mark was set, or {@link DeviceRecorder#NO_TIME}. */
     final long setNs(int mark) {
         return setNs[mark];
     }
@@ -251,14 +296,14 @@ class MarkedStream {
 
     /** Marks are reached in the order in which they were set: after one that is not, no later one needs be asked for. */
     private int moveReachedToFront() {
-        long unreachedNs = Long.MAX_VALUE;
+        long unreached = Long.MAX_VALUE;
         int reached = 0;
         for (int i = 0; i < size; i++) {
-            long endNs = setNs[ends[i]];
-            if (endNs < unreachedNs && stream.isReached(ends[i])) {
+            long turn = turns[ends[i]];
+            if (turn < unreached && stream.isReached(ends[i])) {
                 swap(reached++, i);
             } else {
-                unreachedNs = Math.min(unreachedNs, endNs);
+                unreached = Math.min(unreached, turn);
             }
         }
         return reached;
@@ -280,6 +325,7 @@ class MarkedStream {
     }
 
     private void resolve(int count, long lookedNs, boolean waited, Results results) {
+        readsNext = true;
         if (count == 0) {
             return;
         }
@@ -296,7 +342,7 @@ class MarkedStream {
         }
         chain.measure(lookedNs, waited);
         for (int i = 0; i < count; i++) {
-            tell(i, results);
+            tell(i, lookedNs, results);
         }
         addUp();
         for (int i = 0; i < count; i++) {
@@ -308,7 +354,7 @@ class MarkedStream {
         drop(count);
     }
 
-    private void tell(int i, Results results) {
+    private void tell(int i, long lookedNs, Results results) {
         int start = starts[i];
         int end = ends[i];
         boolean marked = start != end;
@@ -319,8 +365,10 @@ class MarkedStream {
         }
         samples++;
         long launchedNs = marked ? setNs[start] : sinceNs[end];
-        long atNs = chain.isUnbroken() ? chain.hostNs(end) : setNs[end];
-        results.resolved(keys[i], elapsedNs, Math.max(0, setNs[end] - launchedNs), atNs, elements[i]);
+        boolean read = launchedNs != NOT_READ && setNs[end] != NOT_READ;
+        long launchNs = read ? Math.max(0, setNs[end] - launchedNs) : NOT_READ;
+        long atNs = chain.isUnbroken() ? chain.hostNs(end) : lookedNs;
+        results.resolved(keys[i], elapsedNs, launchNs, atNs, elements[i]);
         timed(keys[i], launchedNs, end, elapsedNs, elements[i]);
     }
 
@@ -328,7 +376,7 @@ class MarkedStream {
         chain.addUp(counted);
         busyNs += chain.busyNs();
         idleNs += chain.idleNs();
-        if (chain.isUnbroken()) {
+        if (chain.isUnbroken() && chain.hostErrorNs() != MarkChain.NO_ERROR) {
             clockErrorNs = chain.hostErrorNs();
         }
         int last = chain.last();
@@ -397,14 +445,6 @@ class MarkedStream {
      */
     final void reclaim() {
         int now = pass;
-        if (!exhaustionTold) {
-            exhaustionTold = true;
-            LOG.warn(
-                    "all {} marks of stream '{}' wait for their bricks: until one is free, bricks are unresolved. End"
-                            + " passes more often, or give the stream more marks",
-                    stream.maxMarks(),
-                    stream.name());
-        }
         if (reclaimedInPass == now) {
             return;
         }
@@ -419,6 +459,18 @@ class MarkedStream {
                 holders[mark] = 0;
                 free(mark);
             }
+        }
+    }
+
+    /** Says once that no mark could be set, unless the stream has said why. */
+    void tellExhaustion() {
+        if (!exhaustionTold && stream.failure().isEmpty()) {
+            exhaustionTold = true;
+            LOG.warn(
+                    "all {} marks of stream '{}' wait for their bricks: until one is free, bricks are unresolved. End"
+                            + " passes more often, or give the stream more marks",
+                    stream.maxMarks(),
+                    stream.name());
         }
     }
 

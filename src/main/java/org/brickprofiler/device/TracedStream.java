@@ -32,7 +32,7 @@ final class TracedStream extends MarkedStream {
 
     private TracedStream(
             DeviceStream stream, NanoClock clock, int index, TableRegistry launches, StreamSpans spans) {
-        super(stream, clock, index);
+        super(stream, clock, index, 1);
         this.launches = launches;
         this.spans = spans;
         this.lines = new long[stream.maxMarks()];
