@@ -105,7 +105,7 @@ public final class DeviceRecorderStress {
 
         OneStream(int marks) {
             stream = new SteadyStream(marks);
-            recorder = new DeviceRecorder(() -> 7, bricks, List.of(stream));
+            recorder = new DeviceRecorder(() -> 7, bricks, List.of(stream), 1, StreamTracing.NONE);
         }
 
         final void count(JJJJ_Result r) {

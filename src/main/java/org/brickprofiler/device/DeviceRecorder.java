@@ -66,23 +66,10 @@ public final class DeviceRecorder {
      * A recorder.
      *
      * @param clock the host's clock
-     * @param bricks where device times go
-     * @param streams the streams, the first of which is the one that bricks go to unless they name another
-     * @throws IllegalArgumentException when there are none or more than {@link #MAX_STREAMS}
-     */
-    public DeviceRecorder(NanoClock clock, TableRegistry bricks, List<DeviceStream> streams) {
-        this(clock, bricks, streams, 1, StreamTracing.NONE);
-    }
-
-    /**
-     * A recorder whose samples may be wanted as spans, too: the launch on the line of the thread that stopped the timer,
-     * the device's work where the tracing says.
-     *
-     * @param clock the host's clock
-     * @param bricks where device times go, and launches
+     * @param bricks where device times go, and launches onto the lines of their threads
      * @param streams the streams, the first of which is the one that bricks go to unless they name another
      * @param launchesEvery the host's side is timed of one brick in so many, by chance; of each where spans are wanted
-     * @param tracing who wants them; asked once for each stream
+     * @param tracing who wants the samples as spans, too; asked once for each stream
      * @throws IllegalArgumentException when there are none or more than {@link #MAX_STREAMS}
      */
     public DeviceRecorder(
@@ -97,7 +84,13 @@ public final class DeviceRecorder {
         this.bricks = bricks;
         this.launches = new TableRegistry(0, false);
         this.streams = new MarkedStream[streams.size()];
-        Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, launchesEvery, tracing));
+        // Whoever traces may ask for what was waited for as soon as it knows of a stream.
+        turn.lock();
+        try {
+            Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, launchesEvery, tracing));
+        } finally {
+            turn.unlock();
+        }
         streams.forEach(stream -> stream.beforeClose(this::poll));
     }
 
@@ -105,7 +98,7 @@ public final class DeviceRecorder {
             NanoClock clock, DeviceStream stream, int index, int launchesEvery, StreamTracing tracing) {
         StreamPlace place = new StreamPlace(
                 stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), index);
-        StreamSpans spans = tracing.of(place, () -> whileQuiet(() -> place));
+        StreamSpans spans = tracing.of(place, this::tellSettled);
         return spans == null
                 ? new MarkedStream(stream, clock, index, launchesEvery)
                 : TracedStream.of(stream, clock, index, bricks, spans);
@@ -389,10 +382,19 @@ public final class DeviceRecorder {
     public <T> T whileQuiet(Supplier<T> reader) {
         turn.lock();
         try {
+            tellSettled();
+            return reader.get();
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private void tellSettled() {
+        turn.lock();
+        try {
             for (MarkedStream stream : streams) {
                 stream.tellSettled(results);
             }
-            return reader.get();
         } finally {
             turn.unlock();
         }

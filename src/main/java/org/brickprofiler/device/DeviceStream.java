@@ -46,9 +46,9 @@ public interface DeviceStream extends AutoCloseable {
     int deviceIndex();
 
     /**
-     * How the device is reached.
+     * How the device is reached, for timelines: those of CUDA's devices alone show launches as CUDA's tools do.
      *
-     * @return {@code CUDA} or {@code METAL}; {@code CPU} unless overridden
+     * @return the name of an {@code org.brickprofiler.Backend}: {@code CUDA}, {@code METAL}; {@code CPU} unless overridden
      */
     default String backend() {
         return "CPU";

@@ -121,7 +121,7 @@ class MarkedStream {
 
     // ---- spans ----
 
-    /** The calling thread has stopped a timer that runs, at a mark or {@link DeviceStream#NO_MARK}, and not queued it. */
+    /** The calling thread has stopped a timer at a mark, or {@link DeviceStream#NO_MARK}, and not queued the sample. */
     void stopped(long timer, int end) {}
 
     /** The calling thread has ended a sample without a mark at its start, in the same way. */

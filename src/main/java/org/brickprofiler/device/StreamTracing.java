@@ -15,7 +15,8 @@ public interface StreamTracing {
      * Where the work of a stream goes.
      *
      * @param place which stream
-     * @param catchUp to be run before what was taken is looked at: tells what was waited for and not told yet. Any thread
+     * @param catchUp tells what was waited for and not told yet; to be run before what was taken is looked at, on any
+     *     thread
      * @return what takes it, or null where it is not wanted
      */
     @Nullable StreamSpans of(StreamPlace place, Runnable catchUp);

@@ -1,8 +1,8 @@
 package org.brickprofiler.record;
 
 /**
- * Takes the work of one device stream that a profiler has timed. Called by one thread at a time, as far as writing goes.
- * Nothing is allocated but while what is kept grows to its bound.
+ * Takes the work of one device stream that a profiler has timed, on one thread at a time. Nothing is allocated but while
+ * what is kept grows to its bound.
  */
 public interface StreamSpans {
 

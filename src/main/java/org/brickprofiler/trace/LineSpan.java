@@ -36,8 +36,8 @@ final class LineSpan implements Span {
     }
 
     LineSpan ofStage(Stages stages, int stage) {
-        return of(
-                stages.startNs(stage), stages.endNs(stage), stages.name(stage), -1, false, stages.layer(stage), -1, 0, 0);
+        int layerNumber = stages.layer(stage);
+        return of(stages.startNs(stage), stages.endNs(stage), stages.name(stage), -1, false, layerNumber, -1, 0, 0);
     }
 
     @Override

@@ -11,8 +11,8 @@ import java.util.stream.LongStream;
 import org.brickprofiler.record.StreamPlace;
 
 /**
- * The lines of all streams of devices: those that were told by hand first, with the numbers that they were given. What a
- * profiler timed on a stream of the same device and name lies on the same line; other streams and devices of profilers
+ * The lines of all streams of devices: first those that were told by hand, with the numbers that they were given. What
+ * profilers timed on streams of the same device and name lies on the same line; other streams and devices of profilers
  * keep their numbers where these are free. One thread.
  */
 final class StreamLines {

@@ -150,7 +150,7 @@ final class TimelineBuilder {
         }
     }
 
-    /** Adds what profilers timed on streams of devices, after what was told by hand; a stream without any is left out. */
+    /** Adds what profilers timed on streams of devices, after what was told by hand. A stream without any is left out. */
     void addTimed(List<TimedStream> timed) {
         for (TimedStream stream : timed) {
             SpanCopy spans = stream.copy();

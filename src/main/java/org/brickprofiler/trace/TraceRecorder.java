@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  * TraceFiles.write(trace.timeline(), Path.of("pass.pftrace"));
  * }</pre>
  *
+ * <p>A brick that a device timed is there twice: its launch on the line of the thread that stopped it, its work on a line
+ * of its stream, tied to each other.
+ *
  * <p>Every method may be called from any thread. Recording takes no lock and never waits, and allocates only for a
  * thread's first event, for new names, and while a thread's buffer grows to its bound; 24 bytes an event. When a buffer
  * is full, the newest or the first events stay, as {@link TraceRecorderBuilder} was told; what was lost is counted. A

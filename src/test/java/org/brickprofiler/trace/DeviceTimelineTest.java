@@ -63,7 +63,7 @@ final class DeviceTimelineTest {
         itsStream.work(10);
         clock.advance(1);
         made.stopBrick(timer, 1);
-        made.endPassAsync();
+        made.endPass();
     }
 
     private List<String> events(String track) {
@@ -90,7 +90,9 @@ final class DeviceTimelineTest {
                         new Track(Track.Kind.STREAM, "decode", 1, 0));
         assertThat(Replay.of(timeline, thread))
                 .containsExactly(
-                        "step 1000..91700", "RmsNorm 1000..1005 device 700 out 1", "LmHead 1005..1010 device 90000 out 2");
+                        "step 1000..91700",
+                        "RmsNorm 1000..1005 device 700 out 1",
+                        "LmHead 1005..1010 device 90000 out 2");
         assertThat(Replay.of(timeline, "decode"))
                 .containsExactly("RmsNorm 1000..1700 x2 sample in 1", "LmHead 1700..91700 x2 sample in 2");
         assertThat(timeline.info().devices())
@@ -148,12 +150,13 @@ final class DeviceTimelineTest {
     @Test
     void anEndWithoutAStartIsPlacedWhereItsTimeLies() {
         brick(BrickId.RMS_NORM, 100);
+        clock.advance(1);
         profiler.recordDeferred(BrickId.LM_HEAD, 2, 7);
         profiler.endPass();
 
         assertThat(events(thread))
                 .containsExactly(
-                        "step 1000..1100", "RmsNorm 1000..1005 device 100 out 1", "LmHead 1002..1005 device 0 out 2");
+                        "step 1000..1100", "RmsNorm 1000..1005 device 100 out 1", "LmHead 1002..1006 device 0 out 2");
         assertThat(events("decode"))
                 .containsExactly("RmsNorm 1000..1100 x2 sample in 1", "LmHead 1100..1100 x7 sample in 2");
     }
@@ -165,7 +168,8 @@ final class DeviceTimelineTest {
         brick(BrickId.RMS_NORM, 50);
         profiler.endLayer();
 
-        assertThat(events(thread)).containsExactly("Layer 0 1100..1150 layer 0", "RmsNorm 1100..1105 layer 0 device 50 out 1");
+        assertThat(events(thread))
+                .containsExactly("Layer 0 1100..1150 layer 0", "RmsNorm 1100..1105 layer 0 device 50 out 1");
     }
 
     @ParameterizedTest
@@ -228,7 +232,7 @@ final class DeviceTimelineTest {
 
         Timeline timeline = recorder.timeline();
         List<Track> tracks = timeline.tracks();
-        assertThat(tracks).extracting(Track::name).containsExactly("crew-0", "crew-0", thread, "simulated", "decode");
+        assertThat(tracks).extracting(Track::name).containsExactly("crew-0", "crew-0", "simulated", "decode");
         assertThat(Replay.of(timeline, 0))
                 .containsExactly("Embedding 1000..1005 device 10 out 1", "RmsNorm 1005..1010 device 20 out 2");
         assertThat(Replay.of(timeline, 1)).containsExactly("LmHead 1010..1015 device 30 out 3");
@@ -303,8 +307,8 @@ final class DeviceTimelineTest {
         for (String name : List.of("decode", "copies", "decode on the second")) {
             clock.advance(10);
             made.stopBrick(made.stream(name).startBrick(BrickId.LM_HEAD), 1);
+            made.endPass();
         }
-        made.endPass();
 
         assertThat(deviceTracks())
                 .containsExactly("a GPU 0", "1/decode 0", "1/copies 1", "a GPU 1", "4/decode on the second 2");
@@ -344,9 +348,11 @@ final class DeviceTimelineTest {
         }
 
         assertThat(deviceTracks())
-                .isEmpty();
-        recorder.clear();
-        assertThat(deviceTracks()).isEmpty();
+                .containsExactly("a GPU 0", "1/decode 0", "an M2 1", "3/decode 0", "a board 2", "5/decode 0");
+        assertThat(events("decode")).hasSize(2);
+        assertThat(recorder.timeline().info().devices())
+                .extracting(DeviceInfo::backend)
+                .containsExactly(Backend.CUDA, Backend.METAL, Backend.CPU);
     }
 
     @Test
@@ -369,7 +375,7 @@ final class DeviceTimelineTest {
         assertThat(recorder.timeline().info().devices())
                 .containsExactly(told, new DeviceInfo(1, "a board", Backend.CPU, OptionalLong.empty()));
         assertThat(events("stream 7"))
-                .containsExactly("memset 900..905 x0", "LmHead 1000..1000 x1 sample in 2");
+                .containsExactly("memset 900..905 x0", "LmHead 1000..1000 x1 sample in 1");
     }
 
     @Test
@@ -443,6 +449,41 @@ final class DeviceTimelineTest {
 
         assertThat(made.brickStats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(2);
         assertThat(Replay.trackNames(recorder.timeline())).isEmpty();
+    }
+
+    @Test
+    void aTimerThatWasStartedWithoutAMarkLeavesNothing() {
+        SimulatedStream narrow = new SimulatedStream("narrow", clock, 1);
+        BrickProfiler made = profiler(narrow);
+        long first = made.startBrick(BrickId.RMS_NORM);
+        long second = made.startBrick(BrickId.LM_HEAD);
+        clock.advance(10);
+        made.stopBrick(second, 1);
+        made.stopBrick(first, 1);
+
+        // The start of the first one is known, though no mark was left for its end.
+        assertThat(events(thread)).containsExactly("RmsNorm 1000..1010");
+    }
+
+    @Test
+    void aTimelineMayBeReadWhileProfilersAreMadeAndDevicesWaitedFor() throws Exception {
+        Crew crew = new Crew();
+        for (int i = 0; i < 2; i++) {
+            crew.run(() -> {
+                for (int pass = 0; pass < 200; pass++) {
+                    SimulatedStream own = new SimulatedStream("own", clock, 64);
+                    brickOf(profiler(own), own);
+                }
+            });
+        }
+        crew.run(() -> {
+            for (int i = 0; i < 200; i++) {
+                assertThat(recorder.timeline().info().droppedSpans()).isZero();
+            }
+        });
+        crew.join();
+
+        assertThat(events("own")).hasSize(400).allMatch(event -> event.contains(" in "));
     }
 
     @Test

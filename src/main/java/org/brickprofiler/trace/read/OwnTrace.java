@@ -48,8 +48,8 @@ final class OwnTrace {
     }
 
     /**
-     * What a slice is: a brick has a brick's category and elements, which nothing that an application adds has, and
-     * lies on the host, or on the device that timed it.
+     * What a slice is: a brick has a brick's category and elements, which nothing that an application adds has, and lies
+     * on the host, or on the device that timed it.
      */
     static SliceKind kind(RawEvent event) {
         if (isStep(event)) {

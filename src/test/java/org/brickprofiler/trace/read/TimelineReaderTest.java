@@ -49,7 +49,8 @@ final class TimelineReaderTest {
                 @Override
                 public void span(Span span) {
                     lines.add(name + ": " + timeline.names().get(span.name()).name() + " " + span.startNs() + ".."
-                            + span.endNs() + (span.isDeviceSample() ? " sample" : "") + (span.flowOut() == 0 ? "" : " out " + span.flowOut())
+                            + span.endNs() + (span.isDeviceSample() ? " sample" : "")
+                            + (span.flowOut() == 0 ? "" : " out " + span.flowOut())
                             + (span.flowIn() == 0 ? "" : " in " + span.flowIn()));
                 }
 
