@@ -2,10 +2,8 @@ package org.brickprofiler.device;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.PendingConsumer;
 import org.brickprofiler.record.StreamPlace;
@@ -43,24 +41,19 @@ public final class DeviceRecorder {
     /** The part of a mark's generation that is queued with a sample. */
     static final int GENERATION_MASK = (1 << 24) - 1;
 
-
     private final TableRegistry bricks;
     private final MarkedStream[] streams;
 
-    /** The host's times of the same samples, and the queue of those that wait. */
+    /** The host's times of some samples, and the queue of those that wait. */
     private final TableRegistry launches;
 
-    /** How many samples each row has. Guarded by the turn. */
-    private final long[] samples = new long[TimerToken.MAX_KEY + 1];
-
-    private final AtomicLongArray unresolved = new AtomicLongArray(TimerToken.MAX_KEY + 1);
+    private final DeviceSums sums;
 
     /** Held by whoever resolves or reads. */
     private final ReentrantLock turn = new ReentrantLock();
 
-    // Made once, so that resolving allocates nothing.
+    /** Made once, so that resolving allocates nothing. */
     private final PendingConsumer collector = this::collect;
-    private final MarkedStream.Results results = new Sums();
 
     /**
      * A recorder.
@@ -83,6 +76,7 @@ public final class DeviceRecorder {
         }
         this.bricks = bricks;
         this.launches = new TableRegistry(0, false);
+        this.sums = new DeviceSums(bricks, launches);
         this.streams = new MarkedStream[streams.size()];
         // Whoever traces may ask for what was waited for as soon as it knows of a stream.
         turn.lock();
@@ -129,7 +123,7 @@ public final class DeviceRecorder {
     public long stop(long timer, long elements) {
         MarkedStream marked = streamOf(timer);
         if (!isRunning(marked, timer)) {
-            unresolved.incrementAndGet(MarkToken.key(timer));
+            sums.unresolved(MarkToken.key(timer));
             return NO_TIME;
         }
         int end = mark(marked, 1, marked.isRead(timer));
@@ -164,7 +158,7 @@ public final class DeviceRecorder {
             // Where the queue refuses, the mark is held once too often; it is reclaimed when marks run out.
             queue(timer, mark == DeviceStream.NO_MARK ? NO_END : mark, elements);
         } else {
-            unresolved.incrementAndGet(MarkToken.key(timer));
+            sums.unresolved(MarkToken.key(timer));
         }
         return marked.token(nextKey, mark);
     }
@@ -183,7 +177,7 @@ public final class DeviceRecorder {
         int mark = mark(marked, 1, true);
         marked.endedSince(key, sinceNs, mark);
         if (mark == DeviceStream.NO_MARK) {
-            unresolved.incrementAndGet(key);
+            sums.unresolved(key);
             return;
         }
         marked.since(mark, sinceNs);
@@ -234,7 +228,7 @@ public final class DeviceRecorder {
         }
         try {
             launches.drainPending(collector);
-            marked.poll(results);
+            marked.poll(sums);
             marked.reclaim();
             int mark = marked.mark(holders, reads);
             if (mark == DeviceStream.NO_MARK) {
@@ -252,7 +246,7 @@ public final class DeviceRecorder {
         long marks = (generation << (2 * MARK_BITS)) | ((long) end << MARK_BITS) | MarkToken.mark(timer);
         boolean queued = launches.defer((stream(timer) << KEY_BITS) | key, marks, elements);
         if (!queued) {
-            unresolved.incrementAndGet(key);
+            sums.unresolved(key);
         }
         return queued;
     }
@@ -294,9 +288,9 @@ public final class DeviceRecorder {
             launches.drainPending(collector);
             for (MarkedStream stream : streams) {
                 if (waits) {
-                    stream.await(results);
+                    stream.await(sums);
                 } else {
-                    stream.poll(results);
+                    stream.poll(sums);
                 }
                 if (endsPass) {
                     stream.endPass();
@@ -330,24 +324,7 @@ public final class DeviceRecorder {
                 ? marked.letGoIfCurrent(start, generation)
                 : marked.addIfCurrent(key, start, generation, end, elements);
         if (!added) {
-            unresolved.incrementAndGet(key);
-        }
-    }
-
-    /** Adds what was resolved to the sums. */
-    private final class Sums implements MarkedStream.Results {
-        @Override
-        public void resolved(int key, long elapsedNs, long launchNs, long atNs, long elements) {
-            bricks.addUntraced(key, elapsedNs, atNs, elements);
-            samples[key]++;
-            if (launchNs != NO_TIME) {
-                launches.addUntraced(key, launchNs, atNs, elements);
-            }
-        }
-
-        @Override
-        public void unresolved(int key) {
-            unresolved.incrementAndGet(key);
+            sums.unresolved(key);
         }
     }
 
@@ -393,7 +370,7 @@ public final class DeviceRecorder {
         turn.lock();
         try {
             for (MarkedStream stream : streams) {
-                stream.tellSettled(results);
+                stream.tellSettled(sums);
             }
         } finally {
             turn.unlock();
@@ -408,12 +385,7 @@ public final class DeviceRecorder {
      * @return the figures
      */
     public DeviceFigures figures(int fromKey, int toKey) {
-        return whileQuiet(() -> new DeviceFigures(
-                launches.read(fromKey, toKey),
-                fromKey,
-                Arrays.copyOfRange(samples, fromKey, toKey),
-                IntStream.range(fromKey, toKey).mapToLong(unresolved::get).toArray(),
-                totals()));
+        return whileQuiet(() -> sums.figures(fromKey, toKey, totals()));
     }
 
     /**
@@ -423,15 +395,7 @@ public final class DeviceRecorder {
      */
     public DeviceFigures figuresAndReset() {
         return whileQuiet(() -> {
-            DeviceFigures ended = new DeviceFigures(
-                    launches.readAndReset(),
-                    0,
-                    samples.clone(),
-                    IntStream.range(0, unresolved.length())
-                            .mapToLong(key -> unresolved.getAndSet(key, 0))
-                            .toArray(),
-                    totals());
-            Arrays.fill(samples, 0);
+            DeviceFigures ended = sums.figuresAndReset(totals());
             Arrays.stream(streams).forEach(MarkedStream::resetTotals);
             return ended;
         });

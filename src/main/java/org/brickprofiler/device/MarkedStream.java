@@ -2,7 +2,6 @@ package org.brickprofiler.device;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Arrays;
 import org.brickprofiler.record.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,8 +23,6 @@ class MarkedStream {
     private static final Logger LOG = LoggerFactory.getLogger(MarkedStream.class);
 
     private static final VarHandle GENERATION = MethodHandles.arrayElementVarHandle(int[].class);
-    private static final int FIRST_SAMPLES = 256;
-
     /** Instead of the host's clock when a mark was set: it was not read. */
     private static final long NOT_READ = DeviceRecorder.NO_TIME;
 
@@ -58,15 +55,15 @@ class MarkedStream {
     /** The host's side of one brick in so many is timed. */
     private int launchesEvery;
 
-    // The samples that wait; the first ones only to be told.
-    private int size;
+    private final WaitingSamples waiting = new WaitingSamples();
+
+    // Made once, so that resolving allocates nothing.
+    private final WaitingSamples.Reached reached;
+
+    // The first samples, which are only to be told.
     private int settled;
     private long settledAtNs;
     private boolean settledByWaiting;
-    private int[] keys = new int[FIRST_SAMPLES];
-    private int[] starts = new int[FIRST_SAMPLES];
-    private int[] ends = new int[FIRST_SAMPLES];
-    private long[] elements = new long[FIRST_SAMPLES];
 
     private int counted = DeviceStream.NO_MARK;
     private int reclaimedInPass = -1;
@@ -78,32 +75,11 @@ class MarkedStream {
     private long waits;
     private long clockErrorNs;
 
-    /** Takes what became of a sample. */
-    interface Results {
-        /**
-         * A sample has its time.
-         *
-         * @param key the brick
-         * @param elapsedNs its duration on the device, ns
-         * @param launchNs how long the host took between its marks, ns; {@link DeviceRecorder#NO_TIME} where that was not
-         *     timed
-         * @param atNs the host's clock when it ended, as far as that is known
-         * @param elements elements it processed
-         */
-        void resolved(int key, long elapsedNs, long launchNs, long atNs, long elements);
-
-        /**
-         * A sample will never have one.
-         *
-         * @param key the brick
-         */
-        void unresolved(int key);
-    }
-
     MarkedStream(DeviceStream stream, NanoClock clock, int index, int launchesEvery) {
         this.stream = stream;
         this.clock = clock;
         this.index = index;
+        this.reached = stream::isReached;
         this.launchesEvery = launchesEvery;
         int marks = stream.maxMarks();
         setNs = new long[marks];
@@ -225,18 +201,7 @@ class MarkedStream {
             letGo(end);
             return false;
         }
-        if (size == keys.length) {
-            int more = 2 * size;
-            keys = Arrays.copyOf(keys, more);
-            starts = Arrays.copyOf(starts, more);
-            ends = Arrays.copyOf(ends, more);
-            elements = Arrays.copyOf(elements, more);
-        }
-        keys[size] = key;
-        starts[size] = start;
-        ends[size] = end;
-        elements[size] = elementCount;
-        size++;
+        waiting.add(key, start, end, elementCount);
         return true;
     }
 
@@ -258,73 +223,43 @@ class MarkedStream {
 
     /** How many samples the device may not have done. */
     final int pendingCount() {
-        return size - settled;
+        return waiting.size() - settled;
     }
 
     /**
      * Waits until every sample has its time. They are told later, at {@link #tellSettled} or at the next wait: asking for
      * their times takes the host's, which is better spent while the device has work again.
      */
-    final void await(Results results) {
-        if (size == settled) {
+    final void await(DeviceSums sums) {
+        if (pendingCount() == 0) {
             return;
         }
-        tellSettled(results);
-        boolean late = stream.isReached(ends[size - 1]);
+        tellSettled(sums);
+        boolean late = stream.isReached(waiting.end(waiting.size() - 1));
         if (stream.synchronize()) {
             waits++;
-            settled = size;
+            settled = waiting.size();
             settledAtNs = clock.nanoTime();
             settledByWaiting = !late;
         } else {
-            poll(results);
+            poll(sums);
         }
     }
 
     /** Tells the samples that were waited for. */
-    final void tellSettled(Results results) {
-        resolve(settled, settledAtNs, settledByWaiting, results);
+    final void tellSettled(DeviceSums sums) {
+        resolve(settled, settledAtNs, settledByWaiting, sums);
         settled = 0;
     }
 
     /** Tells the samples that have their time, without waiting. */
-    final void poll(Results results) {
-        tellSettled(results);
-        int reached = stream.isUsable() ? moveReachedToFront() : size;
-        resolve(reached, clock.nanoTime(), false, results);
+    final void poll(DeviceSums sums) {
+        tellSettled(sums);
+        int done = stream.isUsable() ? waiting.moveReachedToFront(turns, reached) : waiting.size();
+        resolve(done, clock.nanoTime(), false, sums);
     }
 
-    /** Marks are reached in the order in which they were set: after one that is not, no later one needs be asked for. */
-    private int moveReachedToFront() {
-        long unreached = Long.MAX_VALUE;
-        int reached = 0;
-        for (int i = 0; i < size; i++) {
-            long turn = turns[ends[i]];
-            if (turn < unreached && stream.isReached(ends[i])) {
-                swap(reached++, i);
-            } else {
-                unreached = Math.min(unreached, turn);
-            }
-        }
-        return reached;
-    }
-
-    private void swap(int a, int b) {
-        swap(keys, a, b);
-        swap(starts, a, b);
-        swap(ends, a, b);
-        long count = elements[a];
-        elements[a] = elements[b];
-        elements[b] = count;
-    }
-
-    private static void swap(int[] values, int a, int b) {
-        int value = values[a];
-        values[a] = values[b];
-        values[b] = value;
-    }
-
-    private void resolve(int count, long lookedNs, boolean waited, Results results) {
+    private void resolve(int count, long lookedNs, boolean waited, DeviceSums sums) {
         readsNext = true;
         if (count == 0) {
             return;
@@ -334,33 +269,38 @@ class MarkedStream {
             chain.add(counted);
         }
         for (int i = 0; i < count; i++) {
-            if (starts[i] == ends[i]) {
-                chain.add(ends[i]);
+            if (waiting.hasStart(i)) {
+                chain.addSample(waiting.start(i), waiting.end(i));
             } else {
-                chain.addSample(starts[i], ends[i]);
+                chain.add(waiting.end(i));
             }
         }
         chain.measure(lookedNs, waited);
         for (int i = 0; i < count; i++) {
-            tell(i, lookedNs, results);
+            tell(i, lookedNs, sums);
         }
         addUp();
-        for (int i = 0; i < count; i++) {
-            if (starts[i] != ends[i]) {
-                letGo(starts[i]);
-            }
-            letGo(ends[i]);
-        }
         drop(count);
     }
 
-    private void tell(int i, long lookedNs, Results results) {
-        int start = starts[i];
-        int end = ends[i];
-        boolean marked = start != end;
+    private void drop(int count) {
+        for (int i = 0; i < count; i++) {
+            if (waiting.hasStart(i)) {
+                letGo(waiting.start(i));
+            }
+            letGo(waiting.end(i));
+        }
+        waiting.drop(count);
+    }
+
+    private void tell(int i, long lookedNs, DeviceSums sums) {
+        int key = waiting.key(i);
+        int start = waiting.start(i);
+        int end = waiting.end(i);
+        boolean marked = waiting.hasStart(i);
         long elapsedNs = marked ? chain.elapsedNs(start, end) : chain.elapsedSinceNs(sinceNs[end], end);
         if (elapsedNs < 0) {
-            results.unresolved(keys[i]);
+            sums.unresolved(key);
             return;
         }
         samples++;
@@ -368,8 +308,8 @@ class MarkedStream {
         boolean read = launchedNs != NOT_READ && setNs[end] != NOT_READ;
         long launchNs = read ? Math.max(0, setNs[end] - launchedNs) : NOT_READ;
         long atNs = chain.isUnbroken() ? chain.hostNs(end) : lookedNs;
-        results.resolved(keys[i], elapsedNs, launchNs, atNs, elements[i]);
-        timed(keys[i], launchedNs, end, elapsedNs, elements[i]);
+        sums.resolved(key, elapsedNs, launchNs, atNs, waiting.elements(i));
+        timed(key, launchedNs, end, elapsedNs, waiting.elements(i));
     }
 
     private void addUp() {
@@ -409,18 +349,10 @@ class MarkedStream {
         stream.release(mark);
     }
 
-    private void drop(int count) {
-        size -= count;
-        System.arraycopy(keys, count, keys, 0, size);
-        System.arraycopy(starts, count, starts, 0, size);
-        System.arraycopy(ends, count, ends, 0, size);
-        System.arraycopy(elements, count, elements, 0, size);
-    }
-
     /** A pass ends: the time until the next one is nobody's. */
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread at a time
     final void endPass() {
-        if (size == 0) {
+        if (waiting.size() == 0) {
             forgetCounted();
         }
         pass++;
@@ -428,13 +360,7 @@ class MarkedStream {
 
     /** Forgets the samples that wait. */
     final void discard() {
-        for (int i = 0; i < size; i++) {
-            if (starts[i] != ends[i]) {
-                letGo(starts[i]);
-            }
-            letGo(ends[i]);
-        }
-        size = 0;
+        drop(waiting.size());
         settled = 0;
         forgetCounted();
     }
@@ -449,13 +375,13 @@ class MarkedStream {
             return;
         }
         reclaimedInPass = now;
-        boolean[] waiting = new boolean[holders.length];
-        for (int i = 0; i < size; i++) {
-            waiting[starts[i]] = true;
-            waiting[ends[i]] = true;
+        boolean[] used = new boolean[holders.length];
+        for (int i = 0; i < waiting.size(); i++) {
+            used[waiting.start(i)] = true;
+            used[waiting.end(i)] = true;
         }
         for (int mark = 0; mark < holders.length; mark++) {
-            if (holders[mark] > 0 && !waiting[mark] && mark != counted && now - passes[mark] >= 2) {
+            if (holders[mark] > 0 && !used[mark] && mark != counted && now - passes[mark] >= 2) {
                 holders[mark] = 0;
                 free(mark);
             }

@@ -215,6 +215,11 @@ public final class CudaStream implements DeviceStream {
     }
 
     @Override
+    public String backend() {
+        return "CUDA";
+    }
+
+    @Override
     public String deviceName() {
         return deviceName;
     }

@@ -306,6 +306,11 @@ public final class MetalStream implements DeviceStream {
     }
 
     @Override
+    public String backend() {
+        return "METAL";
+    }
+
+    @Override
     public String deviceName() {
         return deviceName;
     }
