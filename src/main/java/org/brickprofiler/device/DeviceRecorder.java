@@ -30,17 +30,6 @@ public final class DeviceRecorder {
     /** The most streams of a recorder. */
     public static final int MAX_STREAMS = MarkToken.MAX_STREAMS;
 
-    private static final int KEY_BITS = 12;
-    private static final int KEY_MASK = (1 << KEY_BITS) - 1;
-    private static final int MARK_BITS = 20;
-    private static final int MARK_MASK = (1 << MARK_BITS) - 1;
-
-    /** Queued for a sample whose end could not be marked, so that its start is let go. No mark has this number. */
-    private static final int NO_END = MarkPool.MAX_BOUND;
-
-    /** The part of a mark's generation that is queued with a sample. */
-    static final int GENERATION_MASK = (1 << 24) - 1;
-
     private final TableRegistry bricks;
     private final MarkedStream[] streams;
 
@@ -129,7 +118,7 @@ public final class DeviceRecorder {
         int end = mark(marked, 1, marked.isRead(timer));
         marked.stopped(timer, end);
         if (end == DeviceStream.NO_MARK) {
-            queue(timer, NO_END, elements);
+            queue(timer, QueuedSample.NO_END, elements);
             return NO_TIME;
         }
         long nowNs = marked.setNs(end);
@@ -156,7 +145,7 @@ public final class DeviceRecorder {
         if (running) {
             marked.stopped(timer, mark);
             // Where the queue refuses, the mark is held once too often; it is reclaimed when marks run out.
-            queue(timer, mark == DeviceStream.NO_MARK ? NO_END : mark, elements);
+            queue(timer, mark == DeviceStream.NO_MARK ? QueuedSample.NO_END : mark, elements);
         } else {
             sums.unresolved(MarkToken.key(timer));
         }
@@ -242,9 +231,8 @@ public final class DeviceRecorder {
 
     private boolean queue(long timer, int end, long elements) {
         int key = MarkToken.key(timer);
-        long generation = MarkToken.generation(timer) & GENERATION_MASK;
-        long marks = (generation << (2 * MARK_BITS)) | ((long) end << MARK_BITS) | MarkToken.mark(timer);
-        boolean queued = launches.defer((stream(timer) << KEY_BITS) | key, marks, elements);
+        boolean queued =
+                launches.defer(QueuedSample.row(stream(timer), key), QueuedSample.marks(timer, end), elements);
         if (!queued) {
             sums.unresolved(key);
         }
@@ -314,16 +302,9 @@ public final class DeviceRecorder {
         }
     }
 
-    private void collect(int streamAndKey, long marks, long elements) {
-        int key = streamAndKey & KEY_MASK;
-        int end = (int) (marks >>> MARK_BITS) & MARK_MASK;
-        int start = (int) marks & MARK_MASK;
-        int generation = (int) (marks >>> (2 * MARK_BITS));
-        MarkedStream marked = streams[streamAndKey >>> KEY_BITS];
-        boolean added = end == NO_END
-                ? marked.letGoIfCurrent(start, generation)
-                : marked.addIfCurrent(key, start, generation, end, elements);
-        if (!added) {
+    private void collect(int row, long marks, long elements) {
+        int key = QueuedSample.key(row);
+        if (!streams[QueuedSample.stream(row)].take(key, marks, elements)) {
             sums.unresolved(key);
         }
     }

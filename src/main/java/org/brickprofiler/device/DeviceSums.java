@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.IntStream;
+import org.brickprofiler.record.StatTable;
 import org.brickprofiler.record.TableRegistry;
 import org.brickprofiler.record.TimerToken;
 
@@ -37,11 +38,18 @@ final class DeviceSums {
      * @param elements elements it processed
      */
     void resolved(int key, long elapsedNs, long launchNs, long atNs, long elements) {
-        bricks.addUntraced(key, elapsedNs, atNs, elements);
+        add(bricks, key, elapsedNs, atNs, elements);
         samples[key]++;
         if (launchNs != DeviceRecorder.NO_TIME) {
-            launches.addUntraced(key, launchNs, atNs, elements);
+            add(launches, key, launchNs, atNs, elements);
         }
+    }
+
+    /** Not on the timeline of the calling thread, which did not do it. */
+    private static void add(TableRegistry registry, int key, long elapsedNs, long atNs, long elements) {
+        StatTable table = registry.acquire();
+        table.addUntraced(key, elapsedNs, atNs, elements);
+        registry.release(table);
     }
 
     /** A sample will never have one. Any thread. */

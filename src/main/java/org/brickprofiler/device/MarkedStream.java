@@ -187,38 +187,26 @@ class MarkedStream {
     // ---- one thread at a time ----
 
     /**
-     * Takes a sample that has ended, unless its first mark is somebody else's by now.
+     * Takes a sample, unless it has no end, or its first mark is somebody else's by now.
      *
      * @param key the brick
-     * @param start the mark at its start; the same as {@code end} for a sample without one
-     * @param generation the lower bits of that mark's generation
-     * @param end the mark at its end
+     * @param marks what was queued: see {@link QueuedSample}
      * @param elementCount elements it processed
      * @return whether it was taken
      */
-    final boolean addIfCurrent(int key, int start, int generation, int end, long elementCount) {
-        if (!isCurrent(start, generation)) {
-            letGo(end);
-            return false;
-        }
-        waiting.add(key, start, end, elementCount);
-        return true;
-    }
-
-    /**
-     * Lets go of the mark of a sample that will have no end, unless it is somebody else's by now.
-     *
-     * @return false: there is no sample
-     */
-    final boolean letGoIfCurrent(int start, int generation) {
-        if (isCurrent(start, generation)) {
+    final boolean take(int key, long marks, long elementCount) {
+        int start = QueuedSample.start(marks);
+        int end = QueuedSample.end(marks);
+        boolean ended = end != QueuedSample.NO_END;
+        boolean current = QueuedSample.isOf(marks, generations[start]);
+        if (current && ended) {
+            waiting.add(key, start, end, elementCount);
+        } else if (current) {
             letGo(start);
+        } else if (ended) {
+            letGo(end);
         }
-        return false;
-    }
-
-    private boolean isCurrent(int mark, int generation) {
-        return (generations[mark] & DeviceRecorder.GENERATION_MASK) == generation;
+        return current && ended;
     }
 
     /** How many samples the device may not have done. */

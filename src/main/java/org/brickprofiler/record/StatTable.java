@@ -105,8 +105,15 @@ public class StatTable {
         addSpan(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
     }
 
-    /** Adds a sample to the sums alone. Only the writer. */
-    final void addUntraced(int key, long elapsedNs, long atNs, long elementCount) {
+    /**
+     * Adds a sample to the sums alone: it is on no timeline. Only the writer.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elementCount elements it processed
+     */
+    public final void addUntraced(int key, long elapsedNs, long atNs, long elementCount) {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;

@@ -104,20 +104,6 @@ public final class TableRegistry {
         release(table);
     }
 
-    /**
-     * Adds a sample that the calling thread did not do itself, such as a device's, to the sums alone.
-     *
-     * @param key the row, 0 or more
-     * @param elapsedNs its duration, ns
-     * @param atNs the clock when it ended
-     * @param elements elements it processed
-     */
-    public void addUntraced(int key, long elapsedNs, long atNs, long elements) {
-        StatTable table = acquire();
-        table.addUntraced(key, elapsedNs, atNs, elements);
-        release(table);
-    }
-
     /** Adds a sample whose end was told later, at a synchronisation. */
     void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elements) {
         StatTable table = acquire();

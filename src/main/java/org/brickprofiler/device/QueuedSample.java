@@ -1,0 +1,66 @@
+package org.brickprofiler.device;
+
+/**
+ * A sample on its way from the thread that stopped it to the one that resolves it, as the queue of deferred measurements
+ * holds it: an {@code int} and a {@code long}.
+ *
+ * <pre>
+ *           31         18 17    12 11       0
+ *          +-------------+--------+---------+
+ *  row:    |      0      | stream |   key   |
+ *          +-------------+--------+---------+
+ *           63           40 39   20 19      0
+ *          +---------------+-------+--------+
+ *  marks:  | generation    |  end  | start  |   the lower bits of the start's generation
+ *          +---------------+-------+--------+
+ * </pre>
+ */
+final class QueuedSample {
+
+    /** Instead of the mark at the end: none could be set, and the start is to be let go. No mark has this number. */
+    static final int NO_END = MarkPool.MAX_BOUND;
+
+    private static final int KEY_BITS = 12;
+    private static final int KEY_MASK = (1 << KEY_BITS) - 1;
+    private static final int MARK_BITS = 20;
+    private static final int MARK_MASK = (1 << MARK_BITS) - 1;
+    private static final int GENERATION_MASK = (1 << 24) - 1;
+
+    private QueuedSample() {}
+
+    static int row(int stream, int key) {
+        return (stream << KEY_BITS) | key;
+    }
+
+    static int stream(int row) {
+        return row >>> KEY_BITS;
+    }
+
+    static int key(int row) {
+        return row & KEY_MASK;
+    }
+
+    /** The sample of a timer that was stopped at a mark or {@link #NO_END}. */
+    static long marks(long timer, int end) {
+        return ((long) lower(MarkToken.generation(timer)) << (2 * MARK_BITS))
+                | ((long) end << MARK_BITS)
+                | MarkToken.mark(timer);
+    }
+
+    static int start(long marks) {
+        return (int) marks & MARK_MASK;
+    }
+
+    static int end(long marks) {
+        return (int) (marks >>> MARK_BITS) & MARK_MASK;
+    }
+
+    /** Whether a mark of a generation is the one that a sample began at. */
+    static boolean isOf(long marks, int generation) {
+        return (int) (marks >>> (2 * MARK_BITS)) == lower(generation);
+    }
+
+    private static int lower(int generation) {
+        return generation & GENERATION_MASK;
+    }
+}
