@@ -1,0 +1,86 @@
+package org.brickprofiler.device.cuda;
+
+import static jcuda.driver.CUresult.CUDA_SUCCESS;
+
+import java.nio.charset.StandardCharsets;
+import jcuda.Pointer;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUfunction;
+import jcuda.driver.CUmodule;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
+
+/**
+ * An application that computes on a device, as a test's host: a context that is current on the thread that made it, a
+ * stream, and kernels that last as long as they are told to.
+ */
+final class CudaEngine {
+
+    private final CUcontext context = new CUcontext();
+    private final CUstream stream = new CUstream();
+    private final CUmodule module = new CUmodule();
+    private final CUfunction spin = new CUfunction();
+
+    /** An engine on the primary context of a device. */
+    CudaEngine(int ordinal) {
+        this(ordinal, false);
+    }
+
+    /** An engine on the primary context of a device, or on a context of its own. */
+    CudaEngine(int ordinal, boolean ownContext) {
+        check(JCudaDriver.cuInit(0));
+        CUdevice device = new CUdevice();
+        check(JCudaDriver.cuDeviceGet(device, ordinal));
+        if (ownContext) {
+            check(JCudaDriver.cuCtxCreate(context, 0, device));
+        } else {
+            check(JCudaDriver.cuDevicePrimaryCtxRetain(context, device));
+            check(JCudaDriver.cuCtxSetCurrent(context));
+        }
+        check(JCudaDriver.cuStreamCreate(stream, 0));
+        check(JCudaDriver.cuModuleLoadData(module, "a module\0".getBytes(StandardCharsets.US_ASCII)));
+        check(JCudaDriver.cuModuleGetFunction(spin, module, "spin_ns"));
+    }
+
+    CUcontext context() {
+        return context;
+    }
+
+    CUstream stream() {
+        return stream;
+    }
+
+    /** Launches a kernel on the engine's stream. */
+    void spin(long ns) {
+        check(trySpin(ns));
+    }
+
+    /** Launches a kernel on a stream. */
+    void spin(long ns, CUstream on) {
+        check(launch(spin, on, Pointer.to(Pointer.to(new long[] {ns}))));
+    }
+
+    /** Launches a kernel on the engine's stream, and answers what the driver does. */
+    int trySpin(long ns) {
+        return launch(spin, stream, Pointer.to(Pointer.to(new long[] {ns})));
+    }
+
+    /** Launches a kernel that does not say how long it lasts. */
+    void launch(String name) {
+        CUfunction function = new CUfunction();
+        check(JCudaDriver.cuModuleGetFunction(function, module, name));
+        check(launch(function, stream, new Pointer()));
+    }
+
+    private static int launch(CUfunction function, CUstream on, Pointer parameters) {
+        return JCudaDriver.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, on, parameters, null);
+    }
+
+    private static void check(int code) {
+        if (code != CUDA_SUCCESS) {
+            throw new AssertionError("the engine's own call: " + CUresult.stringFor(code));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package org.brickprofiler.device.cuda;
+
+import com.sun.jna.FunctionMapper;
+import com.sun.jna.Library;
+import com.sun.jna.Native;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import jcuda.driver.JCudaDriver;
+import org.brickprofiler.device.NativeLibrary;
+
+/**
+ * The CUDA driver that {@code src/test/native/cuda} simulates, and what tests set in it: one for the whole virtual
+ * machine. It has to be loaded before JCuda is first used, whose driver it then is.
+ *
+ * <p>Each native method is the function {@code sim_...} of the same name; its meaning is told there.
+ */
+public final class SimulatedCuda {
+
+    /** How the simulated driver is built. */
+    public static final NativeLibrary DRIVER = new NativeLibrary(
+            "libcuda.so.1",
+            "cc",
+            List.of(Path.of("src", "test", "native", "cuda")),
+            List.of(
+                    "-shared",
+                    "-fPIC",
+                    "-O2",
+                    "-Wall",
+                    "-Wextra",
+                    "-Werror",
+                    "-pthread",
+                    "-fvisibility=hidden",
+                    "-Wl,-soname,libcuda.so.1"));
+
+    private static boolean loaded;
+
+    private SimulatedCuda() {}
+
+    /** Loads the driver, where that was not done, and resets it and JCuda. Skips the test where it cannot be built. */
+    public static synchronized void start() {
+        if (!loaded) {
+            load();
+            loaded = true;
+        }
+        JCudaDriver.setExceptionsEnabled(false);
+        reset();
+    }
+
+    private static void load() {
+        String platform = System.getProperty("os.name") + " " + System.getProperty("os.arch");
+        if (!platform.equals("Linux amd64")) {
+            NativeLibrary.unavailable(
+                    "the simulated driver", new UnsupportedOperationException("not built on " + platform));
+        }
+        Path file = DRIVER.load();
+        FunctionMapper mapper = (library, method) -> "sim_" + underscored(method.getName());
+        Native.register(
+                SimulatedCuda.class,
+                com.sun.jna.NativeLibrary.getInstance(
+                        file.toString(), Map.of(Library.OPTION_FUNCTION_MAPPER, mapper)));
+    }
+
+    private static String underscored(String name) {
+        return name.replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
+    }
+
+    /** How often each driver call was made that was made at all. */
+    public static SortedMap<String, Long> counts() {
+        SortedMap<String, Long> counts = new TreeMap<>();
+        for (String name : names()) {
+            long calls = calls(name);
+            if (calls > 0) {
+                counts.put(name, calls);
+            }
+        }
+        return counts;
+    }
+
+    /** The names of all driver calls. */
+    public static List<String> names() {
+        List<String> names = new ArrayList<>();
+        for (int call = 0; call < callCount(); call++) {
+            names.add(callName(call));
+        }
+        return names;
+    }
+
+    /** All driver calls so far. */
+    public static long allCalls() {
+        return counts().values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    /** Lets one call fail, 1 for the next one. */
+    public static void failOnce(String name, long nth, int code) {
+        planned(fail(name, nth, code, 0), name);
+    }
+
+    /** Lets a call fail from now on. */
+    public static void failAlways(String name, int code) {
+        planned(fail(name, 1, code, 1), name);
+    }
+
+    private static void planned(int known, String name) {
+        if (known == 0) {
+            throw new IllegalArgumentException("no driver call " + name);
+        }
+    }
+
+    public static native void reset();
+
+    public static native void useRealClock(int real);
+
+    public static native void advance(long ns);
+
+    public static native long now();
+
+    public static native void setDevices(int devices);
+
+    public static native void setDriverVersion(int version);
+
+    public static native void setKernelNs(long ns);
+
+    public static native void setCopyNs(long ns);
+
+    public static native void loseContexts(int code);
+
+    private static native int fail(String name, long nth, int code, int fromThenOn);
+
+    public static native long calls(String name);
+
+    private static native int callCount();
+
+    private static native String callName(int call);
+
+    public static native int liveContexts();
+
+    public static native int liveStreams();
+
+    public static native int liveEvents();
+
+    public static native long synchronisations();
+
+    public static native long staleHandles();
+
+    public static native long spoiltCaptures();
+
+    public static native long launches();
+
+    public static native long currentContext();
+
+    public static native int contextDepth();
+
+    public static native int captureMode();
+}

@@ -1,0 +1,101 @@
+/* Events: where a stream was when they were recorded, and the time between two of them. */
+#include "sim.h"
+
+API CUresult cuEventCreate(Handle *handle, unsigned flags) {
+    ENTER(cuEventCreate);
+    Handle current;
+    TRY(sim_current(&current));
+    TRY(sim_unsafe_call());
+    struct object *object = sim_new(EVENT, handle);
+    if (object == NULL) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    object->is.event.context = current;
+    object->is.event.flags = flags;
+    return CUDA_SUCCESS;
+}
+
+/* The event of a handle, whose context must be current. */
+static CUresult find(Handle handle, struct event **event) {
+    Handle current;
+    TRY(sim_current(&current));
+    struct object *object = sim_find(EVENT, handle);
+    if (object == NULL) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    *event = &object->is.event;
+    return sim_in_context(object->is.event.context);
+}
+
+API CUresult cuEventRecord(Handle handle, Handle stream) {
+    ENTER(cuEventRecord);
+    struct event *event;
+    TRY(find(handle, &event));
+    TRY(sim_enqueue(stream, 0, &event->reached_ns, &event->capture_id));
+    event->recorded = true;
+    return CUDA_SUCCESS;
+}
+
+/* An event of a capture has no time; to ask for it spoils the capture, where that is still going on. */
+static CUresult check_finite(const struct event *event) {
+    if (event->capture_id != 0) {
+        (void) sim_is_capturing(event->capture_id);
+        return CUDA_ERROR_CAPTURED_EVENT;
+    }
+    return CUDA_SUCCESS;
+}
+
+static bool is_reached(const struct event *event) {
+    return !event->recorded || event->reached_ns <= sim_now_ns();
+}
+
+API CUresult cuEventQuery(Handle handle) {
+    ENTER(cuEventQuery);
+    struct event *event;
+    TRY(find(handle, &event));
+    TRY(check_finite(event));
+    TRY(sim_unsafe_call());
+    return is_reached(event) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+API CUresult cuEventSynchronize(Handle handle) {
+    ENTER(cuEventSynchronize);
+    struct event *event;
+    TRY(find(handle, &event));
+    TRY(check_finite(event));
+    TRY(sim_unsafe_call());
+    sim.synchronisations++;
+    if (event->recorded) {
+        sim_wait_until(event->reached_ns);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* A float, in milliseconds: half a nanosecond is lost from 8 ms on, and more later. */
+API CUresult cuEventElapsedTime(float *ms, Handle from, Handle to) {
+    ENTER(cuEventElapsedTime);
+    struct event *start;
+    struct event *end;
+    TRY(find(from, &start));
+    TRY(find(to, &end));
+    TRY(check_finite(start));
+    TRY(check_finite(end));
+    TRY(sim_unsafe_call());
+    if (!start->recorded || !end->recorded || ((start->flags | end->flags) & EVENT_DISABLE_TIMING) != 0) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    if (!is_reached(start) || !is_reached(end)) {
+        return CUDA_ERROR_NOT_READY;
+    }
+    *ms = (float) ((double) (end->reached_ns - start->reached_ns) / 1e6);
+    return CUDA_SUCCESS;
+}
+
+/* Also while it is pending. */
+API CUresult cuEventDestroy_v2(Handle handle) {
+    ENTER(cuEventDestroy_v2);
+    struct event *event;
+    TRY(find(handle, &event));
+    sim_delete(EVENT, handle);
+    return CUDA_SUCCESS;
+}

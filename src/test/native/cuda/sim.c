@@ -1,0 +1,260 @@
+/* The clock, planned failures, what a thread has current, and the functions that tests call. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim.h"
+
+enum { FIRST_NS = 1000000 };
+
+struct plan {
+    long calls;
+    /* The call that fails next, by its number; 0 for none. */
+    long fails_at;
+    int code;
+    bool from_then_on;
+};
+
+struct sim sim = {.devices = 1, .driver_version = 12060, .now_ns = FIRST_NS};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct plan plans[CALL_COUNT];
+static __thread struct thread own;
+
+static const char *const names[] = {
+#define NAME(name) #name,
+    SIM_CALLS(NAME) SIM_STUBS(NAME)
+#undef NAME
+};
+
+int sim_lock(void) {
+    pthread_mutex_lock(&mutex);
+    return 1;
+}
+
+void sim_unlock(const int *held) {
+    (void) held;
+    pthread_mutex_unlock(&mutex);
+}
+
+CUresult sim_called(enum call call) {
+    struct plan *plan = &plans[call];
+    plan->calls++;
+    if (plan->fails_at == 0 || plan->calls < plan->fails_at) {
+        return CUDA_SUCCESS;
+    }
+    if (!plan->from_then_on) {
+        plan->fails_at = 0;
+    }
+    return plan->code;
+}
+
+/* The machine's clock in ns. */
+static int64_t machine_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t sim_now_ns(void) {
+    return sim.real_clock ? machine_ns() : sim.now_ns;
+}
+
+/* Lets the host come to a time. The others go on meanwhile. */
+void sim_wait_until(int64_t when_ns) {
+    if (!sim.real_clock) {
+        if (sim.now_ns < when_ns) {
+            sim.now_ns = when_ns;
+        }
+        return;
+    }
+    struct timespec when = {.tv_sec = when_ns / 1000000000, .tv_nsec = when_ns % 1000000000};
+    pthread_mutex_unlock(&mutex);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == EINTR) {
+    }
+    pthread_mutex_lock(&mutex);
+}
+
+struct thread *sim_thread(void) {
+    if (own.epoch != sim.epoch) {
+        memset(&own, 0, sizeof own);
+        own.epoch = sim.epoch;
+    }
+    return &own;
+}
+
+/* The calling thread's context. */
+CUresult sim_current(Handle *current) {
+    struct thread *thread = sim_thread();
+    if (!sim.initialised) {
+        return CUDA_ERROR_NOT_INITIALIZED;
+    }
+    if (sim.lost_code != CUDA_SUCCESS) {
+        return sim.lost_code;
+    }
+    if (thread->depth == 0 || thread->stack[thread->depth - 1] == 0) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    *current = thread->stack[thread->depth - 1];
+    return sim_find(CONTEXT, *current) == NULL ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
+}
+
+/* Whether the calling thread's context is the one that something belongs to. */
+CUresult sim_in_context(Handle owner) {
+    Handle current;
+    TRY(sim_current(&current));
+    return current == owner ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+#define HOLD int held __attribute__((cleanup(sim_unlock), unused)) = sim_lock()
+
+/* Forgets everything: one device, a virtual clock, no failures. Handles and current contexts of before are void. */
+API void sim_reset(void) {
+    HOLD;
+    uint64_t epoch = sim.epoch + 1;
+    sim_forget_objects();
+    memset(plans, 0, sizeof plans);
+    memset(&sim, 0, sizeof sim);
+    sim.epoch = epoch;
+    sim.devices = 1;
+    sim.driver_version = 12060;
+    sim.now_ns = FIRST_NS;
+}
+
+API void sim_use_real_clock(int real) {
+    HOLD;
+    sim.real_clock = real != 0;
+}
+
+API void sim_advance(int64_t ns) {
+    HOLD;
+    sim.now_ns += ns;
+}
+
+API int64_t sim_now(void) {
+    HOLD;
+    return sim_now_ns();
+}
+
+/* How many devices there are, from 0 to 8. */
+API void sim_set_devices(int devices) {
+    HOLD;
+    sim.devices = devices < MAX_DEVICES ? devices : MAX_DEVICES;
+}
+
+API void sim_set_driver_version(int version) {
+    HOLD;
+    sim.driver_version = version;
+}
+
+/* How long a kernel takes that does not say so itself. */
+API void sim_set_kernel_ns(int64_t ns) {
+    HOLD;
+    sim.kernel_ns = ns;
+}
+
+API void sim_set_copy_ns(int64_t ns) {
+    HOLD;
+    sim.copy_ns = ns;
+}
+
+/* From now on every call that needs a context answers this; 0 for none. */
+API void sim_lose_contexts(int code) {
+    HOLD;
+    sim.lost_code = code;
+}
+
+static int named(const char *name) {
+    for (int call = 0; call < CALL_COUNT; call++) {
+        if (strcmp(names[call], name) == 0) {
+            return call;
+        }
+    }
+    return -1;
+}
+
+/* Lets the n-th call from now on fail, 1 for the next. Returns 0 where there is no such call. */
+API int sim_fail(const char *name, int64_t nth, int code, int from_then_on) {
+    HOLD;
+    int call = named(name);
+    if (call < 0) {
+        return 0;
+    }
+    plans[call].fails_at = plans[call].calls + nth;
+    plans[call].code = code;
+    plans[call].from_then_on = from_then_on != 0;
+    return 1;
+}
+
+/* How often a call was made; -1 where there is no such call. */
+API int64_t sim_calls(const char *name) {
+    HOLD;
+    int call = named(name);
+    return call < 0 ? -1 : plans[call].calls;
+}
+
+API int sim_call_count(void) {
+    return CALL_COUNT;
+}
+
+API const char *sim_call_name(int call) {
+    return call < 0 || call >= CALL_COUNT ? NULL : names[call];
+}
+
+API int sim_live_contexts(void) {
+    HOLD;
+    return sim_live(CONTEXT);
+}
+
+API int sim_live_streams(void) {
+    HOLD;
+    return sim_live(STREAM);
+}
+
+API int sim_live_events(void) {
+    HOLD;
+    return sim_live(EVENT);
+}
+
+/* How often somebody waited for a stream, an event or a context. */
+API int64_t sim_synchronisations(void) {
+    HOLD;
+    return sim.synchronisations;
+}
+
+/* How often a handle was used whose object does not exist any more. */
+API int64_t sim_stale_handles(void) {
+    HOLD;
+    return sim.stale_handles;
+}
+
+API int64_t sim_spoilt_captures(void) {
+    HOLD;
+    return sim.spoilt_captures;
+}
+
+/* Kernels that were launched, outside of captures. */
+API int64_t sim_launches(void) {
+    HOLD;
+    return sim.launches;
+}
+
+/* The calling thread's context; 0 for none. */
+API Handle sim_current_context(void) {
+    HOLD;
+    struct thread *thread = sim_thread();
+    return thread->depth == 0 ? 0 : thread->stack[thread->depth - 1];
+}
+
+/* How many contexts the calling thread has on its stack. */
+API int sim_context_depth(void) {
+    HOLD;
+    return sim_thread()->depth;
+}
+
+API int sim_capture_mode(void) {
+    HOLD;
+    return sim_thread()->capture_mode;
+}
