@@ -67,6 +67,16 @@ final class CudaEngine {
         return launch(spin, stream, Pointer.to(Pointer.to(new long[] {ns})));
     }
 
+    /** Does something where the engine's context is current. */
+    void inContext(Runnable body) {
+        check(JCudaDriver.cuCtxPushCurrent(context));
+        try {
+            body.run();
+        } finally {
+            check(JCudaDriver.cuCtxPopCurrent(new CUcontext()));
+        }
+    }
+
     /** Launches a kernel that does not say how long it lasts. */
     void launch(String name) {
         CUfunction function = new CUfunction();

@@ -1,0 +1,105 @@
+package org.brickprofiler.device.cuda;
+
+import static jcuda.driver.CUresult.CUDA_SUCCESS;
+
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+
+/**
+ * A context to make calls in. It belongs to the application, or is a device's primary one, retained until it is released.
+ * Any thread.
+ */
+final class CudaContext {
+
+    private final CUcontext context;
+    private final CUdevice device;
+    private final boolean retained;
+    private final int ordinal;
+
+    private CudaContext(CUcontext context, CUdevice device, boolean retained, int ordinal) {
+        this.context = context;
+        this.device = device;
+        this.retained = retained;
+        this.ordinal = ordinal;
+    }
+
+    /** A context of the application's. */
+    static CudaContext of(CUcontext context, CudaFailures failures) throws CudaRefusal {
+        CUdevice device = new CUdevice();
+        CudaContext unknown = new CudaContext(context, device, false, 0);
+        if (!unknown.push(failures)) {
+            throw new CudaRefusal();
+        }
+        try {
+            CudaRefusal.unless(DriverCall.CTX_GET_DEVICE, CudaCalls.ctxGetDevice(device), failures);
+        } finally {
+            unknown.pop(failures);
+        }
+        return new CudaContext(context, device, false, ordinalOf(device, failures));
+    }
+
+    /** A handle does not show its number: those of all numbers are compared with it. */
+    private static int ordinalOf(CUdevice device, CudaFailures failures) throws CudaRefusal {
+        int[] devices = new int[1];
+        CudaRefusal.unless(DriverCall.DEVICE_GET_COUNT, CudaCalls.deviceGetCount(devices), failures);
+        CUdevice each = new CUdevice();
+        for (int ordinal = 0; ordinal < devices[0]; ordinal++) {
+            CudaRefusal.unless(DriverCall.DEVICE_GET, CudaCalls.deviceGet(each, ordinal), failures);
+            if (each.equals(device)) {
+                return ordinal;
+            }
+        }
+        return 0;
+    }
+
+    /** The primary context of a device. */
+    static CudaContext ofDevice(int ordinal, CudaFailures failures) throws CudaRefusal {
+        CUdevice device = new CUdevice();
+        CUcontext primary = new CUcontext();
+        CudaRefusal.unless(DriverCall.DEVICE_GET, CudaCalls.deviceGet(device, ordinal), failures);
+        CudaRefusal.unless(DriverCall.PRIMARY_CTX_RETAIN, CudaCalls.primaryCtxRetain(primary, device), failures);
+        return new CudaContext(primary, device, true, ordinal);
+    }
+
+    CUcontext handle() {
+        return context;
+    }
+
+    /** The device's number. */
+    int ordinal() {
+        return ordinal;
+    }
+
+    /**
+     * Makes this context the thread's current one.
+     *
+     * @return whether it is, and {@link #pop} is to follow
+     */
+    boolean push(CudaFailures failures) {
+        int code = CudaCalls.ctxPushCurrent(context);
+        if (code != CUDA_SUCCESS) {
+            failures.report(DriverCall.CTX_PUSH_CURRENT, code);
+        }
+        return code == CUDA_SUCCESS;
+    }
+
+    /** Makes current what was before. */
+    void pop(CudaFailures failures) {
+        int code = CudaCalls.ctxPopCurrent();
+        if (code != CUDA_SUCCESS) {
+            failures.report(DriverCall.CTX_POP_CURRENT, code);
+        }
+    }
+
+    /**
+     * Gives a primary context back. Also where the device is lost: it can be used again when everybody has done so.
+     */
+    void release(CudaFailures failures) {
+        if (retained) {
+            int code = CudaCalls.primaryCtxRelease(device);
+            if (code != CUDA_SUCCESS) {
+                failures.report(DriverCall.PRIMARY_CTX_RELEASE, code);
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package org.brickprofiler.device.cuda;
+
+import java.util.HashMap;
+import java.util.Map;
+import jcuda.CudaException;
+import jcuda.driver.CUresult;
+
+/** What the driver's error codes are called, and what they mean for who marks. */
+final class CudaErrors {
+
+    /** Instead of a code: an exception without one. */
+    static final int UNKNOWN = CUresult.CUDA_ERROR_UNKNOWN;
+
+    // Of later drivers than JCuda knows.
+    private static final int CUDA_ERROR_CONTAINED = 226;
+    private static final int CUDA_ERROR_TENSOR_MEMORY_LEAK = 721;
+
+    private CudaErrors() {}
+
+    /** Whether nothing works any more in the context where a call answered this, or in the whole process. */
+    static boolean isLoss(int code) {
+        return switch (code) {
+            case CUresult.CUDA_ERROR_DEINITIALIZED,
+                    CUresult.CUDA_ERROR_ECC_UNCORRECTABLE,
+                    CUresult.CUDA_ERROR_NVLINK_UNCORRECTABLE,
+                    CUDA_ERROR_CONTAINED,
+                    CUresult.CUDA_ERROR_ILLEGAL_ADDRESS,
+                    CUresult.CUDA_ERROR_LAUNCH_TIMEOUT,
+                    CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                    CUresult.CUDA_ERROR_ASSERT,
+                    CUresult.CUDA_ERROR_HARDWARE_STACK_ERROR,
+                    CUresult.CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                    CUresult.CUDA_ERROR_MISALIGNED_ADDRESS,
+                    CUresult.CUDA_ERROR_INVALID_ADDRESS_SPACE,
+                    CUresult.CUDA_ERROR_INVALID_PC,
+                    CUresult.CUDA_ERROR_LAUNCH_FAILED,
+                    CUDA_ERROR_TENSOR_MEMORY_LEAK,
+                    CUresult.CUDA_ERROR_MPS_CLIENT_TERMINATED -> true;
+            default -> false;
+        };
+    }
+
+    /** Whether a call may answer otherwise where another context is current. */
+    static boolean isWrongContext(int code) {
+        return code == CUresult.CUDA_ERROR_INVALID_CONTEXT || code == CUresult.CUDA_ERROR_INVALID_HANDLE;
+    }
+
+    /** Which call answered what, with its number. */
+    static String describe(DriverCall call, int code) {
+        String name =
+                switch (code) {
+                    case CUDA_ERROR_CONTAINED -> "CUDA_ERROR_CONTAINED";
+                    case CUDA_ERROR_TENSOR_MEMORY_LEAK -> "CUDA_ERROR_TENSOR_MEMORY_LEAK";
+                    default -> CUresult.stringFor(code);
+                };
+        return call.function() + " answered " + name + " (" + code + ")";
+    }
+
+    /** The code that JCuda made an exception of. */
+    static int codeOf(CudaException exception) {
+        String name = exception.getMessage();
+        Integer code = name == null ? null : Names.CODES.get(name);
+        return code == null ? UNKNOWN : code;
+    }
+
+    /** The codes by the messages of JCuda's exceptions, which hold nothing else. */
+    private static final class Names {
+        private static final int CODES_END = 1_000;
+        static final Map<String, Integer> CODES = codes();
+
+        private static Map<String, Integer> codes() {
+            Map<String, Integer> codes = new HashMap<>();
+            for (int code = 1; code < CODES_END; code++) {
+                codes.put(CUresult.stringFor(code), code);
+            }
+            return Map.copyOf(codes);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+package org.brickprofiler.device.cuda;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.StampedLock;
+import java.util.stream.Stream;
+import jcuda.driver.CUevent;
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.MarkPool;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The marks of one queue, each with an event. Any thread; setting and releasing one takes no lock and allocates nothing
+ * unless the pool grows.
+ *
+ * <h2>Why no event is used after it was destroyed</h2>
+ *
+ * To set a mark is to own it: its number was taken from the pool, which nobody else can do meanwhile. {@link #close()}
+ * destroys only what it owns: the free ones, which it takes from the pool itself, and those that are set, which it takes
+ * from whoever set them. A mark that is neither is on its way from one to the other within a call of another thread; it
+ * is waited for. The pool cannot grow then, so in the end every number is out of it and stays out. Setting a mark needs
+ * no lock for this, and no look at whether the queue is closed.
+ *
+ * <p>Who asks for events that are set holds a lock for reading, which {@link #close()} holds for writing.
+ */
+final class CudaMarks {
+
+    private static final long LOOK_AGAIN_NS = 20_000;
+
+    private final CudaQueue queue;
+    private final @Nullable CudaMark[] marks;
+    private final MarkPool pool;
+    private final StampedLock use = new StampedLock();
+
+    private volatile boolean closing;
+
+    /**
+     * Makes the first marks.
+     *
+     * @param queue where they are set
+     * @param first how many to make at once
+     * @param bound the most there will be
+     */
+    CudaMarks(CudaQueue queue, int first, int bound) {
+        this.queue = queue;
+        this.marks = new CudaMark[bound];
+        this.pool = new MarkPool(first, bound, this::make);
+    }
+
+    private int make(int from, int to) {
+        if (closing) {
+            return from;
+        }
+        List<CudaMark> chunk = Stream.generate(CudaMark::new).limit(to - from).toList();
+        int created = queue.create(chunk.stream().map(CudaMark::event).toList());
+        for (int i = 0; i < created; i++) {
+            marks[from + i] = chunk.get(i);
+        }
+        return from + created;
+    }
+
+    CudaQueue queue() {
+        return queue;
+    }
+
+    /** How many marks there are. */
+    int made() {
+        return pool.made();
+    }
+
+    /**
+     * Sets a mark at the end of the queue.
+     *
+     * @return its number, or {@link DeviceStream#NO_MARK}
+     */
+    int set() {
+        int number = pool.take();
+        if (number == DeviceStream.NO_MARK) {
+            return DeviceStream.NO_MARK;
+        }
+        CudaMark mark = mark(number);
+        if (queue.record(mark.event())) {
+            mark.set();
+            return number;
+        }
+        pool.give(number);
+        return DeviceStream.NO_MARK;
+    }
+
+    /** Gives a mark back. Does nothing where it is not set, so that neither twice nor too late does harm. */
+    void release(int number) {
+        if (mark(number).release()) {
+            pool.give(number);
+        }
+    }
+
+    // ---- asking: slower, and at boundaries ----
+
+    /** Whether a mark is reached, or never will be. */
+    boolean isReached(int number) {
+        long stamp = begin();
+        if (stamp == 0) {
+            return true;
+        }
+        try {
+            return queue.isReached(mark(number).event());
+        } finally {
+            use.unlockRead(stamp);
+        }
+    }
+
+    /** The time between two marks, ns, or one of the stream's answers instead. */
+    long elapsedNs(int from, int to) {
+        long stamp = begin();
+        if (stamp == 0) {
+            return DeviceStream.UNRESOLVED;
+        }
+        try {
+            return queue.elapsedNs(mark(from).event(), mark(to).event());
+        } finally {
+            use.unlockRead(stamp);
+        }
+    }
+
+    /** Waits until the queue is empty. False where that cannot be waited for. */
+    boolean synchronize() {
+        long stamp = begin();
+        if (stamp == 0) {
+            return false;
+        }
+        try {
+            return queue.synchronize();
+        } finally {
+            use.unlockRead(stamp);
+        }
+    }
+
+    /** 0 where this is closed or closing. */
+    private long begin() {
+        return closing ? 0 : use.tryReadLock();
+    }
+
+    boolean isClosed() {
+        return closing;
+    }
+
+    private CudaMark mark(int number) {
+        CudaMark mark = marks[number];
+        if (mark == null) {
+            throw new IndexOutOfBoundsException("mark " + number + ", of " + pool.made());
+        }
+        return mark;
+    }
+
+    // ---- the end ----
+
+    /** Destroys all events, those of marks that are set too, and lets go of the queue. To be called once. */
+    void close() {
+        closing = true;
+        long stamp = use.writeLock();
+        try {
+            int gone = retire();
+            while (gone < pool.made()) {
+                LockSupport.parkNanos(LOOK_AGAIN_NS);
+                gone += retire();
+            }
+            queue.close();
+        } finally {
+            use.unlockWrite(stamp);
+        }
+    }
+
+    /** Destroys the events that nobody else owns now. Returns how many. */
+    private int retire() {
+        List<CUevent> events = new ArrayList<>();
+        for (int number = pool.take(); number != DeviceStream.NO_MARK; number = pool.take()) {
+            CudaMark mark = mark(number);
+            mark.retireOwned();
+            events.add(mark.event());
+        }
+        int made = pool.made();
+        for (int number = 0; number < made; number++) {
+            CudaMark mark = mark(number);
+            if (mark.retire()) {
+                events.add(mark.event());
+            }
+        }
+        if (!events.isEmpty()) {
+            queue.destroy(events);
+        }
+        return events.size();
+    }
+}

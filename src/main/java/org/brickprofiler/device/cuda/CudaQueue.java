@@ -1,0 +1,357 @@
+package org.brickprofiler.device.cuda;
+
+import static jcuda.driver.CUresult.CUDA_ERROR_NOT_READY;
+import static jcuda.driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+import static jcuda.driver.CUresult.CUDA_SUCCESS;
+
+import java.util.List;
+import java.util.function.ToIntFunction;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import jcuda.driver.CUstreamCaptureMode;
+import jcuda.driver.CUstreamCaptureStatus;
+import jcuda.driver.JCudaDriver;
+import org.brickprofiler.device.DeviceStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stream in its context, and what is asked of the driver about the two. Any thread, whatever context is current there
+ * and whichever way JCuda reports errors. After the first error that means the loss of the device no call is made.
+ *
+ * <h2>Why nothing here spoils a capture</h2>
+ *
+ * While the application captures a stream into a graph, some calls fail and make the capture fail with them.
+ *
+ * <ul>
+ *   <li>Those that may not come from any thread while some stream captures. The driver's documentation has no list of
+ *       them; asking for an event is among them, and creating one may be. All but recording are therefore made in the
+ *       mode {@code RELAXED}, which is the thread's own and is put back afterwards.
+ *   <li>Those about the captured stream itself, and about events recorded in it. No mode allows them, so the stream is
+ *       asked before whether it captures. An event recorded in a capture that is over can be asked for: it has no time.
+ *       The default stream cannot be captured.
+ * </ul>
+ *
+ * This makes four calls of one. They are made where results are fetched, and not where work is enqueued.
+ */
+final class CudaQueue {
+
+    /** Instead of a driver's code: not asked, since the stream captures. */
+    private static final int CAPTURES = -1;
+
+    /** Instead of a driver's code: not asked, since the device is lost or the context cannot be made current. */
+    private static final int NOT_DONE = -2;
+
+    /** A call about events. */
+    @FunctionalInterface
+    private interface Question {
+        int ask(CUevent from, CUevent to, Answer answer);
+    }
+
+    private static final Question QUERY =
+            (from, to, answer) -> answer.of(DriverCall.EVENT_QUERY, CudaCalls.eventQuery(to));
+    private static final Question WAIT =
+            (from, to, answer) -> answer.of(DriverCall.EVENT_SYNCHRONIZE, CudaCalls.eventSynchronize(to));
+    private static final Question ELAPSED =
+            (from, to, answer) ->
+                    answer.of(DriverCall.EVENT_ELAPSED_TIME, CudaCalls.eventElapsedTime(answer.ms, from, to));
+
+    private final CudaContext context;
+    private final CudaFailures failures;
+
+    /** For the default stream a handle of zero: JCuda does not take null everywhere. */
+    private final CUstream stream;
+
+    private final boolean isDefault;
+    private final boolean ownsStream;
+
+    private CudaQueue(CudaContext context, CUstream stream, boolean ownsStream, CudaFailures failures) {
+        this.context = context;
+        this.stream = stream;
+        this.isDefault = isDefault(stream);
+        this.ownsStream = ownsStream;
+        this.failures = failures;
+    }
+
+    /** A stream of the application's; null for the default one. */
+    static CudaQueue of(CUcontext context, @Nullable CUstream stream, CudaFailures failures) throws CudaRefusal {
+        CUstream handle = stream == null ? new CUstream() : stream;
+        return new CudaQueue(CudaContext.of(context, failures), handle, false, failures);
+    }
+
+    /** The default stream of a device's primary context, or a new stream in it. */
+    static CudaQueue ofDevice(int ordinal, boolean newStream, CudaFailures failures) throws CudaRefusal {
+        CudaContext context = CudaContext.ofDevice(ordinal, failures);
+        CudaQueue inDefault = new CudaQueue(context, new CUstream(), false, failures);
+        if (!newStream) {
+            return inDefault;
+        }
+        CUstream stream = new CUstream();
+        int code = inDefault.inContext(NOT_DONE, answer -> {
+            int created = CudaCalls.streamCreate(stream);
+            inDefault.report(DriverCall.STREAM_CREATE, created);
+            return created;
+        });
+        if (code != CUDA_SUCCESS) {
+            inDefault.close();
+            throw new CudaRefusal();
+        }
+        return new CudaQueue(context, stream, true, failures);
+    }
+
+    /** Refuses the handle that is another queue on each thread. */
+    static void checkIsOne(@Nullable CUstream stream) {
+        if (JCudaDriver.CU_STREAM_PER_THREAD.equals(stream)) {
+            throw new IllegalArgumentException("the default stream of each thread is not one queue: " + stream);
+        }
+    }
+
+    /** Whether a handle is one of those of the default stream. */
+    static boolean isDefault(@Nullable CUstream stream) {
+        return stream == null || stream.equals(new CUstream()) || stream.equals(JCudaDriver.CU_STREAM_LEGACY);
+    }
+
+    CudaContext context() {
+        return context;
+    }
+
+    CUstream stream() {
+        return stream;
+    }
+
+    CudaFailures failures() {
+        return failures;
+    }
+
+    // ---- enqueuing ----
+
+    /**
+     * Records an event at the end of the queue. One call of the driver, where the context is current.
+     *
+     * @return whether that was done
+     */
+    boolean record(CUevent event) {
+        int code = CudaCalls.eventRecord(event, stream);
+        return code == CUDA_SUCCESS || recordInContext(event, code);
+    }
+
+    private boolean recordInContext(CUevent event, int answered) {
+        int code = answered;
+        if (CudaErrors.isWrongContext(code) && context.push(failures)) {
+            try {
+                code = CudaCalls.eventRecord(event, stream);
+            } finally {
+                context.pop(failures);
+            }
+        }
+        if (code != CUDA_SUCCESS) {
+            failures.report(DriverCall.EVENT_RECORD, code);
+        }
+        return code == CUDA_SUCCESS;
+    }
+
+    // ---- asking ----
+
+    /** Whether the device has come to an event, or will never tell. */
+    boolean isReached(CUevent event) {
+        int code = ask(QUERY, event, event);
+        return code != CUDA_ERROR_NOT_READY && code != CAPTURES;
+    }
+
+    /**
+     * Waits for an event.
+     *
+     * @return whether the device has come to it
+     */
+    boolean await(CUevent event) {
+        return ask(WAIT, event, event) == CUDA_SUCCESS;
+    }
+
+    /**
+     * The time between two events.
+     *
+     * @return ns; {@link DeviceStream#NOT_REACHED} or {@link DeviceStream#UNRESOLVED}
+     */
+    long elapsedNs(CUevent from, CUevent to) {
+        return switch (ask(ELAPSED, from, to)) {
+            case CUDA_SUCCESS -> Math.round(Answer.OF_THREAD.get().ms[0] * 1e6);
+            case CUDA_ERROR_NOT_READY, CAPTURES -> DeviceStream.NOT_REACHED;
+            default -> DeviceStream.UNRESOLVED;
+        };
+    }
+
+    /** Asks where the thread's context will do, and in this queue's own where it will not. */
+    private int ask(Question question, CUevent from, CUevent to) {
+        if (failures.isLost()) {
+            return NOT_DONE;
+        }
+        Answer answer = Answer.OF_THREAD.get();
+        boolean relaxed = relax(answer);
+        int code;
+        try {
+            code = askUnlessCaptured(question, from, to, answer);
+            if (CudaErrors.isWrongContext(code) && context.push(failures)) {
+                try {
+                    code = askUnlessCaptured(question, from, to, answer);
+                } finally {
+                    context.pop(failures);
+                }
+            }
+        } finally {
+            restore(relaxed, answer);
+        }
+        boolean expected = code == CUDA_SUCCESS || code == CUDA_ERROR_NOT_READY || code == CAPTURES;
+        // Who is told that a captured event is reached asks for its time next, and is told why there is none.
+        if (!expected && !(code == CUresult.CUDA_ERROR_CAPTURED_EVENT && question == QUERY)) {
+            failures.report(answer.call, code);
+        }
+        return code;
+    }
+
+    private int askUnlessCaptured(Question question, CUevent from, CUevent to, Answer answer) {
+        int code = isDefault ? CUDA_SUCCESS : captureCode(answer);
+        return code == CUDA_SUCCESS ? question.ask(from, to, answer) : code;
+    }
+
+    /** Success where the stream does not capture. */
+    private int captureCode(Answer answer) {
+        int code = answer.of(
+                DriverCall.STREAM_IS_CAPTURING, CudaCalls.streamIsCapturing(stream, answer.captureStatus));
+        boolean captures = code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+                || (code == CUDA_SUCCESS
+                        && answer.captureStatus[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE);
+        return captures ? CAPTURES : code;
+    }
+
+    /**
+     * Waits until the queue is empty.
+     *
+     * @return false where that cannot be waited for
+     */
+    boolean synchronize() {
+        // Always in its own context: in another one the default stream is another queue.
+        return inContext(NOT_DONE, answer -> {
+            int code = captureCode(answer);
+            if (code == CUDA_SUCCESS) {
+                code = answer.of(DriverCall.STREAM_SYNCHRONIZE, CudaCalls.streamSynchronize(stream));
+            }
+            if (code == CAPTURES) {
+                failures.tell(
+                        DriverCall.STREAM_SYNCHRONIZE,
+                        "not waited for, since a stream is being captured into a graph");
+            } else if (code != CUDA_SUCCESS) {
+                failures.report(answer.call, code);
+            }
+            return code;
+        }) == CUDA_SUCCESS;
+    }
+
+    // ---- what exists ----
+
+    /**
+     * Creates events.
+     *
+     * @return how many of them were created, from the first on
+     */
+    int create(List<CUevent> events) {
+        return inContext(0, answer -> {
+            int created = 0;
+            while (created < events.size()) {
+                int code = CudaCalls.eventCreate(events.get(created));
+                if (code != CUDA_SUCCESS) {
+                    failures.report(DriverCall.EVENT_CREATE, code);
+                    break;
+                }
+                created++;
+            }
+            return created;
+        });
+    }
+
+    /** Destroys events; those of a lost device are gone with it. */
+    void destroy(List<CUevent> events) {
+        inContextOrWithout(() -> {
+            for (CUevent event : events) {
+                report(DriverCall.EVENT_DESTROY, CudaCalls.eventDestroy(event));
+            }
+        });
+    }
+
+    /** Gives back what was made for this queue. Nothing of it may be used afterwards. */
+    void close() {
+        if (ownsStream) {
+            inContextOrWithout(() -> report(DriverCall.STREAM_DESTROY, CudaCalls.streamDestroy(stream)));
+        }
+        context.release(failures);
+    }
+
+    private void report(DriverCall call, int code) {
+        if (code != CUDA_SUCCESS) {
+            failures.report(call, code);
+        }
+    }
+
+    // ---- where calls are made ----
+
+    /** Makes calls in this queue's context, relaxed; none, and another result, where that cannot be had. */
+    private int inContext(int otherwise, ToIntFunction<Answer> calls) {
+        if (failures.isLost() || !context.push(failures)) {
+            return otherwise;
+        }
+        try {
+            Answer answer = Answer.OF_THREAD.get();
+            boolean relaxed = relax(answer);
+            try {
+                return calls.applyAsInt(answer);
+            } finally {
+                restore(relaxed, answer);
+            }
+        } finally {
+            context.pop(failures);
+        }
+    }
+
+    /** Tries to destroy something also where the context cannot be made current: the thread's own may be the same. */
+    private void inContextOrWithout(Runnable calls) {
+        int done = inContext(NOT_DONE, answer -> {
+            calls.run();
+            return CUDA_SUCCESS;
+        });
+        if (done == NOT_DONE && !failures.isLost()) {
+            calls.run();
+        }
+    }
+
+    private boolean relax(Answer answer) {
+        answer.captureMode[0] = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED;
+        int code = CudaCalls.exchangeCaptureMode(answer.captureMode);
+        report(DriverCall.THREAD_EXCHANGE_STREAM_CAPTURE_MODE, code);
+        return code == CUDA_SUCCESS;
+    }
+
+    private void restore(boolean relaxed, Answer answer) {
+        if (relaxed) {
+            report(
+                    DriverCall.THREAD_EXCHANGE_STREAM_CAPTURE_MODE,
+                    CudaCalls.exchangeCaptureMode(answer.captureMode));
+        }
+    }
+
+    /** Where a thread's calls put what they answer. */
+    private static final class Answer {
+        static final ThreadLocal<Answer> OF_THREAD = ThreadLocal.withInitial(Answer::new);
+
+        final float[] ms = new float[1];
+        final int[] captureStatus = new int[1];
+        final int[] captureMode = new int[1];
+
+        /** The call that was made last. */
+        DriverCall call = DriverCall.EVENT_QUERY;
+
+        int of(DriverCall made, int code) {
+            call = made;
+            return code;
+        }
+    }
+}

@@ -1,0 +1,300 @@
+package org.brickprofiler.device.cuda;
+
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUstream;
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.MarkPool;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A CUDA stream whose marks are events of the driver. The stream and its context are the application's, or are made here
+ * and let go of by {@link #close()}.
+ *
+ * <p>Setting a mark is one call of the driver, {@code cuEventRecord}, on a thread where the stream's context is current;
+ * elsewhere the context is made current for it, and what was current before is so again afterwards. It takes no lock and
+ * allocates nothing unless the pool of marks grows. Any thread.
+ *
+ * <p>Times are what {@code cuEventElapsedTime} tells, a float in milliseconds: exact to the nanosecond up to 8 ms only,
+ * and the clock behind it may be coarser. Measure from a mark nearby.
+ *
+ * <h2>What goes wrong</h2>
+ *
+ * Nothing is thrown because of the driver, whether or not the application lets JCuda throw. Where the stream cannot be
+ * made, or no event for it, it is not usable and {@link #failure()} says why. When a call fails, the first of its kind is
+ * logged. When the device is lost the stream is not usable any more, and the driver is not called again but to give a
+ * primary context back.
+ *
+ * <h2>Capture</h2>
+ *
+ * While the application captures the stream into a graph, marks are set as always, but runs of the graph do not set them:
+ * such a mark has no time, {@link #UNRESOLVED}. Until the capture ends no mark is reached and {@link #synchronize()}
+ * returns false, since to ask would spoil the capture.
+ *
+ * <h2>Closing</h2>
+ *
+ * To close is allowed at any time, from any thread. It waits for calls that other threads are in, {@link #synchronize()}
+ * among them, but not for the device: events may go while they are pending. Calls that come later do nothing: no mark is
+ * set, every mark counts as reached, and no time is known.
+ */
+public final class CudaStream implements DeviceStream {
+
+    private static final int FIRST_MARKS = 1_024;
+    private static final int MAX_MARKS = 1 << 16;
+
+    private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
+
+    private final String name;
+    private final int deviceIndex;
+    private final String deviceName;
+    private final int maxMarks;
+    private final CudaFailures failures;
+
+    /** Null where the stream, or the first event, could not be made. */
+    private final @Nullable CudaMarks marks;
+
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private CudaStream(Builder builder) {
+        name = builder.name;
+        maxMarks = builder.maxMarks;
+        failures = new CudaFailures("CUDA stream '" + name + "'");
+        CudaQueue queue = open(builder.opening, failures);
+        marks = queue == null ? null : marksOf(queue, builder);
+        deviceIndex = queue == null ? builder.ordinal : queue.context().ordinal();
+        deviceName = CudaSupport.probe().deviceName(deviceIndex);
+    }
+
+    private static @Nullable CudaQueue open(Opening opening, CudaFailures failures) {
+        CudaSupport support = CudaSupport.probe();
+        if (!support.isAvailable()) {
+            failures.tell(DriverCall.INIT, support.toString());
+            return null;
+        }
+        try {
+            return opening.open(failures);
+        } catch (CudaRefusal reported) {
+            return null;
+        }
+    }
+
+    private static @Nullable CudaMarks marksOf(CudaQueue queue, Builder builder) {
+        CudaMarks marks = new CudaMarks(queue, builder.firstMarks, builder.maxMarks);
+        if (marks.made() > 0) {
+            return marks;
+        }
+        marks.close();
+        return null;
+    }
+
+    /**
+     * A stream of the application's.
+     *
+     * @param context the stream's context, which must live until the result is closed
+     * @param stream a stream in it, which must live as long; null, or one that was never created, for the default one
+     * @return its builder
+     * @throws IllegalArgumentException for the default stream of each thread, which is another queue on each
+     */
+    public static Builder on(CUcontext context, @Nullable CUstream stream) {
+        boolean isDefault = true;
+        if (CudaSupport.probe().isAvailable()) {
+            CudaQueue.checkIsOne(stream);
+            isDefault = CudaQueue.isDefault(stream);
+        }
+        return new Builder(
+                isDefault ? "default stream" : nextName(), 0, failures -> CudaQueue.of(context, stream, failures));
+    }
+
+    /**
+     * A new stream in the primary context of a device. That stream waits for the default one as {@code cuStreamCreate}
+     * makes it do without flags.
+     *
+     * @param ordinal the device's number
+     * @return its builder
+     * @throws IllegalArgumentException when the number is negative
+     */
+    public static Builder onDevice(int ordinal) {
+        checkOrdinal(ordinal);
+        return new Builder(nextName(), ordinal, failures -> CudaQueue.ofDevice(ordinal, true, failures));
+    }
+
+    /**
+     * The default stream in the primary context of a device.
+     *
+     * @param ordinal the device's number
+     * @return its builder
+     * @throws IllegalArgumentException when the number is negative
+     */
+    public static Builder onDefaultStream(int ordinal) {
+        checkOrdinal(ordinal);
+        return new Builder("default stream", ordinal, failures -> CudaQueue.ofDevice(ordinal, false, failures));
+    }
+
+    private static void checkOrdinal(int ordinal) {
+        if (ordinal < 0) {
+            throw new IllegalArgumentException("device " + ordinal + ": 0 or more");
+        }
+    }
+
+    private static String nextName() {
+        return "stream " + LAST_NUMBER.incrementAndGet();
+    }
+
+    @Override
+    public int mark() {
+        return marks == null || failures.isLost() || marks.isClosed() ? NO_MARK : marks.set();
+    }
+
+    @Override
+    public void release(int mark) {
+        if (marks != null) {
+            marks.release(mark);
+        }
+    }
+
+    @Override
+    public boolean isReached(int mark) {
+        return marks == null || marks.isReached(mark);
+    }
+
+    @Override
+    public long elapsedNs(int from, int to) {
+        return marks == null ? UNRESOLVED : marks.elapsedNs(from, to);
+    }
+
+    @Override
+    public boolean synchronize() {
+        return marks != null && marks.synchronize();
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true) && marks != null) {
+            marks.close();
+        }
+    }
+
+    @Override
+    public boolean isUsable() {
+        return marks != null && !failures.isLost() && !closed.get();
+    }
+
+    @Override
+    public Optional<String> failure() {
+        return failures.latest().or(() -> closed.get() ? Optional.of("the stream is closed") : Optional.empty());
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String deviceName() {
+        return deviceName;
+    }
+
+    @Override
+    public int deviceIndex() {
+        return deviceIndex;
+    }
+
+    @Override
+    public int maxMarks() {
+        return maxMarks;
+    }
+
+    /**
+     * The context that the stream is in.
+     *
+     * @return the driver's handle; not to be destroyed, nor used after {@link #close()} where it was made here
+     * @throws IllegalStateException where the stream could not be made
+     */
+    public CUcontext context() {
+        return queue().context().handle();
+    }
+
+    /**
+     * The stream to enqueue work in.
+     *
+     * @return the driver's handle, for the default stream one of zero; likewise
+     * @throws IllegalStateException where the stream could not be made
+     */
+    public CUstream stream() {
+        return queue().stream();
+    }
+
+    private CudaQueue queue() {
+        if (marks == null) {
+            throw new IllegalStateException("there is no " + name + ": " + failure().orElse("it could not be made"));
+        }
+        return marks.queue();
+    }
+
+    /** Makes the queue behind a stream. */
+    @FunctionalInterface
+    private interface Opening {
+        CudaQueue open(CudaFailures failures) throws CudaRefusal;
+    }
+
+    /** Settings of a stream that is to be made. One thread. */
+    public static final class Builder {
+
+        private final int ordinal;
+        private final Opening opening;
+
+        private String name;
+        private int firstMarks = FIRST_MARKS;
+        private int maxMarks = MAX_MARKS;
+
+        private Builder(String name, int ordinal, Opening opening) {
+            this.name = name;
+            this.ordinal = ordinal;
+            this.opening = opening;
+        }
+
+        /**
+         * What people call the stream.
+         *
+         * @param streamName a name, one among the streams of its device; without it "stream" and a number, or "default
+         *     stream"
+         * @return this
+         */
+        public Builder name(String streamName) {
+            name = streamName;
+            return this;
+        }
+
+        /**
+         * How many marks there are.
+         *
+         * @param first made at once; without it 1,024
+         * @param most there will be, as they are needed; without it 65,536
+         * @return this
+         * @throws IllegalArgumentException when {@code most} is not in 1 to {@link MarkPool#MAX_BOUND}, or {@code first}
+         *     not in 1 to {@code most}
+         */
+        public Builder marks(int first, int most) {
+            if (most < 1 || most > MarkPool.MAX_BOUND) {
+                throw new IllegalArgumentException("at most " + most + " marks: 1 to " + MarkPool.MAX_BOUND);
+            }
+            if (first < 1 || first > most) {
+                throw new IllegalArgumentException(first + " marks at first: 1 to " + most);
+            }
+            firstMarks = first;
+            maxMarks = most;
+            return this;
+        }
+
+        /**
+         * Makes the stream and its first marks. Loads JCuda and the driver, where nobody did before.
+         *
+         * @return a stream; where the driver refuses, one that is not usable and says why
+         */
+        public CudaStream open() {
+            return new CudaStream(this);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package org.brickprofiler.device.cuda;
+
+import java.util.Arrays;
+import java.util.List;
+
+/** The calls of the CUDA driver that this package makes: each by its function's name and by its symbol in the library. */
+enum DriverCall {
+    DRIVER_GET_VERSION("cuDriverGetVersion"),
+    INIT("cuInit"),
+    DEVICE_GET_COUNT("cuDeviceGetCount"),
+    DEVICE_GET("cuDeviceGet"),
+    DEVICE_GET_NAME("cuDeviceGetName"),
+    PRIMARY_CTX_RETAIN("cuDevicePrimaryCtxRetain"),
+    PRIMARY_CTX_RELEASE("cuDevicePrimaryCtxRelease", 2),
+    CTX_PUSH_CURRENT("cuCtxPushCurrent", 2),
+    CTX_POP_CURRENT("cuCtxPopCurrent", 2),
+    CTX_GET_DEVICE("cuCtxGetDevice"),
+    STREAM_CREATE("cuStreamCreate"),
+    STREAM_DESTROY("cuStreamDestroy", 2),
+    STREAM_SYNCHRONIZE("cuStreamSynchronize"),
+    STREAM_IS_CAPTURING("cuStreamIsCapturing"),
+    THREAD_EXCHANGE_STREAM_CAPTURE_MODE("cuThreadExchangeStreamCaptureMode"),
+    EVENT_CREATE("cuEventCreate"),
+    EVENT_RECORD("cuEventRecord"),
+    EVENT_QUERY("cuEventQuery"),
+    EVENT_SYNCHRONIZE("cuEventSynchronize"),
+    EVENT_ELAPSED_TIME("cuEventElapsedTime"),
+    EVENT_DESTROY("cuEventDestroy", 2);
+
+    private final String function;
+    private final String symbol;
+
+    DriverCall(String function) {
+        this.function = function;
+        this.symbol = function;
+    }
+
+    /** A function whose present form is a later version of the first one, which has its symbol still. */
+    DriverCall(String function, int version) {
+        this.function = function;
+        this.symbol = function + "_v" + version;
+    }
+
+    /** The name in the driver's documentation. */
+    String function() {
+        return function;
+    }
+
+    /** The symbol that JCuda binds. */
+    String symbol() {
+        return symbol;
+    }
+
+    /** The symbols of all calls. */
+    static List<String> symbols() {
+        return Arrays.stream(values()).map(DriverCall::symbol).toList();
+    }
+}

@@ -1,0 +1,261 @@
+package org.brickprofiler.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What every {@link DeviceStream} keeps to. An implementation's test extends this and says how to work on its device. */
+public abstract class DeviceStreamContract {
+
+    /** A device with exact times and one stream, which is the one under test. */
+    public interface Device {
+
+        /** Opens the stream. Called once, on the test's thread. */
+        DeviceStream open();
+
+        /** Enqueues work that takes a time. */
+        void work(long ns);
+
+        /** Lets a time pass, on the host and on the device, without waiting for the stream. */
+        void pass(long ns);
+
+        /** Whether work is done after it was enqueued; otherwise it is done as it is. */
+        boolean worksLater();
+
+        /** How many things of the driver's exist for marks. */
+        int liveMarks();
+    }
+
+    private static final int THREADS = 6;
+    private static final int ROUNDS = 2_000;
+
+    private Device device;
+    private DeviceStream stream;
+
+    /** A fresh device for each test. */
+    protected abstract Device device();
+
+    @BeforeEach
+    void open() {
+        device = device();
+        stream = device.open();
+    }
+
+    @AfterEach
+    void close() {
+        stream.close();
+    }
+
+    @Test
+    void saysWhatItIs() {
+        assertThat(stream.name()).isNotBlank();
+        assertThat(stream.deviceName()).isNotBlank();
+        assertThat(stream.deviceIndex()).isNotNegative();
+        assertThat(stream.maxMarks()).isBetween(1, MarkPool.MAX_BOUND);
+        assertThat(stream.isUsable()).isTrue();
+        assertThat(stream.failure()).isEmpty();
+    }
+
+    @Test
+    void tellsTheTimeBetweenAnyTwoMarks() {
+        int first = stream.mark();
+        device.work(3_000);
+        int second = stream.mark();
+        device.work(5_000);
+        int third = stream.mark();
+
+        assertThat(stream.synchronize()).isTrue();
+        assertThat(stream.elapsedNs(first, second)).isEqualTo(3_000);
+        assertThat(stream.elapsedNs(second, third)).isEqualTo(5_000);
+        assertThat(stream.elapsedNs(first, third)).isEqualTo(8_000);
+        assertThat(stream.elapsedNs(third, first)).isEqualTo(-8_000);
+        assertThat(stream.elapsedNs(second, second)).isZero();
+    }
+
+    @Test
+    void twoMarksWithoutWorkAreAtTheSameTime() {
+        device.work(700);
+        int first = stream.mark();
+        int second = stream.mark();
+        stream.synchronize();
+
+        assertThat(second).isNotEqualTo(first);
+        assertThat(stream.elapsedNs(first, second)).isZero();
+    }
+
+    @Test
+    void aMarkIsReachedWhenTheWorkBeforeItIsDone() {
+        int first = stream.mark();
+        device.work(1_000);
+        int second = stream.mark();
+        assertThat(stream.isReached(first)).isTrue();
+        if (device.worksLater()) {
+            assertThat(stream.isReached(second)).isFalse();
+            assertThat(stream.elapsedNs(first, second)).isEqualTo(DeviceStream.NOT_REACHED);
+            assertThat(stream.elapsedNs(second, first)).isEqualTo(DeviceStream.NOT_REACHED);
+        }
+
+        device.pass(1_000);
+        assertThat(stream.isReached(second)).isTrue();
+        assertThat(stream.elapsedNs(first, second)).isEqualTo(1_000);
+    }
+
+    @Test
+    void releasedMarksAreUsedAgain() {
+        int mark = stream.mark();
+        stream.release(mark);
+        int live = device.liveMarks();
+        for (int i = 0; i < 3 * stream.maxMarks(); i++) {
+            mark = stream.mark();
+            assertThat(mark).isBetween(0, stream.maxMarks() - 1);
+            stream.release(mark);
+        }
+
+        assertThat(device.liveMarks()).isEqualTo(live);
+    }
+
+    @Test
+    void aMarkThatIsSetAgainHasItsNewTime() {
+        int base = stream.mark();
+        int mark = stream.mark();
+        stream.release(mark);
+        device.work(400);
+        int again = stream.mark();
+        stream.synchronize();
+
+        assertThat(stream.elapsedNs(base, again)).isEqualTo(400);
+    }
+
+    @Test
+    void whereNoMarkIsLeftNoneIsSetUntilOneIsReleased() {
+        List<Integer> marks = takeAll();
+        assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+        assertThat(stream.isUsable()).isTrue();
+
+        stream.release(marks.get(0));
+        assertThat(stream.mark()).isEqualTo(marks.get(0));
+        assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+    }
+
+    private List<Integer> takeAll() {
+        List<Integer> marks = new ArrayList<>();
+        BitSet seen = new BitSet();
+        for (int i = 0; i < stream.maxMarks(); i++) {
+            int mark = stream.mark();
+            assertThat(mark).isBetween(0, stream.maxMarks() - 1);
+            assertThat(seen.get(mark)).as("mark %s is set already", mark).isFalse();
+            seen.set(mark);
+            marks.add(mark);
+        }
+        return marks;
+    }
+
+    @Test
+    void closesWithWorkThatIsNotDone() {
+        int released = stream.mark();
+        stream.release(released);
+        int first = stream.mark();
+        device.work(1_000_000);
+        int second = stream.mark();
+        stream.close();
+
+        assertThat(device.liveMarks()).isZero();
+        assertThat(stream.isUsable()).isFalse();
+        assertThat(stream.failure()).isNotEmpty();
+        assertThat(stream.isReached(second)).isTrue();
+        assertThat(stream.elapsedNs(first, second)).isEqualTo(DeviceStream.UNRESOLVED);
+        assertThat(stream.synchronize()).isFalse();
+        assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+        stream.release(first);
+        assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+        assertThatCode(stream::close).doesNotThrowAnyException();
+        assertThat(device.liveMarks()).isZero();
+    }
+
+    @Test
+    void threadsMarkAtOnceAndNoneGetsAnothersMark() throws Exception {
+        AtomicIntegerArray owners = new AtomicIntegerArray(stream.maxMarks());
+        onThreads(() -> {
+            int[] held = new int[3];
+            for (int round = 0; round < ROUNDS; round++) {
+                for (int i = 0; i < held.length; i++) {
+                    held[i] = stream.mark();
+                    assertThat(owners.incrementAndGet(held[i])).isOne();
+                }
+                assertThat(stream.isReached(held[0])).isTrue();
+                assertThat(stream.elapsedNs(held[0], held[2])).isNotNegative();
+                for (int mark : held) {
+                    owners.decrementAndGet(mark);
+                    stream.release(mark);
+                }
+            }
+        });
+
+        assertThat(takeAll()).hasSize(stream.maxMarks());
+    }
+
+    @Test
+    void mayBeClosedWhileThreadsUseIt() throws Exception {
+        CountDownLatch begun = new CountDownLatch(THREADS);
+        Runnable use = () -> {
+            begun.countDown();
+            int first = stream.mark();
+            while (first != DeviceStream.NO_MARK) {
+                int second = stream.mark();
+                if (second != DeviceStream.NO_MARK) {
+                    stream.isReached(second);
+                    stream.elapsedNs(first, second);
+                    stream.release(second);
+                }
+                stream.release(first);
+                first = stream.mark();
+            }
+        };
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        try {
+            List<Future<?>> ends = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                ends.add(threads.submit(use));
+            }
+            begun.await();
+            for (int i = 0; i < ROUNDS; i++) {
+                stream.release(stream.mark());
+            }
+            stream.close();
+            for (Future<?> end : ends) {
+                end.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+
+        assertThat(device.liveMarks()).isZero();
+    }
+
+    /** Runs the same on several threads at once. */
+    private static void onThreads(Runnable body) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+        try {
+            List<Future<?>> ends = new ArrayList<>();
+            for (int i = 0; i < THREADS; i++) {
+                ends.add(threads.submit(body));
+            }
+            for (Future<?> end : ends) {
+                end.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package org.brickprofiler.device.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import jcuda.driver.JCudaDriver;
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.DeviceStreamContract;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
+
+/** CUDA streams keep the contract of streams, however they are made and however JCuda reports errors. */
+class CudaStreamContractTest {
+
+    private static final int FIRST_MARKS = 4;
+    private static final int MAX_MARKS = 64;
+
+    @Nested
+    class OnTheApplicationsStream extends Kit {
+        @Override
+        CudaStream.Builder builder(CudaEngine engine) {
+            return CudaStream.on(engine.context(), engine.stream());
+        }
+    }
+
+    @Nested
+    class OnTheApplicationsDefaultStream extends Kit {
+        @Override
+        CudaStream.Builder builder(CudaEngine engine) {
+            return CudaStream.on(engine.context(), null);
+        }
+    }
+
+    @Nested
+    class OnAContextThatIsNotPrimary extends Kit {
+        @Override
+        CudaEngine engine() {
+            return new CudaEngine(0, true);
+        }
+
+        @Override
+        CudaStream.Builder builder(CudaEngine engine) {
+            return CudaStream.on(engine.context(), engine.stream());
+        }
+    }
+
+    @Nested
+    class OnADevice extends Kit {
+        @Override
+        CudaStream.Builder builder(CudaEngine engine) {
+            return CudaStream.onDevice(0);
+        }
+    }
+
+    @Nested
+    class OnTheDefaultStreamOfADevice extends Kit {
+        @Override
+        CudaStream.Builder builder(CudaEngine engine) {
+            return CudaStream.onDefaultStream(0);
+        }
+    }
+
+    @Nested
+    class WhereJCudaThrows extends Kit {
+        @Override
+        CudaStream.Builder builder(CudaEngine engine) {
+            JCudaDriver.setExceptionsEnabled(true);
+            return CudaStream.on(engine.context(), engine.stream());
+        }
+
+        @AfterEach
+        void returnCodesAgain() {
+            JCudaDriver.setExceptionsEnabled(false);
+        }
+    }
+
+    @Nested
+    class WhereAnotherContextIsCurrent extends Kit {
+        private long foreign;
+
+        @Override
+        CudaStream.Builder builder(CudaEngine engine) {
+            new CudaEngine(0, true);
+            foreign = SimulatedCuda.currentContext();
+            return CudaStream.on(engine.context(), engine.stream());
+        }
+
+        @AfterEach
+        void itStillIs() {
+            assertThat(SimulatedCuda.currentContext()).isEqualTo(foreign);
+            assertThat(SimulatedCuda.contextDepth()).isEqualTo(2);
+        }
+    }
+
+    /** The contract over the simulated driver, whose clock is virtual. */
+    abstract static class Kit extends DeviceStreamContract {
+
+        abstract CudaStream.Builder builder(CudaEngine engine);
+
+        CudaEngine engine() {
+            return new CudaEngine(0);
+        }
+
+        @Override
+        protected Device device() {
+            SimulatedCuda.start();
+            return new SimulatedDevice(this);
+        }
+
+        @AfterEach
+        void noEventWasUsedAfterItWasDestroyed() {
+            assertThat(SimulatedCuda.staleHandles()).isZero();
+            assertThat(SimulatedCuda.captureMode()).isZero();
+        }
+    }
+
+    private static final class SimulatedDevice implements DeviceStreamContract.Device {
+
+        private final CudaEngine engine;
+        private final CudaStream stream;
+
+        SimulatedDevice(Kit kit) {
+            engine = kit.engine();
+            stream = kit.builder(engine).marks(FIRST_MARKS, MAX_MARKS).open();
+        }
+
+        @Override
+        public DeviceStream open() {
+            return stream;
+        }
+
+        @Override
+        public void work(long ns) {
+            engine.inContext(() -> engine.spin(ns, stream.stream()));
+        }
+
+        @Override
+        public void pass(long ns) {
+            SimulatedCuda.advance(ns);
+        }
+
+        @Override
+        public boolean worksLater() {
+            return true;
+        }
+
+        @Override
+        public int liveMarks() {
+            return SimulatedCuda.liveEvents();
+        }
+    }
+}
