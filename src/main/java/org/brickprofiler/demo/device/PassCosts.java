@@ -2,9 +2,12 @@ package org.brickprofiler.demo.device;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Consumer;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.record.NanoClock;
 
 /**
@@ -51,8 +54,37 @@ public final class PassCosts {
         }
     }
 
+    /**
+     * Measures all ways to watch a pass.
+     *
+     * @param clock tells the wall time
+     * @param rounds how often each is measured, 1 or more
+     * @param profiler watches; its mode is changed
+     * @param pass runs the pass and waits for the device
+     * @return the costs by the titles of the ways
+     */
+    public static PassCosts ofWatching(
+            NanoClock clock, int rounds, BrickProfiler profiler, Consumer<Watching> pass) {
+        Map<String, Way> ways = new LinkedHashMap<>();
+        for (Watching watching : Watching.values()) {
+            ways.put(watching.title(), new Way() {
+                @Override
+                public void prepare() {
+                    profiler.setSyncMode(watching.mode());
+                }
+
+                @Override
+                public void run() {
+                    pass.accept(watching);
+                }
+            });
+        }
+        return measure(clock, rounds, ways);
+    }
+
     /** Measures, after a tenth as many rounds, but at least one, that count for nothing. */
     static PassCosts measure(NanoClock clock, int rounds, Map<String, Way> ways) {
+        List<String> names = List.copyOf(ways.keySet());
         List<Way> order = List.copyOf(ways.values());
         List<long[]> times = new ArrayList<>();
         order.forEach(way -> times.add(new long[rounds]));
@@ -70,7 +102,6 @@ public final class PassCosts {
             }
         }
         List<Cost> costs = new ArrayList<>();
-        List<String> names = List.copyOf(ways.keySet());
         for (int way = 0; way < names.size(); way++) {
             costs.add(cost(names.get(way), times.get(way)));
         }
@@ -106,7 +137,7 @@ public final class PassCosts {
     public String toText() {
         StringBuilder text = new StringBuilder(String.format(
                 Locale.ROOT,
-                "%-16s %12s %25s %10s%n".replace("%n", "\n"),
+                "%-16s %12s %25s %11s\n",
                 "watched by",
                 "median us",
                 "middle half us",

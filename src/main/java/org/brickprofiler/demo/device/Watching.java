@@ -51,6 +51,21 @@ public enum Watching {
         return title;
     }
 
+    /**
+     * The way that a mode is meant for.
+     *
+     * @param mode the mode
+     * @return a way with two marks for each brick, where it has marks
+     */
+    public static Watching of(SyncMode mode) {
+        return switch (mode) {
+            case NONE -> NONE;
+            case DEFERRED -> DEFERRED;
+            case PER_LAYER -> PER_LAYER;
+            case IMMEDIATE -> IMMEDIATE;
+        };
+    }
+
     /** The mode that the profiler has to be in. */
     SyncMode mode() {
         return mode;

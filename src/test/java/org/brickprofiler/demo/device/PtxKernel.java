@@ -74,12 +74,9 @@ public record PtxKernel(
             threads.add(new PtxThread(block, i, registers));
         }
         List<PtxThread> turns = order.of(threads);
-        while (threads.stream().anyMatch(thread -> thread.state != State.ENDED)) {
+        do {
             turns.forEach(this::runOn);
-            if (!shuffleAnyWarp(threads)) {
-                passBarrier(threads);
-            }
-        }
+        } while (shuffleAnyWarp(threads) || passBarrier(threads));
     }
 
     private void runOn(PtxThread thread) {
@@ -97,7 +94,7 @@ public record PtxKernel(
         boolean any = false;
         for (int first = 0; first < threads.size(); first += WARP) {
             List<PtxThread> warp = threads.subList(first, Math.min(first + WARP, threads.size()));
-            if (warp.stream().anyMatch(thread -> thread.state == State.AT_SHUFFLE)) {
+            if (any(warp, State.AT_SHUFFLE)) {
                 shuffle(warp);
                 any = true;
             }
@@ -111,7 +108,10 @@ public record PtxKernel(
         }
         int at = together(warp, State.AT_SHUFFLE);
         PtxInstruction.Shuffle shuffle = code.get(at - 1).shuffle();
-        long[] values = warp.stream().mapToLong(shuffle.value()).toArray();
+        long[] values = new long[WARP];
+        for (int lane = 0; lane < WARP; lane++) {
+            values[lane] = shuffle.value().applyAsLong(warp.get(lane));
+        }
         for (int lane = 0; lane < WARP; lane++) {
             PtxThread thread = warp.get(lane);
             long from = lane + shuffle.distance().applyAsLong(thread);
@@ -120,11 +120,23 @@ public record PtxKernel(
         warp.forEach(thread -> thread.state = State.RUNS);
     }
 
-    private void passBarrier(List<PtxThread> threads) {
-        if (threads.stream().anyMatch(thread -> thread.state == State.AT_BARRIER)) {
-            together(threads, State.AT_BARRIER);
-            threads.forEach(thread -> thread.state = State.RUNS);
+    /** Lets a block go on that waits at a barrier. Returns whether it does. */
+    private boolean passBarrier(List<PtxThread> threads) {
+        if (!any(threads, State.AT_BARRIER)) {
+            return false;
         }
+        together(threads, State.AT_BARRIER);
+        threads.forEach(thread -> thread.state = State.RUNS);
+        return true;
+    }
+
+    private static boolean any(List<PtxThread> threads, State state) {
+        for (PtxThread thread : threads) {
+            if (thread.state == state) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Where all threads wait. */
