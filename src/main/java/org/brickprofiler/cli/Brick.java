@@ -59,6 +59,8 @@ public final class Brick implements Callable<Integer> {
         "    brick demo --threads 1 --temperature 0 --json one.json",
         "  A timeline for Perfetto, and the graph of one pass:",
         "    brick demo --tokens 50 --trace pass.pftrace --graph pass.dot",
+        "  On a GPU: the processor's results, each brick's time on the device, and what watching costs:",
+        "    brick demo --device cuda --tokens 200",
         "  Checksums of every brick, with one value changed on purpose, and where that shows:",
         "    brick demo --tokens 5 --checksums a.jsonl",
         "    brick demo --tokens 5 --checksums b.jsonl --perturb 1:RmsNorm",
@@ -129,6 +131,7 @@ public final class Brick implements Callable<Integer> {
                 .addSubcommand("report", new ReportCommand())
                 .addSubcommand("convert", new ConvertCommand())
                 .addSubcommand("diverge", new DivergeCommand())
+                .addSubcommand("devices", new DevicesCommand())
                 .addSubcommand("demo", demo)
                 .addSubcommand("generate-completion", new AutoComplete.GenerateCompletion())
                 .setCaseInsensitiveEnumValuesAllowed(true)

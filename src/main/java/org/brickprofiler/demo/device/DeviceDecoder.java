@@ -48,7 +48,7 @@ public final class DeviceDecoder {
     private final DeviceFloats up;
     private final DeviceFloats activated;
     private final DeviceFloats logits;
-    private final Gpu.HostFloats result;
+    private final Gpu.HostMemory result;
 
     /**
      * Makes a decoder.
@@ -77,7 +77,7 @@ public final class DeviceDecoder {
         up = gpu.allocate(shape.ffnDim());
         activated = gpu.allocate(shape.ffnDim());
         logits = gpu.allocate(shape.vocab());
-        result = gpu.allocateHost(shape.vocab());
+        result = gpu.allocateHost(logits.bytes());
         pass = new DevicePass(
                 opening(), model.layers().stream().map(this::layer).toList(), closing());
     }
@@ -114,7 +114,7 @@ public final class DeviceDecoder {
      * @param to receives one for each token
      */
     public void logits(float[] to) {
-        result.values().get(0, to);
+        result.bytes().asFloatBuffer().get(0, to);
     }
 
     /**

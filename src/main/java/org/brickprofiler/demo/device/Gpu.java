@@ -2,15 +2,16 @@ package org.brickprofiler.demo.device;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.FloatBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUfunction;
 import jcuda.driver.CUmodule;
+import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.cuda.CudaStream;
@@ -120,25 +121,23 @@ public final class Gpu implements AutoCloseable {
     }
 
     /** Memory of the host that a device copies to on its own, without the thread. */
-    HostFloats allocateHost(int length) {
-        long bytes = (long) length * Float.BYTES;
+    HostMemory allocateHost(long bytes) {
         Pointer pointer = new Pointer();
         DriverAnswer.require("cuMemAllocHost of " + bytes + " bytes", JCudaDriver.cuMemAllocHost(pointer, bytes));
         hostMemory.add(pointer);
-        ByteBuffer view = pointer.getByteBuffer(0, bytes);
-        return new HostFloats(pointer, view.order(ByteOrder.nativeOrder()).asFloatBuffer());
+        return new HostMemory(pointer, pointer.getByteBuffer(0, bytes).order(ByteOrder.nativeOrder()));
     }
 
     /**
      * Memory of the host.
      *
      * @param pointer for the driver
-     * @param values for Java; to be read when the stream has come to its end
+     * @param bytes for Java; to be read when the stream has come to its end
      */
-    record HostFloats(Pointer pointer, FloatBuffer values) {}
+    record HostMemory(Pointer pointer, ByteBuffer bytes) {}
 
     /** Enqueues a copy to the host. */
-    void copyToHost(DeviceFloats from, HostFloats to) {
+    void copyToHost(DeviceFloats from, HostMemory to) {
         DriverAnswer.require(
                 "cuMemcpyDtoHAsync",
                 JCudaDriver.cuMemcpyDtoHAsync(to.pointer(), from.address(), from.bytes(), handle()));
@@ -151,6 +150,13 @@ public final class Gpu implements AutoCloseable {
      */
     public void synchronize() {
         DriverAnswer.require("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(handle()));
+    }
+
+    /** The memory of the device that is free; empty where the driver does not tell. */
+    OptionalLong freeBytes() {
+        long[] free = new long[1];
+        boolean told = JCudaDriver.cuMemGetInfo(free, new long[1]) == CUresult.CUDA_SUCCESS;
+        return told ? OptionalLong.of(free[0]) : OptionalLong.empty();
     }
 
     /** Gives everything back. What the driver refuses now has no consequence. */
