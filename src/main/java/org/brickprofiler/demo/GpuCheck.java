@@ -66,7 +66,7 @@ public final class GpuCheck implements Callable<Integer> {
             names = "--limit-s",
             paramLabel = "S",
             description = "No check is begun after so many seconds (${DEFAULT-VALUE}).")
-    private long limitS = 330;
+    private long limitS = 280;
 
     @SuppressWarnings("unused") // picocli reads it
     @Option(
