@@ -23,7 +23,8 @@ import org.junit.jupiter.api.Assumptions;
  *
  * @param fileName the name of the library's file
  * @param compiler the compiler's command
- * @param folders where the sources are and the headers that they include; what ends in {@code .c} or {@code .m} is compiled
+ * @param folders where the sources are and the headers that they include; what ends in {@code .c} or {@code .m} is
+ *     compiled
  * @param options what the compiler is told besides, libraries to link among it: it comes after the sources
  */
 public record NativeLibrary(String fileName, String compiler, List<Path> folders, List<String> options) {

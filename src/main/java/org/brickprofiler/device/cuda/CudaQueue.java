@@ -120,10 +120,6 @@ final class CudaQueue {
         return stream;
     }
 
-    CudaFailures failures() {
-        return failures;
-    }
-
     // ---- enqueuing ----
 
     /**

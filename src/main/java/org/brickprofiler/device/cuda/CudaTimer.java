@@ -9,9 +9,9 @@ import org.brickprofiler.device.DeviceTimer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times one piece of work in a CUDA stream by a pair of events. Where the driver refuses something, or the work is captured
- * into a graph, the timer reads 0 and {@link #failure()} says why; nothing is thrown because of it. Any thread, which
- * takes turns with others. Allocates nothing once it is made.
+ * Times one piece of work in a CUDA stream by a pair of events. Where the driver refuses something, or the work is
+ * captured into a graph, the timer reads 0 and {@link #failure()} says why; nothing is thrown because of it. Any thread,
+ * which takes turns with others. Allocates nothing once it is made.
  */
 public final class CudaTimer implements DeviceTimer {
 

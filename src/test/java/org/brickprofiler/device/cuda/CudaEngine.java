@@ -2,7 +2,10 @@ package org.brickprofiler.device.cuda;
 
 import static jcuda.driver.CUresult.CUDA_SUCCESS;
 
-import java.nio.charset.StandardCharsets;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
@@ -17,6 +20,8 @@ import jcuda.driver.JCudaDriver;
  * stream, and kernels that last as long as they are told to.
  */
 final class CudaEngine {
+
+    private static final String KERNELS = kernels();
 
     private final CUcontext context = new CUcontext();
     private final CUstream stream = new CUstream();
@@ -40,8 +45,16 @@ final class CudaEngine {
             check(JCudaDriver.cuCtxSetCurrent(context));
         }
         check(JCudaDriver.cuStreamCreate(stream, 0));
-        check(JCudaDriver.cuModuleLoadData(module, "a module\0".getBytes(StandardCharsets.US_ASCII)));
+        check(JCudaDriver.cuModuleLoadData(module, KERNELS));
         check(JCudaDriver.cuModuleGetFunction(spin, module, "spin_ns"));
+    }
+
+    private static String kernels() {
+        try {
+            return Files.readString(Path.of("src", "test", "native", "cuda", "spin_ns.ptx"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     CUcontext context() {

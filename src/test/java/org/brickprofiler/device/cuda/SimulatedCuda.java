@@ -50,7 +50,11 @@ public final class SimulatedCuda {
             load();
             loaded = true;
         }
-        JCudaDriver.setExceptionsEnabled(false);
+        try {
+            JCudaDriver.setExceptionsEnabled(false);
+        } catch (LinkageError e) {
+            throw new AssertionError("JCuda was used before the simulated driver was there: start it first", e);
+        }
         reset();
     }
 

@@ -1,0 +1,74 @@
+package org.brickprofiler.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opentest4j.TestAbortedException;
+
+/** Libraries are built once, again when their sources change, and never silently not at all. */
+class NativeLibraryTest {
+
+    private static final String REQUIRED = "brick.native.required";
+
+    @TempDir
+    Path folder;
+
+    private Path source;
+
+    @BeforeEach
+    void write() throws IOException {
+        source = Files.writeString(folder.resolve("one.c"), "int one(void) { return 1; }\n");
+    }
+
+    private NativeLibrary library(String compiler, String option) {
+        return new NativeLibrary("libone.so", compiler, List.of(folder), List.of("-shared", "-fPIC", option));
+    }
+
+    @Test
+    void isBuiltOnceInAVirtualMachine() throws IOException {
+        Path built = library("cc", "-O1").build();
+        FileTime before = Files.getLastModifiedTime(built);
+        Files.setLastModifiedTime(source, FileTime.fromMillis(before.toMillis() + 60_000));
+
+        assertThat(library("cc", "-O1").build()).isEqualTo(built);
+        assertThat(Files.getLastModifiedTime(built)).isEqualTo(before);
+        assertThat(library("cc", "-O2").build()).isNotEqualTo(built).exists();
+    }
+
+    @Test
+    void whatDoesNotCompileIsAFailure() throws IOException {
+        Files.writeString(source, "int one(void) { return }\n");
+        assertThatThrownBy(() -> library("cc", "-O1").build())
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("one.c:1:");
+    }
+
+    @Test
+    void withoutACompilerTheTestIsSkippedUnlessLibrariesAreRequired() {
+        String before = System.getProperty(REQUIRED);
+        try {
+            System.clearProperty(REQUIRED);
+            assertThatThrownBy(() -> library("no-such-compiler", "-O1").build())
+                    .isInstanceOf(TestAbortedException.class)
+                    .hasMessageContaining("no compiler no-such-compiler");
+            System.setProperty(REQUIRED, "true");
+            assertThatThrownBy(() -> library("no-such-compiler", "-O1").build())
+                    .isInstanceOf(AssertionError.class)
+                    .hasMessageContaining("no compiler no-such-compiler");
+        } finally {
+            if (before == null) {
+                System.clearProperty(REQUIRED);
+            } else {
+                System.setProperty(REQUIRED, before);
+            }
+        }
+    }
+}

@@ -1,0 +1,359 @@
+package org.brickprofiler.device.cuda;
+
+import static jcuda.driver.CUresult.CUDA_ERROR_DEINITIALIZED;
+import static jcuda.driver.CUresult.CUDA_ERROR_ECC_UNCORRECTABLE;
+import static jcuda.driver.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS;
+import static jcuda.driver.CUresult.CUDA_ERROR_INVALID_DEVICE;
+import static jcuda.driver.CUresult.CUDA_ERROR_LAUNCH_FAILED;
+import static jcuda.driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Random;
+import java.util.SortedMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import jcuda.CudaException;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.record.CapturedLog;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What CUDA streams do beyond the contract of streams, over the simulated driver. */
+class CudaStreamTest {
+
+    private CudaEngine engine;
+
+    @BeforeEach
+    void start() {
+        SimulatedCuda.start();
+        engine = new CudaEngine(0);
+    }
+
+    @AfterEach
+    void returnCodesAgain() {
+        JCudaDriver.setExceptionsEnabled(false);
+    }
+
+    private CudaStream onTheEngines() {
+        return CudaStream.on(engine.context(), engine.stream()).marks(8, 64).open();
+    }
+
+    @Test
+    void givesEachBrickItsOwnTimeToTheNanosecond() {
+        int bricks = 500;
+        Random random = new Random(7);
+        try (CudaStream stream = CudaStream.on(engine.context(), engine.stream()).open()) {
+            int[] marks = new int[bricks + 1];
+            long[] reachedNs = new long[bricks + 1];
+            long endNs = SimulatedCuda.now();
+            marks[0] = stream.mark();
+            reachedNs[0] = endNs;
+            for (int brick = 1; brick <= bricks; brick++) {
+                // The host is ahead of the device, and now and then behind: the device waits for it then.
+                SimulatedCuda.advance(random.nextInt(4_000_000));
+                long ns = random.nextInt(4_000_000);
+                endNs = Math.max(endNs, SimulatedCuda.now()) + ns;
+                engine.spin(ns);
+                marks[brick] = stream.mark();
+                reachedNs[brick] = endNs;
+            }
+            assertThat(stream.synchronize()).isTrue();
+            assertThat(SimulatedCuda.synchronisations()).isOne();
+            for (int brick = 1; brick <= bricks; brick++) {
+                assertThat(stream.elapsedNs(marks[brick - 1], marks[brick]))
+                        .isEqualTo(reachedNs[brick] - reachedNs[brick - 1]);
+            }
+        }
+    }
+
+    @Test
+    void aMarkIsOneCallOfTheDriver() {
+        try (CudaStream stream = onTheEngines()) {
+            long calls = SimulatedCuda.allCalls();
+            long records = SimulatedCuda.calls("cuEventRecord");
+            stream.mark();
+            assertThat(SimulatedCuda.allCalls() - calls).isOne();
+            assertThat(SimulatedCuda.calls("cuEventRecord") - records).isOne();
+        }
+    }
+
+    @Test
+    void aMillionMarksNeedNoMoreEventsThanThereWere() {
+        try (CudaStream stream = onTheEngines()) {
+            assertThat(SimulatedCuda.liveEvents()).isEqualTo(8);
+            for (int i = 0; i < 1_000_000; i++) {
+                stream.release(stream.mark());
+            }
+            assertThat(SimulatedCuda.liveEvents()).isEqualTo(8);
+        }
+        assertThat(SimulatedCuda.liveEvents()).isZero();
+    }
+
+    @Test
+    void marksAreMadeAsTheyAreNeeded() {
+        try (CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).marks(2, 5_000).open()) {
+            assertThat(SimulatedCuda.liveEvents()).isEqualTo(2);
+            stream.mark();
+            stream.mark();
+            stream.mark();
+            assertThat(SimulatedCuda.liveEvents()).isEqualTo(1_026);
+            assertThat(stream.maxMarks()).isEqualTo(5_000);
+        }
+    }
+
+    @Test
+    void closingMakesNoMoreMarks() {
+        CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).marks(2, 5_000).open();
+        stream.mark();
+        stream.close();
+        assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+        assertThat(SimulatedCuda.calls("cuEventCreate")).isEqualTo(2);
+        assertThat(SimulatedCuda.calls("cuEventDestroy_v2")).isEqualTo(2);
+    }
+
+    @Test
+    void withoutSettingsThereAre1024MarksAndUpTo65536() {
+        try (CudaStream stream = CudaStream.onDevice(0).open()) {
+            assertThat(SimulatedCuda.liveEvents()).isEqualTo(1_024);
+            assertThat(stream.maxMarks()).isEqualTo(65_536);
+        }
+    }
+
+    @Test
+    void releasingTwiceGivesAMarkToNobodyTwice() {
+        try (CudaStream stream = onTheEngines()) {
+            int mark = stream.mark();
+            stream.release(mark);
+            stream.release(mark);
+            assertThat(stream.mark()).isNotEqualTo(stream.mark());
+        }
+    }
+
+    @Test
+    void aStreamOfItsOwnIsGivenBackWithItsContext() {
+        SimulatedCuda.setDevices(2);
+        CudaStream stream = CudaStream.onDevice(1).name("decode").open();
+        assertThat(stream.name()).isEqualTo("decode");
+        assertThat(stream.deviceIndex()).isOne();
+        assertThat(SimulatedCuda.liveContexts()).isEqualTo(2);
+        assertThat(SimulatedCuda.liveStreams()).isEqualTo(2);
+
+        stream.close();
+        assertThat(SimulatedCuda.liveContexts()).isOne();
+        assertThat(SimulatedCuda.liveStreams()).isOne();
+    }
+
+    @Test
+    void theApplicationsStreamAndContextStay() {
+        CudaStream stream = onTheEngines();
+        assertThat(stream.context()).isSameAs(engine.context());
+        assertThat(stream.stream()).isSameAs(engine.stream());
+        assertThat(stream.deviceName()).isEqualTo("Simulated GPU 0");
+        stream.close();
+
+        assertThat(SimulatedCuda.liveContexts()).isOne();
+        engine.spin(10);
+        CUdevice device = new CUdevice();
+        JCudaDriver.cuDeviceGet(device, 0);
+        assertThat(SimulatedCuda.calls("cuDevicePrimaryCtxRelease_v2")).isZero();
+    }
+
+    @Test
+    void findsTheDeviceOfAContext() {
+        SimulatedCuda.setDevices(3);
+        CudaEngine third = new CudaEngine(2, true);
+        try (CudaStream stream = CudaStream.on(third.context(), third.stream()).open()) {
+            assertThat(stream.deviceIndex()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void namesStreamsSoThatTheyDiffer() {
+        try (CudaStream one = CudaStream.onDevice(0).open();
+                CudaStream two = CudaStream.onDevice(0).open();
+                CudaStream inDefault = CudaStream.on(engine.context(), new CUstream()).open();
+                CudaStream inLegacy =
+                        CudaStream.on(engine.context(), JCudaDriver.CU_STREAM_LEGACY).open()) {
+            assertThat(one.name()).startsWith("stream ").isNotEqualTo(two.name());
+            assertThat(inDefault.name()).isEqualTo("default stream");
+            assertThat(inLegacy.name()).isEqualTo("default stream");
+            assertThat(inLegacy.mark()).isNotEqualTo(DeviceStream.NO_MARK);
+        }
+    }
+
+    @Test
+    void refusesWhatCannotBeAStream() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> CudaStream.on(engine.context(), JCudaDriver.CU_STREAM_PER_THREAD))
+                .withMessageContaining("each thread");
+        assertThatIllegalArgumentException().isThrownBy(() -> CudaStream.onDevice(-1)).withMessageContaining("-1");
+        CudaStream.Builder builder = CudaStream.onDevice(0);
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.marks(0, 5)).withMessageContaining("0 marks");
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.marks(6, 5)).withMessageContaining("6 marks");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.marks(1, (1 << 20) + 1))
+                .withMessageContaining("1048577");
+    }
+
+    @Test
+    void aDeviceThatIsNotThereMakesAStreamThatIsNotUsable() {
+        try (CapturedLog log = new CapturedLog();
+                CudaStream stream = CudaStream.onDevice(9).open()) {
+            assertThat(stream.isUsable()).isFalse();
+            assertThat(stream.failure()).hasValueSatisfying(why -> assertThat(why)
+                    .contains("cuDeviceGet answered CUDA_ERROR_INVALID_DEVICE (" + CUDA_ERROR_INVALID_DEVICE + ")"));
+            assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+            assertThat(stream.synchronize()).isFalse();
+            assertThat(stream.deviceIndex()).isEqualTo(9);
+            assertThat(log.linesWith("CUDA_ERROR_INVALID_DEVICE")).isOne();
+            assertThatIllegalStateException().isThrownBy(stream::context).withMessageContaining("cuDeviceGet");
+        }
+    }
+
+    @Test
+    void aStreamWithoutAnyEventIsNotUsableAndKeepsNothing() {
+        SimulatedCuda.failAlways("cuEventCreate", CUDA_ERROR_OUT_OF_MEMORY);
+        try (CudaStream stream = CudaStream.onDevice(0).open()) {
+            assertThat(stream.isUsable()).isFalse();
+            assertThat(stream.failure().orElseThrow()).contains("CUDA_ERROR_OUT_OF_MEMORY (2)");
+            assertThat(SimulatedCuda.liveStreams()).isOne();
+            assertThat(SimulatedCuda.calls("cuDevicePrimaryCtxRelease_v2")).isOne();
+        }
+    }
+
+    @Test
+    void aPoolThatCannotGrowMakesDoWithWhatItHas() {
+        try (CapturedLog log = new CapturedLog();
+                CudaStream stream =
+                        CudaStream.on(engine.context(), engine.stream()).marks(2, 5_000).open()) {
+            SimulatedCuda.failOnce("cuEventCreate", 2, CUDA_ERROR_OUT_OF_MEMORY);
+            stream.mark();
+            stream.mark();
+            assertThat(stream.mark()).isEqualTo(2);
+            assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+            assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+            assertThat(stream.isUsable()).isTrue();
+            assertThat(log.linesWith("cuEventCreate answered CUDA_ERROR_OUT_OF_MEMORY (2)")).isOne();
+        }
+    }
+
+    @Test
+    void worksOnAThreadWithoutAContext() throws InterruptedException {
+        try (CudaStream stream = onTheEngines()) {
+            AtomicInteger depth = new AtomicInteger(-1);
+            int[] marks = new int[2];
+            long[] elapsedNs = new long[1];
+            Thread stranger = new Thread(() -> {
+                marks[0] = stream.mark();
+                engine.inContext(() -> engine.spin(2_500));
+                marks[1] = stream.mark();
+                stream.synchronize();
+                elapsedNs[0] = stream.isReached(marks[1]) ? stream.elapsedNs(marks[0], marks[1]) : -1;
+                depth.set(SimulatedCuda.contextDepth());
+            });
+            stranger.start();
+            stranger.join();
+
+            assertThat(elapsedNs).containsExactly(2_500);
+            assertThat(depth).hasValue(0);
+            assertThat(stream.failure()).isEmpty();
+        }
+    }
+
+    @Test
+    void theDefaultStreamIsThatOfItsOwnContext() {
+        try (CudaStream stream = CudaStream.on(engine.context(), null).open()) {
+            CudaEngine foreign = new CudaEngine(0, true);
+            foreign.spin(1_000_000, new CUstream());
+            engine.inContext(() -> engine.spin(5_000, new CUstream()));
+            long beganNs = SimulatedCuda.now();
+            int mark = stream.mark();
+
+            assertThat(stream.isReached(mark)).isFalse();
+            assertThat(stream.synchronize()).isTrue();
+            assertThat(SimulatedCuda.now() - beganNs).isEqualTo(5_000);
+            assertThat(stream.isReached(mark)).isTrue();
+        }
+    }
+
+    @Test
+    void leavesItToTheApplicationWhetherJCudaThrows() {
+        try (CapturedLog log = new CapturedLog();
+                CudaStream stream = onTheEngines()) {
+            JCudaDriver.setExceptionsEnabled(true);
+            engine.spin(1_000);
+            int mark = stream.mark();
+            assertThat(stream.isReached(mark)).isFalse();
+            SimulatedCuda.failOnce("cuEventQuery", 1, 721);
+            assertThat(stream.isReached(mark)).isTrue();
+
+            assertThat(log.linesWith("CUDA_ERROR_TENSOR_MEMORY_LEAK (721)")).isOne();
+            assertThatThrownBy(() -> JCudaDriver.cuDeviceGet(new CUdevice(), 99)).isInstanceOf(CudaException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            ints = {
+                CUDA_ERROR_DEINITIALIZED,
+                CUDA_ERROR_ECC_UNCORRECTABLE,
+                CUDA_ERROR_ILLEGAL_ADDRESS,
+                702,
+                709,
+                710,
+                714,
+                715,
+                716,
+                717,
+                718,
+                CUDA_ERROR_LAUNCH_FAILED
+            })
+    void aLostDeviceEndsMarkingForGood(int code) {
+        try (CapturedLog log = new CapturedLog()) {
+            CudaStream stream = CudaStream.onDevice(0).marks(8, 64).open();
+            int first = stream.mark();
+            int second = stream.mark();
+            SimulatedCuda.loseContexts(code);
+            assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+            assertThat(stream.isUsable()).isFalse();
+            assertThat(stream.failure().orElseThrow())
+                    .contains("the device is lost: cuEventRecord answered CUDA_ERROR_", "(" + code + ")");
+
+            SortedMap<String, Long> calls = SimulatedCuda.counts();
+            assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+            assertThat(stream.isReached(first)).isTrue();
+            assertThat(stream.elapsedNs(first, second)).isEqualTo(DeviceStream.UNRESOLVED);
+            assertThat(stream.synchronize()).isFalse();
+            stream.release(first);
+            assertThat(SimulatedCuda.counts()).isEqualTo(calls);
+
+            stream.close();
+            calls.put("cuDevicePrimaryCtxRelease_v2", 1L);
+            assertThat(SimulatedCuda.counts()).isEqualTo(calls);
+            assertThat(log.linesWith("WARN")).isOne();
+        }
+    }
+
+    @Test
+    void aContextThatWasDestroyedIsALostDevice() {
+        CudaEngine own = new CudaEngine(0, true);
+        try (CudaStream stream = CudaStream.on(own.context(), own.stream()).marks(4, 4).open()) {
+            int mark = stream.mark();
+            JCudaDriver.cuCtxPushCurrent(own.context());
+            JCudaDriver.cuCtxDestroy(own.context());
+            assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+            assertThat(stream.isUsable()).isFalse();
+            assertThat(stream.isReached(mark)).isTrue();
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package org.brickprofiler.device.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import jcuda.driver.JCudaDriver;
+import org.brickprofiler.device.NativeLibrary;
+import org.brickprofiler.device.cuda.CudaProcess.Settings;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whatever is missing on a machine, it is found out once, told in words, and ends nothing. */
+class CudaSupportTest {
+
+    /** Where the machine of an object file stands in it, and another machine than this one. */
+    private static final int MACHINE_AT = 18;
+
+    private static final byte AARCH64 = (byte) 0xB7;
+
+    @TempDir
+    Path folder;
+
+    @BeforeEach
+    void start() {
+        SimulatedCuda.start();
+    }
+
+    @AfterEach
+    void returnCodesAgain() {
+        JCudaDriver.setExceptionsEnabled(false);
+    }
+
+    @Test
+    void namesTheDevicesAndTheDriver() {
+        SimulatedCuda.setDevices(2);
+        CudaSupport support = CudaSupport.look();
+
+        assertThat(support.isAvailable()).isTrue();
+        assertThat(support.reason()).isEmpty();
+        assertThat(support.driverVersion()).contains("12.6");
+        assertThat(support.deviceNames()).containsExactly("Simulated GPU 0", "Simulated GPU 1");
+        assertThat(support).hasToString("CUDA: Simulated GPU 0, Simulated GPU 1, driver for CUDA 12.6");
+    }
+
+    @Test
+    void looksOnce() {
+        CudaSupport first = CudaSupport.probe();
+        SimulatedCuda.setDevices(0);
+        assertThat(CudaSupport.probe()).isSameAs(first);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void thereMayBeNoDevice(boolean throwing) {
+        SimulatedCuda.setDevices(0);
+        JCudaDriver.setExceptionsEnabled(throwing);
+        CudaSupport support = CudaSupport.look();
+
+        assertThat(support.isAvailable()).isFalse();
+        assertThat(support.reason())
+                .contains("there is no CUDA device: cuInit answered CUDA_ERROR_NO_DEVICE (100)");
+        assertThat(support.driverVersion()).contains("12.6");
+        assertThat(support.deviceNames()).isEmpty();
+    }
+
+    @Test
+    void aDriverMayBeTooOld() {
+        SimulatedCuda.setDriverVersion(10_020);
+        CudaSupport support = CudaSupport.look();
+
+        assertThat(support.reason()).contains("the driver supports CUDA 10.2, and 11.0 is needed");
+        assertThat(SimulatedCuda.calls("cuInit")).isZero();
+        assertThat(support.driverVersion()).contains("10.2");
+        assertThat(support)
+                .hasToString("CUDA is not available: the driver supports CUDA 10.2, and 11.0 is needed");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cuDriverGetVersion", "cuInit", "cuDeviceGetCount"})
+    void aCallThatFailsIsTheReason(String call) {
+        SimulatedCuda.failAlways(call, 999);
+        assertThat(CudaSupport.look().reason()).contains(call + " answered CUDA_ERROR_UNKNOWN (999)");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cuDeviceGet", "cuDeviceGetName"})
+    void aDeviceMayHaveNoName(String call) {
+        SimulatedCuda.failAlways(call, 999);
+        CudaSupport support = CudaSupport.look();
+        assertThat(support.isAvailable()).isTrue();
+        assertThat(support.deviceNames()).containsExactly("CUDA device 0");
+    }
+
+    @Test
+    void aProcessFindsADriverInItsLibraryPath() throws Exception {
+        CudaProcess process =
+                Settings.usual().driver(SimulatedCuda.DRIVER.build()).run();
+
+        assertThat(process.output())
+                .contains(
+                        "first: CUDA: Simulated GPU 0, driver for CUDA 12.6\n",
+                        "usable: true\n",
+                        "marked: true\n",
+                        "synchronized: true\n",
+                        "failure: none\n",
+                        "device: Simulated GPU 0\n",
+                        "end\n")
+                .doesNotContain("WARN");
+        assertThat(process.exitCode()).isZero();
+    }
+
+    @Test
+    void thereMayBeNoDriver() throws Exception {
+        CudaProcess process = Settings.usual().run();
+
+        assertNoDriver(process);
+        assertThat(process.output()).contains("libcuda.so.1: cannot open shared object file");
+    }
+
+    @Test
+    void aDriverMayBeForAnotherMachine() throws Exception {
+        byte[] driver = Files.readAllBytes(SimulatedCuda.DRIVER.build());
+        driver[MACHINE_AT] = AARCH64;
+        Path library = Files.write(folder.resolve("libcuda.so.1"), driver);
+
+        assertNoDriver(Settings.usual().driver(library).run());
+    }
+
+    private static void assertNoDriver(CudaProcess process) {
+        Assumptions.assumeFalse(process.output().contains("first: CUDA: "), "this machine has a driver");
+        assertUnavailable(process, "the NVIDIA driver's library cannot be loaded: ");
+    }
+
+    @Test
+    void aLibraryMayBeNoDriverAtAll() throws Exception {
+        Files.writeString(folder.resolve("other.c"), "int other(void) { return 0; }\n");
+        Path library = new NativeLibrary(
+                        "libcuda.so.1",
+                        "cc",
+                        List.of(folder),
+                        List.of("-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"))
+                .build();
+
+        assertUnavailable(
+                Settings.usual().driver(library).run(),
+                library + " is too old or not a driver: it lacks cuDriverGetVersion, cuInit, ");
+    }
+
+    @Test
+    void jcudasOwnLibraryMayBeMissing() throws Exception {
+        assertUnavailable(
+                Settings.usual().jvmOptions("-Djava.library.path=" + folder).run(),
+                "JCuda's native library cannot be loaded: no JCudaDriver-");
+    }
+
+    @Test
+    void jcudasOwnLibraryMayBeForAnotherMachine() throws Exception {
+        try (var libraries = Files.list(Path.of(System.getProperty("java.library.path")))) {
+            for (Path library : libraries.toList()) {
+                byte[] content = Files.readAllBytes(library);
+                content[MACHINE_AT] = AARCH64;
+                Files.write(folder.resolve(library.getFileName()), content);
+            }
+        }
+
+        assertUnavailable(
+                Settings.usual().jvmOptions("-Djava.library.path=" + folder).run(),
+                "JCuda's native library cannot be loaded: " + folder);
+    }
+
+    @Test
+    void jcudaMayBeMissing() throws Exception {
+        String without = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(entry -> !Path.of(entry).getFileName().toString().startsWith("jcuda"))
+                .collect(Collectors.joining(File.pathSeparator));
+        assertThat(without).isNotEqualTo(System.getProperty("java.class.path"));
+
+        assertUnavailable(
+                Settings.usual().classPath(without).run(), "JCuda is not on the class path (org.jcuda:jcuda)");
+    }
+
+    /** The reason is the same each time, the process goes on, and is told once. */
+    private static void assertUnavailable(CudaProcess process, String reason) {
+        assertThat(process.output())
+                .contains(
+                        "first: CUDA is not available: " + reason,
+                        "second: CUDA is not available: " + reason,
+                        "usable: false\n",
+                        "marked: false\n",
+                        "synchronized: false\n",
+                        "failure: CUDA is not available: " + reason,
+                        "device: CUDA device 0\n",
+                        "end\n");
+        assertThat(process.output().lines().filter(line -> line.contains("WARN"))).hasSize(1);
+        assertThat(process.exitCode()).isZero();
+    }
+}
