@@ -20,8 +20,8 @@ import picocli.CommandLine.Spec;
 
 /**
  * The command line {@code brick}. Results go to the standard output as UTF-8, and errors to the standard error, each in
- * one line after {@code brick:}. Exit code 0, 1 where nothing was found or two inputs differ, 2 after bad input and
- * where something could not be written.
+ * one line after {@code brick:}. Exit code 0, 1 where nothing was found, no device among it, or two inputs or
+ * two results differ, 2 after bad input and where something could not be written.
  */
 @Command(
         name = "brick",
@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:all went well; two logs agree",
-            "1:nothing was found, or two logs differ",
+            "1:nothing was found, two logs differ, or a device computes something else",
             "2:bad input, or the output could not be written"
         },
         footerHeading = "%nExamples:%n",

@@ -101,7 +101,9 @@ public final class GpuCheck implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         try {
-            requirePositive("device", device + 1L);
+            if (device < 0) {
+                throw new IllegalArgumentException("device " + device + " is negative");
+            }
             requirePositive("rounds", rounds);
             requirePositive("marks", marks);
             OutputFile.requireWritable(json);

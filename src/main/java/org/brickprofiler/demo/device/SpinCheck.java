@@ -55,7 +55,7 @@ final class SpinCheck implements Check {
      * @param errorNs the median of the differences
      * @param worstNs the largest difference, with its sign
      */
-    private record Row(long spinNs, long insideNs, long measuredNs, long errorNs, long worstNs) {
+    record Row(long spinNs, long insideNs, long measuredNs, long errorNs, long worstNs) {
 
         boolean holds() {
             return Math.abs(errorNs) <= Math.max(SMALLEST_BOUND_NS, BOUND * insideNs);
