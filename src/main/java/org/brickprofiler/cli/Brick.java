@@ -20,8 +20,8 @@ import picocli.CommandLine.Spec;
 
 /**
  * The command line {@code brick}. Results go to the standard output as UTF-8, and errors to the standard error, each in
- * one line after {@code brick:}. Exit code 0, 1 where nothing was found, no device among it, or two inputs or
- * two results differ, 2 after bad input and where something could not be written.
+ * one line after {@code brick:}. Exit code 0, 1 where nothing was found, two inputs differ, or a device is missing or
+ * computes something else, 2 after bad input and where something could not be written.
  */
 @Command(
         name = "brick",

@@ -59,6 +59,14 @@ class DeviceDemoTest {
                 .execute(arguments.toArray(String[]::new));
     }
 
+    private JsonNode brick(String name) throws IOException {
+        JsonNode brick = bricks().get(name);
+        if (brick == null) {
+            throw new AssertionError("no brick " + name);
+        }
+        return brick;
+    }
+
     private Map<String, JsonNode> bricks() throws IOException {
         Map<String, JsonNode> bricks = new HashMap<>();
         new ObjectMapper()
@@ -117,10 +125,10 @@ class DeviceDemoTest {
         Map<String, Integer> counts = new HashMap<>();
         bricks.forEach((name, brick) -> counts.put(name, brick.get("count").asInt()));
         assertThat(counts).isEqualTo(expected);
-        JsonNode norm = bricks.get("RmsNorm");
+        JsonNode norm = brick("RmsNorm");
         assertThat(norm.get("device").get("device_samples").asInt()).isEqualTo((2 * LAYERS + 1) * TOKENS);
         assertThat(norm.get("total_ns").asLong()).isEqualTo((2L * LAYERS + 1) * TOKENS * KERNEL_NS);
-        assertThat(bricks.get("Sampling").has("device")).isFalse();
+        assertThat(brick("Sampling").has("device")).isFalse();
     }
 
     @Test

@@ -5,16 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.util.Arrays;
-import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.brickprofiler.demo.device.KernelText;
 import org.brickprofiler.demo.device.PtxArena;
 import org.brickprofiler.demo.device.PtxInterpreter;
-import org.brickprofiler.demo.device.PtxKernel;
 import org.brickprofiler.demo.device.PtxKernel.Order;
 import org.brickprofiler.demo.device.PtxKernel.Shape;
+import org.brickprofiler.demo.device.PtxModule;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -32,7 +31,7 @@ class DeviceKernelsTest {
     /** For results near 0, of values of about 1. */
     private static final double ABSOLUTE = 1e-5;
 
-    private static final Map<String, PtxKernel> KERNELS = PtxInterpreter.read(KernelText.PTX);
+    private static final PtxModule KERNELS = PtxInterpreter.read(KernelText.PTX);
 
     private final SplittableRandom random = new SplittableRandom(7);
     private final PtxArena arena = new PtxArena();
@@ -109,7 +108,7 @@ class DeviceKernelsTest {
         }
         float[] output = new float[rows];
 
-        run("matvec", threads(rows * 32, 256), order, at(output), at(matrix), at(input), rows, cols);
+        run("matvec", new Shape((rows + 7) / 8, 1, 256), order, at(output), at(matrix), at(input), rows, cols);
 
         assertNear(output, expected);
     }
@@ -123,17 +122,18 @@ class DeviceKernelsTest {
         float[] output = expected.clone();
         rotary.rotate(expected, heads, positions - 1);
         int pairs = config.headDim() / 2;
+        int count = heads * pairs;
 
         run(
                 "rope",
-                threads(heads * pairs, 64),
+                threads(count, 64),
                 order,
                 at(output),
                 at(rotary.cosines()),
                 at(rotary.sines()),
                 positions - 1,
                 pairs,
-                heads * pairs);
+                count);
 
         assertNear(output, expected);
     }
@@ -256,7 +256,7 @@ class DeviceKernelsTest {
         long[] now = {1L << 33};
         LongSupplier timer = () -> now[0] += 300;
 
-        KERNELS.get("spin_ns_stamped")
+        KERNELS.kernel("spin_ns_stamped")
                 .run(new Shape(1, 1, 1), new long[] {1_000, arena.addressOf(stamps)}, arena, Order.FORWARD, timer);
 
         assertThat(longAt(stamps, 0)).isEqualTo((1L << 33) + 300);
@@ -283,7 +283,7 @@ class DeviceKernelsTest {
         String early = KernelText.PTX.replaceFirst("bar\\.sync 0;", "@%other_lane ret; bar.sync 0;");
 
         assertThatThrownBy(() -> PtxInterpreter.read(early)
-                        .get("rms_norm")
+                        .kernel("rms_norm")
                         .run(
                                 new Shape(1, 1, 64),
                                 new long[] {at(new float[1]), at(new float[1]), at(new float[1]), 1, 0},
@@ -304,13 +304,13 @@ class DeviceKernelsTest {
         long[] arguments = {at(output), at(input), at(input), 64, bits(Vectors.RMS_EPSILON)};
         String without = KernelText.PTX.replaceFirst("bar\\.sync 0;", "");
 
-        PtxInterpreter.read(without).get("rms_norm").run(new Shape(1, 1, 64), arguments, arena, order, () -> 0);
+        PtxInterpreter.read(without).kernel("rms_norm").run(new Shape(1, 1, 64), arguments, arena, order, () -> 0);
 
         assertThatThrownBy(() -> assertNear(output, expected)).isInstanceOf(AssertionError.class);
     }
 
     private void run(String kernel, Shape shape, Order order, long... arguments) {
-        KERNELS.get(kernel).run(shape, arguments, arena, order, () -> 0);
+        KERNELS.kernel(kernel).run(shape, arguments, arena, order, () -> 0);
     }
 
     private long at(float[] array) {

@@ -39,7 +39,7 @@ class GpuCheckIT {
         Files.copy(SOURCE.resolve("run.sh"), folder.resolve("run.sh"));
         Files.copy(SOURCE.resolve("torch_cost.py"), folder.resolve("torch_cost.py"));
         Files.copy(JAR, folder.resolve("lib").resolve("brick-profiler-cli.jar"));
-        for (String path : System.getProperty("java.library.path").split(":")) {
+        for (String path : System.getProperty("java.library.path").split(":", -1)) {
             try (var files = Files.newDirectoryStream(Path.of(path), "libJCudaDriver-*")) {
                 for (Path file : files) {
                     Files.copy(file, folder.resolve("natives").resolve(file.getFileName()));
@@ -73,7 +73,7 @@ class GpuCheckIT {
     @Test
     void allChecksAreMade() throws Exception {
         Map<String, String> simulated = Map.of(
-                "LD_LIBRARY_PATH", SimulatedCuda.DRIVER.build().getParent().toString(),
+                "LD_LIBRARY_PATH", SimulatedCuda.DRIVER.build().resolveSibling("").toString(),
                 "CUDA_SIMULATION_REAL_CLOCK", "1");
         Run run = run(simulated, "--rounds", "5", "--marks", "400000");
 

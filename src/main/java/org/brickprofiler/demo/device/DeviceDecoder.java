@@ -63,7 +63,7 @@ public final class DeviceDecoder {
         DeviceModel.Shape shape = model.shape();
         kernels = new Kernels(gpu);
         heads = new Kernels.Heads(
-                gpu.allocate(shape.heads() * shape.maxSequence()),
+                gpu.allocate((long) shape.heads() * shape.maxSequence()),
                 shape.heads(),
                 shape.headDim(),
                 shape.kvHeads(),
@@ -133,7 +133,7 @@ public final class DeviceDecoder {
     }
 
     private List<DeviceStep> layer(DeviceModel.Layer layer) {
-        int cached = model.shape().maxSequence() * model.shape().kvDim();
+        long cached = (long) model.shape().maxSequence() * model.shape().kvDim();
         DeviceFloats keys = gpu.allocate(cached);
         DeviceFloats values = gpu.allocate(cached);
         return List.of(

@@ -94,16 +94,19 @@ public final class Gpu implements AutoCloseable {
     /**
      * Makes an array.
      *
-     * @param length how many floats, 1 or more
+     * @param length how many floats, 1 to {@link Integer#MAX_VALUE}
      * @return the array, of undefined values
      * @throws DeviceFailure when there is no room for it
      */
-    public DeviceFloats allocate(int length) {
-        long bytes = (long) length * Float.BYTES;
+    public DeviceFloats allocate(long length) {
+        if (length > Integer.MAX_VALUE) {
+            throw new DeviceFailure("an array of " + length + " floats is too large");
+        }
+        long bytes = length * Float.BYTES;
         CUdeviceptr address = new CUdeviceptr();
         DriverAnswer.require("cuMemAlloc of " + bytes + " bytes", JCudaDriver.cuMemAlloc(address, bytes));
         memory.add(address);
-        return new DeviceFloats(address, length);
+        return new DeviceFloats(address, (int) length);
     }
 
     /**

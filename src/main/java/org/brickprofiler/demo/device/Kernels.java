@@ -5,6 +5,8 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -43,17 +45,19 @@ final class Kernels {
         }
     }
 
-    /** A number that a launch reads. */
+    /**
+     * A number that a launch reads. It lies outside of Java's heap, as all arguments do: from the heap JCuda would hand it
+     * over in a way that no garbage can be collected until the launch returns, and a launch waits where a stream is full.
+     */
     static final class Cell {
-        // What JCuda's pointer leads to.
-        private final int[] value = new int[1];
+        private final ByteBuffer value = ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.nativeOrder());
 
         void set(int number) {
-            value[0] = number;
+            value.putInt(0, number);
         }
 
         int get() {
-            return value[0];
+            return value.getInt(0);
         }
 
         private Pointer pointer() {
@@ -188,7 +192,7 @@ final class Kernels {
     /** Lasts {@code ns} by the device's clock, and leaves its two readings in an array of 4 floats, as 64 bits each. */
     Launch spin(long ns, DeviceFloats stamps) {
         stamps.requireLength(2L * Long.BYTES / Float.BYTES);
-        return launch("spin_ns_stamped", () -> 1, 1, 1, Pointer.to(new long[] {ns}), to(stamps));
+        return launch("spin_ns_stamped", () -> 1, 1, 1, to(ns), to(stamps));
     }
 
     private Launch perValue(String kernel, int count, Pointer... arguments) {
@@ -206,11 +210,19 @@ final class Kernels {
     }
 
     private static Pointer to(int number) {
-        return Pointer.to(new int[] {number});
+        Cell cell = new Cell();
+        cell.set(number);
+        return cell.pointer();
     }
 
     private static Pointer to(float number) {
-        return Pointer.to(new float[] {number});
+        return to(Float.floatToRawIntBits(number));
+    }
+
+    private static Pointer to(long number) {
+        Cell cell = new Cell();
+        cell.value.putLong(0, number);
+        return cell.pointer();
     }
 
     private static int divideUp(int value, int by) {

@@ -94,7 +94,14 @@ final class PtxArithmetic {
     }
 
     /** Makes effects of the operands of one instruction. */
-    private record Maker(PtxOperands operands, String[] given) {
+    private static final class Maker {
+        private final PtxOperands operands;
+        private final String[] given;
+
+        Maker(PtxOperands operands, String[] given) {
+            this.operands = operands;
+            this.given = given;
+        }
 
         private ToLongFunction<PtxThread> operand(int index, String type) {
             return operands.value(given[index], type);
@@ -161,14 +168,14 @@ final class PtxArithmetic {
             int target = target("f32");
             ToLongFunction<PtxThread> address = operands.address(given[1], "u64");
             return thread -> thread.registers[target] =
-                    thread.block.memory().load32(address.applyAsLong(thread)) & WORD;
+                    thread.block.memory.load32(address.applyAsLong(thread)) & WORD;
         }
 
         Effect loadShared() {
             requireOperands(2);
             int target = target("f32");
             ToLongFunction<PtxThread> address = operands.address(given[1], "u32");
-            return thread -> thread.registers[target] = thread.block.shared()[word(address, thread)] & WORD;
+            return thread -> thread.registers[target] = thread.block.shared[word(address, thread)] & WORD;
         }
 
         Effect storeGlobal() {
@@ -176,21 +183,21 @@ final class PtxArithmetic {
             ToLongFunction<PtxThread> address = operands.address(given[0], "u64");
             ToLongFunction<PtxThread> value = operand(1, "f32");
             return thread ->
-                    thread.block.memory().store32(address.applyAsLong(thread), (int) value.applyAsLong(thread));
+                    thread.block.memory.store32(address.applyAsLong(thread), (int) value.applyAsLong(thread));
         }
 
         Effect storeLongGlobal() {
             requireOperands(2);
             ToLongFunction<PtxThread> address = operands.address(given[0], "u64");
             ToLongFunction<PtxThread> value = operand(1, "u64");
-            return thread -> thread.block.memory().store64(address.applyAsLong(thread), value.applyAsLong(thread));
+            return thread -> thread.block.memory.store64(address.applyAsLong(thread), value.applyAsLong(thread));
         }
 
         Effect storeShared() {
             requireOperands(2);
             ToLongFunction<PtxThread> address = operands.address(given[0], "u32");
             ToLongFunction<PtxThread> value = operand(1, "f32");
-            return thread -> thread.block.shared()[word(address, thread)] = (int) value.applyAsLong(thread);
+            return thread -> thread.block.shared[word(address, thread)] = (int) value.applyAsLong(thread);
         }
 
         private static int word(ToLongFunction<PtxThread> address, PtxThread thread) {

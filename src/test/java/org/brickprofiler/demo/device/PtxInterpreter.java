@@ -33,10 +33,10 @@ public final class PtxInterpreter {
      * Reads a module.
      *
      * @param text PTX
-     * @return its kernels by their names
+     * @return its kernels
      * @throws IllegalArgumentException for anything that is not known
      */
-    public static Map<String, PtxKernel> read(String text) {
+    public static PtxModule read(String text) {
         String code = COMMENT.matcher(text).replaceAll("");
         Map<String, PtxKernel> kernels = new HashMap<>();
         Matcher entry = ENTRY.matcher(code);
@@ -49,7 +49,7 @@ public final class PtxInterpreter {
         if (!HEADER.matcher(rest).matches()) {
             throw new IllegalArgumentException("not understood: " + rest.toString().strip());
         }
-        return kernels;
+        return new PtxModule(kernels);
     }
 
     /** Reads one kernel. */
@@ -85,7 +85,7 @@ public final class PtxInterpreter {
             }
             Matcher shared = SHARED.matcher(statement);
             if (statement.startsWith(".reg")) {
-                String[] declared = statement.split("[\\s,]+");
+                String[] declared = statement.split("[\\s,]+", -1);
                 for (int i = 2; i < declared.length; i++) {
                     operands.register(declared[i], declared[1].substring(1));
                 }

@@ -61,8 +61,8 @@ public record PtxKernel(
         List<PtxThread.Block> blocks = new ArrayList<>();
         for (int y = 0; y < shape.gridY(); y++) {
             for (int x = 0; x < shape.gridX(); x++) {
-                int[] shared = new int[sharedWords];
-                blocks.add(new PtxThread.Block(memory, arguments, shared, x, y, shape.blockSize(), globalTimer));
+                blocks.add(new PtxThread.Block(
+                        memory, arguments, sharedWords, x, y, shape.blockSize(), globalTimer));
             }
         }
         order.of(blocks).forEach(block -> run(block, order));
@@ -70,7 +70,7 @@ public record PtxKernel(
 
     private void run(PtxThread.Block block, Order order) {
         List<PtxThread> threads = new ArrayList<>();
-        for (int i = 0; i < block.size(); i++) {
+        for (int i = 0; i < block.size; i++) {
             threads.add(new PtxThread(block, i, registers));
         }
         List<PtxThread> turns = order.of(threads);

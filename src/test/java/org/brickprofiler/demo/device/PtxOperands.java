@@ -72,26 +72,23 @@ final class PtxOperands {
 
     /** What an operand stands for, as bits. */
     ToLongFunction<PtxThread> value(String operand, String type) {
-        switch (operand) {
-            case "%tid.x":
-                return thread -> thread.number;
-            case "%ntid.x":
-                return thread -> thread.block.size();
-            case "%ctaid.x":
-                return thread -> thread.block.x();
-            case "%ctaid.y":
-                return thread -> thread.block.y();
-            case "%globaltimer":
-                return thread -> thread.block.globalTimer().getAsLong();
-            default:
-                break;
-        }
+        return switch (operand) {
+            case "%tid.x" -> thread -> thread.number;
+            case "%ntid.x" -> thread -> thread.block.size;
+            case "%ctaid.x" -> thread -> thread.block.x;
+            case "%ctaid.y" -> thread -> thread.block.y;
+            case "%globaltimer" -> thread -> thread.block.globalTimer.getAsLong();
+            default -> named(operand, type);
+        };
+    }
+
+    private ToLongFunction<PtxThread> named(String operand, String type) {
         if (operand.startsWith("%")) {
             int register = registerOf(operand, type);
             return thread -> thread.registers[register];
         }
-        if (sharedBytes.containsKey(operand)) {
-            long offset = sharedBytes.get(operand);
+        Integer offset = sharedBytes.get(operand);
+        if (offset != null) {
             return thread -> offset;
         }
         long constant = constant(operand, type);
@@ -124,7 +121,7 @@ final class PtxOperands {
         if (parameter == null) {
             throw new IllegalArgumentException(name + " is no parameter");
         }
-        return thread -> thread.block.arguments()[parameter];
+        return thread -> thread.block.arguments[parameter];
     }
 
     private static Matcher matched(String operand) {

@@ -6,7 +6,25 @@ import java.util.function.LongSupplier;
 public final class PtxThread {
 
     /** What all threads of a block have in common. */
-    public record Block(PtxMemory memory, long[] arguments, int[] shared, int x, int y, int size, LongSupplier globalTimer) {}
+    static final class Block {
+        final PtxMemory memory;
+        final long[] arguments;
+        final int[] shared;
+        final int x;
+        final int y;
+        final int size;
+        final LongSupplier globalTimer;
+
+        Block(PtxMemory memory, long[] arguments, int sharedWords, int x, int y, int size, LongSupplier globalTimer) {
+            this.memory = memory;
+            this.arguments = arguments;
+            this.shared = new int[sharedWords];
+            this.x = x;
+            this.y = y;
+            this.size = size;
+            this.globalTimer = globalTimer;
+        }
+    }
 
     /** Where a thread is. */
     public enum State {

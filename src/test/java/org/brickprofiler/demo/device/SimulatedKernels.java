@@ -2,7 +2,6 @@ package org.brickprofiler.demo.device;
 
 import com.sun.jna.Pointer;
 import java.util.List;
-import java.util.Map;
 import org.brickprofiler.demo.device.PtxKernel.Order;
 import org.brickprofiler.demo.device.PtxKernel.Shape;
 import org.brickprofiler.device.cuda.SimulatedCuda;
@@ -14,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SimulatedKernels implements AutoCloseable {
 
-    private static final Map<String, PtxKernel> KERNELS = PtxInterpreter.read(KernelText.PTX);
+    private static final PtxModule KERNELS = PtxInterpreter.read(KernelText.PTX);
 
     private final SimulatedCuda.KernelBody body = this::run;
 
@@ -27,7 +26,7 @@ public final class SimulatedKernels implements AutoCloseable {
 
     private void run(String name, Pointer shape, Pointer parameters) {
         try {
-            PtxKernel kernel = KERNELS.get(name);
+            PtxKernel kernel = KERNELS.kernel(name);
             List<String> types = kernel.parameterTypes();
             long[] arguments = new long[types.size()];
             for (int i = 0; i < arguments.length; i++) {
