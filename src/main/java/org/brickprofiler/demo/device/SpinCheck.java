@@ -1,11 +1,11 @@
 package org.brickprofiler.demo.device;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 
 /**
@@ -89,17 +89,17 @@ final class SpinCheck implements Check {
         figures.put("rounds", ROUNDS);
         figures.put("floor_ns", floor.errorNs());
         figures.put("rows", rows.stream().map(Row::figures).toList());
-        List<String> errors = new ArrayList<>();
-        for (Row row : outside.isEmpty() ? rows : outside) {
-            errors.add(String.format(Locale.ROOT, "%,d us %+.2f us", row.spinNs() / 1_000, row.errorNs() / 1e3));
-        }
+        long worstNs = rows.stream().mapToLong(row -> Math.abs(row.errorNs())).max().orElse(0);
+        String errors = outside.stream()
+                .map(row -> String.format(Locale.ROOT, ", %,d us by %+.2f us", row.spinNs() / 1_000, row.errorNs() / 1e3))
+                .collect(Collectors.joining());
         String found = String.format(
                 Locale.ROOT,
-                "%d of %d within; %s: %s; of an empty kernel %+.2f us",
+                "%d of %d within, off by %.2f us at most%s; an empty kernel by %+.2f us",
                 rows.size() - outside.size(),
                 rows.size(),
-                outside.isEmpty() ? "off by" : "outside",
-                String.join(", ", errors),
+                worstNs / 1e3,
+                errors,
                 floor.errorNs() / 1e3);
         return List.of(Outcome.of(
                 name(),
