@@ -325,7 +325,7 @@ public final class BrickProfiler extends BrickRecorder {
         if (recorder == null) {
             recorder = new GraphRecorder(clock);
             graph = recorder;
-            timing.follower = GraphFollower.of(recorder, names);
+            timing.follow(GraphFollower.of(recorder, names));
         }
         return recorder;
     }

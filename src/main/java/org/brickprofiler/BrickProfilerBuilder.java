@@ -15,6 +15,7 @@ public final class BrickProfilerBuilder {
     Attribution attribution = Attribution.LITERAL;
     @Nullable SpanSink tracing = TraceSetting.sink();
     final Map<String, DeviceStream> streams = new LinkedHashMap<>();
+    int launchesEvery = 16;
 
     BrickProfilerBuilder() {}
 
@@ -92,6 +93,23 @@ public final class BrickProfilerBuilder {
             throw new IllegalArgumentException("more than " + DeviceRecorder.MAX_STREAMS + " device streams");
         }
         streams.put(name, stream);
+        return this;
+    }
+
+    /**
+     * Of how many bricks on device streams the host's side is timed, too: of one in so many, drawn by chance; 16 unless
+     * set. It takes two readings of the clock, about as long as the marks themselves. Where there is a timeline or a graph,
+     * every one is timed.
+     *
+     * @param every 1 for every brick
+     * @return this
+     * @throws IllegalArgumentException when it is not 1 or more
+     */
+    public BrickProfilerBuilder launchTimes(int every) {
+        if (every < 1) {
+            throw new IllegalArgumentException("launch times of one brick in " + every + ": 1 or more");
+        }
+        launchesEvery = every;
         return this;
     }
 

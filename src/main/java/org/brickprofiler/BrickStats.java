@@ -234,10 +234,10 @@ public record BrickStats(
      * Whether the host took longer to launch the work than the device to do it: then the device waits for the host, and
      * fewer or larger launches help more than a faster kernel.
      *
-     * @return true where a device timed every sample and the launches took longer in all
+     * @return true where a device timed every sample and launches took longer on average
      */
     public boolean isLaunchBound() {
-        return timeSource() == TimeSource.DEVICE && device.launchNs() > totalNs;
+        return timeSource() == TimeSource.DEVICE && device.avgLaunchUs() > avgUs();
     }
 
     /** Both together, for the same name and category. Commutative and associative. */

@@ -1,8 +1,10 @@
 package org.brickprofiler;
 
 import java.util.function.Supplier;
+import org.brickprofiler.device.StreamTracing;
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.SpanNames;
 import org.brickprofiler.record.SpanSink;
 import org.brickprofiler.record.SpanStore;
 import org.brickprofiler.record.TableRegistry;
@@ -44,11 +46,22 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     BrickTimers(BrickProfilerBuilder options) {
         clock = options.clock;
         SpanSink sink = options.tracing;
-        SpanStore spans = sink == null ? null : sink.bricks(BrickNames.spanNames(names));
+        SpanNames spanNames = BrickNames.spanNames(names);
+        SpanStore spans = sink == null ? null : sink.bricks(spanNames);
         registry = new TableRegistry(BrickNames.FIXED, options.percentiles, spans);
         timing = options.streams.isEmpty()
                 ? new BrickTiming(clock, names, registry)
-                : DeviceTiming.of(clock, names, registry, options.streams);
+                : DeviceTiming.of(
+                        clock,
+                        names,
+                        registry,
+                        options.streams,
+                        options.launchesEvery,
+                        sink == null ? StreamTracing.NONE : tracing(sink, spanNames));
+    }
+
+    private static StreamTracing tracing(SpanSink sink, SpanNames spanNames) {
+        return (place, catchUp) -> sink.stream(place, spanNames, catchUp);
     }
 
     // ---- the hot path ----

@@ -4,15 +4,17 @@ package org.brickprofiler;
  * What is known of a brick's samples on devices, besides the device's times themselves. Immutable.
  *
  * @param samples how many samples a device timed
- * @param launchNs how long the host took from start to stop of the same samples, ns
- * @param minLaunchNs the shortest of these, ns; 0 without samples
+ * @param launches of how many of these the host's side was timed, too: {@link BrickProfilerBuilder#launchTimes}
+ * @param launchNs how long the host took from start to stop of those, ns
+ * @param minLaunchNs the shortest of these, ns; 0 without any
  * @param maxLaunchNs the longest of these, ns
  * @param unresolved samples whose time is not known; they are in no sum
  */
-public record DeviceTime(long samples, long launchNs, long minLaunchNs, long maxLaunchNs, long unresolved) {
+public record DeviceTime(
+        long samples, long launches, long launchNs, long minLaunchNs, long maxLaunchNs, long unresolved) {
 
     /** Of a brick that only the host timed. */
-    public static final DeviceTime NONE = new DeviceTime(0, 0, 0, 0, 0);
+    public static final DeviceTime NONE = new DeviceTime(0, 0, 0, 0, 0, 0);
 
     /**
      * Checks the values.
@@ -20,8 +22,8 @@ public record DeviceTime(long samples, long launchNs, long minLaunchNs, long max
      * @throws IllegalArgumentException when one is negative
      */
     public DeviceTime {
-        if (samples < 0 || launchNs < 0 || minLaunchNs < 0 || maxLaunchNs < 0 || unresolved < 0) {
-            throw new IllegalArgumentException("a device's samples " + samples + ", launches " + launchNs + " ("
+        if (samples < 0 || launches < 0 || launchNs < 0 || minLaunchNs < 0 || maxLaunchNs < 0 || unresolved < 0) {
+            throw new IllegalArgumentException("a device's samples " + samples + ", launches " + launches + " of " + launchNs + " ("
                     + minLaunchNs + " to " + maxLaunchNs + ") ns, unresolved " + unresolved + ": none may be negative");
         }
     }
@@ -29,23 +31,20 @@ public record DeviceTime(long samples, long launchNs, long minLaunchNs, long max
     /**
      * The mean time that the host took from start to stop.
      *
-     * @return µs, 0 without samples
+     * @return µs, 0 where that was not timed
      */
     public double avgLaunchUs() {
-        return samples == 0 ? 0.0 : launchNs / 1e3 / samples;
+        return launches == 0 ? 0.0 : launchNs / 1e3 / launches;
     }
 
     /** Both together. Commutative and associative. */
     DeviceTime plus(DeviceTime other) {
-        if (samples == 0 || other.samples == 0) {
-            DeviceTime timed = samples == 0 ? other : this;
-            return new DeviceTime(
-                    timed.samples, timed.launchNs, timed.minLaunchNs, timed.maxLaunchNs, unresolved + other.unresolved);
-        }
+        boolean one = launches == 0 || other.launches == 0;
         return new DeviceTime(
                 samples + other.samples,
+                launches + other.launches,
                 launchNs + other.launchNs,
-                Math.min(minLaunchNs, other.minLaunchNs),
+                one ? minLaunchNs + other.minLaunchNs : Math.min(minLaunchNs, other.minLaunchNs),
                 Math.max(maxLaunchNs, other.maxLaunchNs),
                 unresolved + other.unresolved);
     }

@@ -6,6 +6,7 @@ import java.util.Map;
 import org.brickprofiler.device.DeviceRecorder;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.MarkToken;
+import org.brickprofiler.device.StreamTracing;
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.TableRegistry;
@@ -24,15 +25,26 @@ final class DeviceTiming extends BrickTiming {
 
     /** A timing. By its supertype, so that whoever calls this is verified without loading the class. */
     static BrickTiming of(
-            NanoClock clock, NameTable names, TableRegistry registry, Map<String, DeviceStream> streams) {
-        return new DeviceTiming(clock, names, registry, streams);
+            NanoClock clock,
+            NameTable names,
+            TableRegistry registry,
+            Map<String, DeviceStream> streams,
+            int launchesEvery,
+            StreamTracing tracing) {
+        return new DeviceTiming(clock, names, registry, streams, launchesEvery, tracing);
     }
 
     private DeviceTiming(
-            NanoClock clock, NameTable names, TableRegistry registry, Map<String, DeviceStream> streams) {
+            NanoClock clock,
+            NameTable names,
+            TableRegistry registry,
+            Map<String, DeviceStream> streams,
+            int launchesEvery,
+            StreamTracing tracing) {
         super(clock, names, registry);
         this.streamNames = List.copyOf(streams.keySet());
-        this.device = new DeviceRecorder(clock, registry, new ArrayList<>(streams.values()));
+        this.device = new DeviceRecorder(
+                clock, registry, new ArrayList<>(streams.values()), launchesEvery, tracing);
     }
 
     /** The number of a stream. */
@@ -90,9 +102,16 @@ final class DeviceTiming extends BrickTiming {
 
     /** Whoever follows gets the host's times: the order of things is that of the launches. */
     private void follow(int key, long timer, long endNs, long elements) {
-        if (endNs != DeviceRecorder.NO_TIME) {
-            follower.ended(key, device.startedNs(timer), endNs, elements);
+        long startNs = endNs == DeviceRecorder.NO_TIME ? endNs : device.startedNs(timer);
+        if (startNs != DeviceRecorder.NO_TIME) {
+            follower.ended(key, startNs, endNs, elements);
         }
+    }
+
+    @Override
+    void follow(BrickFollower newFollower) {
+        device.timeEveryLaunch();
+        super.follow(newFollower);
     }
 
     @Override
@@ -131,11 +150,11 @@ final class DeviceTiming extends BrickTiming {
 
     @Override
     Reading read(int fromKey, int toKey) {
-        return device.whileQuiet(() -> new Reading(registry.read(fromKey, toKey), device.figures(false)));
+        return device.whileQuiet(() -> new Reading(registry.read(fromKey, toKey), device.figures(fromKey, toKey)));
     }
 
     @Override
     Reading readAndReset() {
-        return device.whileQuiet(() -> new Reading(registry.readAndReset(), device.figures(true)));
+        return device.whileQuiet(() -> new Reading(registry.readAndReset(), device.figuresAndReset()));
     }
 }

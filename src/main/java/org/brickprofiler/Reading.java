@@ -24,14 +24,13 @@ record Reading(StatSums sums, @Nullable DeviceFigures figures) {
             return DeviceTime.NONE;
         }
         StatRow launches = figures.launches(key);
-        return launches.count() == 0
-                ? new DeviceTime(0, 0, 0, 0, figures.unresolved(key))
-                : new DeviceTime(
-                        launches.count(),
-                        launches.totalNs(),
-                        launches.minNs(),
-                        launches.maxNs(),
-                        figures.unresolved(key));
+        return new DeviceTime(
+                figures.samples(key),
+                launches.count(),
+                launches.totalNs(),
+                launches.count() == 0 ? 0 : launches.minNs(),
+                launches.maxNs(),
+                figures.unresolved(key));
     }
 
     List<StreamTotals> streams() {

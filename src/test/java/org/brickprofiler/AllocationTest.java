@@ -10,8 +10,10 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.device.HostStream;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
+import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -121,13 +123,25 @@ final class AllocationTest {
         private final TileProfiler tiles = on.tiles();
         private final String[] names = new String[BRICKS];
         private final int[] keys = new int[BRICKS];
+        private final BrickProfiler device =
+                BrickProfiler.builder().deviceStream(new HostStream()).build();
+        private final BrickProfiler traced = BrickProfiler.builder()
+                .deviceStream(new HostStream())
+                .tracing(TraceRecorder.builder().threadCapacity(1_000).build())
+                .build();
+        private final BrickStream stream;
         private int turn;
+        private int sinceEnd;
         private long timer;
+        private long deviceTimer;
 
         Paths() {
             detailed.enable();
             sequential.enable();
             tiles.enable();
+            device.enable();
+            traced.enable();
+            stream = device.stream("host");
             for (int i = 0; i < BRICKS; i++) {
                 names[i] = "custom-" + i;
                 keys[i] = on.brickKey("custom-" + i);
@@ -157,6 +171,11 @@ final class AllocationTest {
             paths.put("recordCycles", () -> on.recordCycles(ids[next()], 5, 1, 9));
             paths.put("deferred, literal", () -> passPart(on));
             paths.put("deferred, sequential", () -> passPart(sequential));
+            paths.put("device, start and stop", () -> devicePassPart(device.startBrick(ids[next()])));
+            paths.put("device, on a timeline", this::tracedPassPart);
+            paths.put("device, by stream", () -> devicePassPart(stream.startBrick(ids[next()])));
+            paths.put("device, lap", this::deviceLap);
+            paths.put("device, deferred", this::deviceDeferred);
             paths.put("tile start and stop", () -> tiles.stop(tiles.start(TileLevel.MIDI, next(), 1), 1, 2));
             paths.put("tile record", () -> tiles.record(TileLevel.MICRO, next(), 1, 5, 1, 2));
             paths.put("off, start and stop", () -> off.stopBrick(off.startBrick(ids[next()]), 1));
@@ -165,6 +184,36 @@ final class AllocationTest {
             paths.put("off, deferred", () -> off.recordDeferred(ids[next()], off.elapsedNs(), 1));
             paths.put("off, scope", () -> off.scope(ids[next()], 1).close());
             return paths;
+        }
+
+        private void devicePassPart(long started) {
+            device.stopBrick(started, 1);
+            endDevicePass();
+        }
+
+        private void tracedPassPart() {
+            traced.stopBrick(traced.startBrick(ids[next()]), 1);
+            if (turn == 0) {
+                traced.endPass();
+            }
+        }
+
+        private void deviceLap() {
+            deviceTimer = device.lap(deviceTimer, 1, ids[next()]);
+            endDevicePass();
+        }
+
+        private void deviceDeferred() {
+            device.recordDeferred(ids[next()], device.elapsedNs(), 1);
+            endDevicePass();
+        }
+
+        private void endDevicePass() {
+            sinceEnd++;
+            if (sinceEnd == LAYERS * BRICKS) {
+                sinceEnd = 0;
+                device.endPass();
+            }
         }
 
         /** One measurement, and at the end of each pass its resolution. */

@@ -24,7 +24,7 @@ final class BrickProfilerDeviceTest {
     private final BrickProfiler profiler = profiler(stream, copies);
 
     private BrickProfiler profiler(SimulatedStream... streams) {
-        BrickProfilerBuilder options = BrickProfiler.builder().clock(clock);
+        BrickProfilerBuilder options = BrickProfiler.builder().clock(clock).launchTimes(1);
         for (SimulatedStream each : streams) {
             options.deviceStream(each);
         }
@@ -85,7 +85,7 @@ final class BrickProfilerDeviceTest {
         assertThat(totals().clockErrorNs()).isZero();
         BrickStats norm = stats(BrickId.RMS_NORM);
         assertThat(norm.timeSource()).isEqualTo(TimeSource.DEVICE);
-        assertThat(norm.device()).isEqualTo(new DeviceTime(1, LAUNCH_NS, LAUNCH_NS, LAUNCH_NS, 0));
+        assertThat(norm.device()).isEqualTo(new DeviceTime(1, 1, LAUNCH_NS, LAUNCH_NS, LAUNCH_NS, 0));
         assertThat(norm.isLaunchBound()).isFalse();
         assertThat(stats(BrickId.SAMPLING).isLaunchBound()).isTrue();
         assertThat(stats(BrickId.EMBEDDING).timeSource()).isEqualTo(TimeSource.HOST);
@@ -96,6 +96,58 @@ final class BrickProfilerDeviceTest {
         clock.advance(5_000);
         stream.work(40);
         profiler.stopBrick(timer, 1);
+    }
+
+    @Test
+    void launchTimesAreThoseOfSomeBricksAndOfTheFirstAfterABoundary() {
+        BrickProfiler some =
+                BrickProfiler.builder().clock(clock).deviceStream(stream).build();
+        some.enable();
+        int passes = 400;
+        for (int pass = 0; pass < passes; pass++) {
+            for (BrickId id : List.of(BrickId.EMBEDDING, BrickId.RMS_NORM, BrickId.LM_HEAD, BrickId.SAMPLING)) {
+                long timer = some.startBrick(id);
+                launch(40);
+                some.stopBrick(timer, 1);
+            }
+            some.endPass();
+        }
+        assertThat(some.brickStats(BrickId.EMBEDDING).device().launches()).isEqualTo(passes);
+        for (BrickId id : List.of(BrickId.RMS_NORM, BrickId.LM_HEAD, BrickId.SAMPLING)) {
+            BrickStats stats = some.brickStats(id);
+            assertThat(stats.totalNs()).isEqualTo(40L * passes);
+            assertThat(stats.timeSource()).isEqualTo(TimeSource.DEVICE);
+            assertThat(stats.device().samples()).isEqualTo(passes);
+            assertThat(stats.device().launches()).isBetween(5L, 60L);
+            assertThat(stats.device().launchNs()).isEqualTo(LAUNCH_NS * stats.device().launches());
+        }
+        assertThat(some.snapshot().streams().get(0).clockErrorNs()).isZero();
+    }
+
+    @Test
+    void aGraphHasTheLaunchesOfAllBricks() {
+        BrickProfiler some =
+                BrickProfiler.builder().clock(clock).deviceStream(stream).build();
+        some.enable();
+        some.graph().enable();
+        for (int i = 0; i < 100; i++) {
+            long timer = some.startBrick(BrickId.RMS_NORM);
+            launch(40);
+            timer = some.lap(timer, 1, BrickId.LM_HEAD);
+            launch(40);
+            some.stopBrick(timer, 1);
+        }
+        some.endPass();
+        assertThat(some.graph().graph().nodesByName("RmsNorm")).hasSize(100);
+        assertThat(some.graph().graph().nodesByName("LmHead")).hasSize(100);
+        assertThat(some.brickStats(BrickId.LM_HEAD).device().launches()).isEqualTo(100);
+    }
+
+    @Test
+    void aNumberOfBricksWithLaunchTimesIsPositive() {
+        assertThatThrownBy(() -> BrickProfiler.builder().launchTimes(0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("in 0");
     }
 
     @Test
@@ -430,16 +482,45 @@ final class BrickProfilerDeviceTest {
     }
 
     @Test
-    void whatWasRecordedBeforeALossStays() {
+    void whatWasReadBeforeALossStays() {
         brick(BrickId.RMS_NORM, 100);
         profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(100);
         brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
         stream.lose();
         profiler.endPass();
         brick(BrickId.RMS_NORM, 100);
         assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(1);
         assertThat(stats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(2);
         assertThat(profiler.hasPending()).isFalse();
+    }
+
+    @Test
+    void whatIsDoneIsReadBeforeAStreamCloses() {
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        brick(BrickId.RMS_NORM, 30);
+        clock.advance(30);
+        brick(BrickId.LM_HEAD, 40);
+        stream.close();
+        stream.close();
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(130);
+        profiler.endPass();
+        assertThat(stats(BrickId.LM_HEAD).device().unresolved()).isEqualTo(1);
+    }
+
+    @Test
+    void timesAreAskedForWhileTheDeviceIsBusyAgain() {
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        assertThat(stream.marksHeld()).isEqualTo(2);
+        assertThat(profiler.hasPending()).isFalse();
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        assertThat(stream.marksHeld()).isEqualTo(2);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(200);
+        assertThat(stream.marksHeld()).isZero();
     }
 
     @Test
@@ -553,7 +634,7 @@ final class BrickProfilerDeviceTest {
         assertThat(second.brick("RmsNorm").orElseThrow().totalNs()).isEqualTo(50);
         ProfileSnapshot both = first.merge(second);
         assertThat(both.brick("RmsNorm").orElseThrow().device())
-                .isEqualTo(new DeviceTime(2, 2 * LAUNCH_NS, LAUNCH_NS, LAUNCH_NS, 0));
+                .isEqualTo(new DeviceTime(2, 2, 2 * LAUNCH_NS, LAUNCH_NS, LAUNCH_NS, 0));
         assertThat(both.streams()).hasSize(2);
         assertThat(profiler.snapshot().samples()).isZero();
     }

@@ -279,8 +279,8 @@ final class ProfileSnapshotProperties {
 
     private static BrickStats onDevice(BrickStats b, long launchNs, long unresolved) {
         DeviceTime device = launchNs == 0 || b.count() == 0
-                ? new DeviceTime(0, 0, 0, 0, unresolved)
-                : new DeviceTime(1, launchNs, launchNs, launchNs, unresolved);
+                ? new DeviceTime(0, 0, 0, 0, 0, unresolved)
+                : new DeviceTime(1, 1, launchNs, launchNs, launchNs, unresolved);
         return new BrickStats(
                 b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(),
                 b.lastAtUnixNs(), b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(),

@@ -72,6 +72,8 @@ public final class StressGate {
             case "full" -> all.addAll(FULL);
             default -> throw new IllegalArgumentException("mode '" + mode + "' is neither quick nor full");
         }
+        // A line of log for each of a million states would be all that is tested.
+        all.addAll(List.of("-jvmArgsPrepend", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"));
         all.addAll(List.of(args).subList(Math.min(1, args.length), args.length));
         return all;
     }

@@ -2,8 +2,8 @@ package org.brickprofiler.bench;
 
 import java.util.concurrent.TimeUnit;
 import org.brickprofiler.Backend;
-import org.brickprofiler.kernel.ClockConversion;
-import org.brickprofiler.kernel.ClockPair;
+import org.brickprofiler.device.ClockConversion;
+import org.brickprofiler.device.ClockPair;
 import org.brickprofiler.kernel.KernelTimings;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

@@ -40,6 +40,8 @@ public final class RatioTable {
     private static final String GRAPH = GraphBenchmark.class.getSimpleName() + ".";
     private static final String CHECKSUM = ChecksumBenchmark.class.getSimpleName() + ".";
 
+    private static final String DEVICE = DeviceBenchmark.class.getSimpleName() + ".";
+
     private static final int WARMUP_ITERATIONS = 4;
 
     private static final String ONE_READ = RECORDING + "floorOneClockRead";
@@ -74,6 +76,9 @@ public final class RatioTable {
                     KERNELS + "floorEmptyLoop",
                     Kind.NS_OVER,
                     0.1),
+            atMost(1.25, "brick on a simulated CUDA stream", DEVICE + "marked", DEVICE + "floorTwoEventRecords"),
+            atMost(0.7, "the same by lap", DEVICE + "markedByLap", DEVICE + "floorTwoEventRecords"),
+            shown("the same, to the resolved sample", DEVICE + "markedToTheEnd", DEVICE + "floorTwoEventRecords"),
             new Row("two threads to one", THREADS + "twoThreads", THREADS + "oneThread", Kind.AT_LEAST, 1.9),
             shown("(clock reads, two threads to one)", THREADS + "floorTwoThreads", THREADS + "floorOneThread"),
             shown("Brick Profiler", COMPETITOR + "brickProfiler", TWO_READS_BESIDE),

@@ -1,6 +1,7 @@
 package org.brickprofiler.cli;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,20 +11,26 @@ import org.brickprofiler.demo.OutputFile;
 import org.brickprofiler.io.AtomicFile;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.trace.read.TimelineReading;
+import org.brickprofiler.trace.read.TimelineText;
+import org.brickprofiler.trace.write.Origin;
+import org.brickprofiler.trace.write.TraceFiles;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Writes the profile that a file holds into a file of another format. */
+/** Writes the profile or the timeline that a file holds into a file of another format. */
 @Command(
         name = "convert",
         sortOptions = false,
         sortSynopsis = false,
         usageHelpWidth = 100,
-        description = "Writes the profile of a trace or a report to a file. That is the sums of each brick, not the "
-                + "timeline: a trace does not become a trace of another format.",
+        description = "Writes the profile of a trace or a report to a file, that is the sums of each brick, or the "
+                + "timeline of a trace. What a timeline has no place for is told.",
         parameterListHeading = "%nFiles:%n",
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
@@ -31,7 +38,11 @@ import picocli.CommandLine.Spec;
             "  Keep the profile of a large trace, to report or compare it later:",
             "    brick convert trace.json.gz profile.json",
             "  A table for a spreadsheet; names that it would run as formulas get an apostrophe before them:",
-            "    brick convert profile.json bricks.csv"
+            "    brick convert profile.json bricks.csv",
+            "  A trace of PyTorch as a small file for ui.perfetto.dev:",
+            "    brick convert trace.json.gz trace.pftrace",
+            "  A timeline of this library for tools that read PyTorch's traces:",
+            "    brick convert pass.pftrace pass.json.gz"
         })
 final class ConvertCommand implements Callable<Integer> {
 
@@ -43,9 +54,15 @@ final class ConvertCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "OUT",
-            description = "The ending tells the format: the JSON report of the profile (.json), a line for each brick "
-                    + "(.csv), or what brick report prints (.txt).")
+            description = "The ending tells the format. Profiles: the JSON report (.json), a line for each brick "
+                    + "(.csv), or what brick report prints (.txt). Timelines: Chrome's format, packed (.json.gz), or "
+                    + "Perfetto's (.pftrace, .perfetto-trace).")
     private Path out;
+
+    @Option(
+            names = "--timeline",
+            description = "Write the timeline where OUT ends in .json, too, in Chrome's format and not packed.")
+    private boolean timeline;
 
     @Mixin
     private TraceOptions traceOptions;
@@ -57,7 +74,8 @@ final class ConvertCommand implements Callable<Integer> {
     private enum Format {
         JSON,
         CSV,
-        TEXT
+        TEXT,
+        TIMELINE
     }
 
     @Override
@@ -70,17 +88,51 @@ final class ConvertCommand implements Callable<Integer> {
         if (!Files.exists(out) || Files.isRegularFile(out) || Files.isDirectory(out)) {
             OutputFile.requireWritable(out);
         }
+        return format == Format.TIMELINE ? writeTimeline() : writeProfile(format);
+    }
+
+    private int writeProfile(Format format) throws IOException {
         ProfileInput input = ProfileInput.read(in, traceOptions);
-        switch (format) {
-            case JSON -> JsonReport.write(input.snapshot(), out);
-            case CSV -> CsvReport.write(input.snapshot(), out);
-            case TEXT -> AtomicFile.write(out, to -> to.write(input.text().getBytes(StandardCharsets.UTF_8)));
+        if (format == Format.JSON) {
+            JsonReport.write(input.snapshot(), out);
+        } else if (format == Format.CSV) {
+            CsvReport.write(input.snapshot(), out);
+        } else {
+            AtomicFile.write(out, to -> to.write(input.text().getBytes(StandardCharsets.UTF_8)));
         }
         return input.exitCode(spec.commandLine().getErr());
     }
 
-    private static Format formatOf(Path file) {
+    private int writeTimeline() throws IOException {
+        if (traceOptions.isAnySet()) {
+            throw new IllegalArgumentException("cannot write " + out + ": --rules, --skip-steps and --keep-warmup are "
+                    + "for profiles, and that is a timeline");
+        }
+        TimelineReading reading = TimelineInput.read(in);
+        TraceFiles.write(reading.timeline(), out, reading.isOwn() ? Origin.OWN : Origin.OTHER);
+        PrintWriter err = spec.commandLine().getErr();
+        String differences = TimelineText.differences(reading);
+        if (!differences.isEmpty()) {
+            Failures.tell(err, out + " is not all that " + in + " is: " + differences);
+        }
+        if (reading.events() > 0) {
+            return CommandLine.ExitCode.OK;
+        }
+        Failures.tell(err, in + " holds no event that a timeline could show");
+        return CommandLine.ExitCode.SOFTWARE;
+    }
+
+    private Format formatOf(Path file) {
         String name = file.toString().toLowerCase(Locale.ROOT);
+        boolean isTimeline =
+                name.endsWith(".pftrace") || name.endsWith(".perfetto-trace") || name.endsWith(".json.gz");
+        if (isTimeline || (timeline && name.endsWith(".json"))) {
+            return Format.TIMELINE;
+        }
+        if (timeline) {
+            throw new IllegalArgumentException("cannot write " + file
+                    + ": the format of a timeline is .pftrace, .perfetto-trace, .json.gz or .json");
+        }
         if (name.endsWith(".json")) {
             return Format.JSON;
         }
@@ -90,10 +142,7 @@ final class ConvertCommand implements Callable<Integer> {
         if (name.endsWith(".txt")) {
             return Format.TEXT;
         }
-        boolean timeline =
-                name.endsWith(".pftrace") || name.endsWith(".perfetto-trace") || name.endsWith(".json.gz");
-        throw new IllegalArgumentException("cannot write " + file + ": "
-                + (timeline ? "that is a timeline, and this writes profiles: " : "the format is not known: ")
-                + ".json, .csv or .txt");
+        throw new IllegalArgumentException("cannot write " + file + ": the format is not known: .json, .csv or .txt for "
+                + "a profile, .pftrace, .perfetto-trace or .json.gz for a timeline");
     }
 }

@@ -5,9 +5,11 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.PendingConsumer;
-import org.brickprofiler.record.StatSums;
+import org.brickprofiler.record.StreamPlace;
+import org.brickprofiler.record.StreamSpans;
 import org.brickprofiler.record.TableRegistry;
 import org.brickprofiler.record.TimerToken;
 
@@ -35,6 +37,9 @@ public final class DeviceRecorder {
     private static final int MARK_BITS = 20;
     private static final int MARK_MASK = (1 << MARK_BITS) - 1;
 
+    /** Queued for a sample whose end could not be marked, so that its start is let go. No mark has this number. */
+    private static final int NO_END = MarkPool.MAX_BOUND;
+
     /** The part of a mark's generation that is queued with a sample. */
     static final int GENERATION_MASK = (1 << 24) - 1;
 
@@ -44,6 +49,9 @@ public final class DeviceRecorder {
 
     /** The host's times of the same samples, and the queue of those that wait. */
     private final TableRegistry launches;
+
+    /** How many samples each row has. Guarded by the turn. */
+    private final long[] samples = new long[TimerToken.MAX_KEY + 1];
 
     private final AtomicLongArray unresolved = new AtomicLongArray(TimerToken.MAX_KEY + 1);
 
@@ -58,18 +66,42 @@ public final class DeviceRecorder {
      * A recorder.
      *
      * @param clock the host's clock
-     * @param bricks where device times go
+     * @param bricks where device times go, and launches onto the lines of their threads
      * @param streams the streams, the first of which is the one that bricks go to unless they name another
+     * @param launchesEvery the host's side is timed of one brick in so many, by chance; of each where spans are wanted
+     * @param tracing who wants the samples as spans, too; asked once for each stream
      * @throws IllegalArgumentException when there are none or more than {@link #MAX_STREAMS}
      */
-    public DeviceRecorder(NanoClock clock, TableRegistry bricks, List<DeviceStream> streams) {
+    public DeviceRecorder(
+            NanoClock clock,
+            TableRegistry bricks,
+            List<DeviceStream> streams,
+            int launchesEvery,
+            StreamTracing tracing) {
         if (streams.isEmpty() || streams.size() > MAX_STREAMS) {
             throw new IllegalArgumentException(streams.size() + " device streams: 1 to " + MAX_STREAMS);
         }
         this.bricks = bricks;
         this.launches = new TableRegistry(0, false);
         this.streams = new MarkedStream[streams.size()];
-        Arrays.setAll(this.streams, i -> new MarkedStream(streams.get(i), clock, i));
+        // Whoever traces may ask for what was waited for as soon as it knows of a stream.
+        turn.lock();
+        try {
+            Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, launchesEvery, tracing));
+        } finally {
+            turn.unlock();
+        }
+        streams.forEach(stream -> stream.beforeClose(this::poll));
+    }
+
+    private MarkedStream marked(
+            NanoClock clock, DeviceStream stream, int index, int launchesEvery, StreamTracing tracing) {
+        StreamPlace place = new StreamPlace(
+                stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), index);
+        StreamSpans spans = tracing.of(place, this::tellSettled);
+        return spans == null
+                ? new MarkedStream(stream, clock, index, launchesEvery)
+                : TracedStream.of(stream, clock, index, bricks, spans);
     }
 
     // ---- the hot path ----
@@ -83,7 +115,7 @@ public final class DeviceRecorder {
      */
     public long start(int key, int stream) {
         MarkedStream marked = streams[stream];
-        return marked.token(key, mark(marked, 1));
+        return marked.token(key, mark(marked, 1, marked.draws()));
     }
 
     /**
@@ -91,13 +123,19 @@ public final class DeviceRecorder {
      *
      * @param timer what starting it returned; one of {@link MarkToken#isDevice}
      * @param elements elements it processed
-     * @return the host's clock when it was stopped, or {@link #NO_TIME} where its time will not be known
+     * @return the host's clock when it was stopped, or {@link #NO_TIME} where it was not read or the brick's time will not
+     *     be known
      */
     public long stop(long timer, long elements) {
         MarkedStream marked = streamOf(timer);
-        int end = isRunning(marked, timer) ? mark(marked, 1) : DeviceStream.NO_MARK;
-        if (end == DeviceStream.NO_MARK) {
+        if (!isRunning(marked, timer)) {
             unresolved.incrementAndGet(MarkToken.key(timer));
+            return NO_TIME;
+        }
+        int end = mark(marked, 1, marked.isRead(timer));
+        marked.stopped(timer, end);
+        if (end == DeviceStream.NO_MARK) {
+            queue(timer, NO_END, elements);
             return NO_TIME;
         }
         long nowNs = marked.setNs(end);
@@ -119,10 +157,12 @@ public final class DeviceRecorder {
     public long lap(long timer, long elements, int nextKey) {
         MarkedStream marked = streamOf(timer);
         boolean running = isRunning(marked, timer);
-        int mark = mark(marked, running ? 2 : 1);
-        if (running && mark != DeviceStream.NO_MARK) {
+        boolean draws = marked.draws();
+        int mark = mark(marked, running ? 2 : 1, draws || (running && marked.isRead(timer)));
+        if (running) {
+            marked.stopped(timer, mark);
             // Where the queue refuses, the mark is held once too often; it is reclaimed when marks run out.
-            queue(timer, mark, elements);
+            queue(timer, mark == DeviceStream.NO_MARK ? NO_END : mark, elements);
         } else {
             unresolved.incrementAndGet(MarkToken.key(timer));
         }
@@ -140,7 +180,8 @@ public final class DeviceRecorder {
      */
     public void endSince(int key, int stream, long sinceNs, long elements) {
         MarkedStream marked = streams[stream];
-        int mark = mark(marked, 1);
+        int mark = mark(marked, 1, true);
+        marked.endedSince(key, sinceNs, mark);
         if (mark == DeviceStream.NO_MARK) {
             unresolved.incrementAndGet(key);
             return;
@@ -155,7 +196,8 @@ public final class DeviceRecorder {
      * When a brick started.
      *
      * @param timer what starting it returned; one of {@link MarkToken#isDevice}
-     * @return the host's clock, or {@link #NO_TIME} where no mark was set or it was given to another brick since
+     * @return the host's clock, or {@link #NO_TIME} where it was not read, no mark was set or it was given to another brick
+     *     since
      */
     public long startedNs(long timer) {
         MarkedStream marked = streamOf(timer);
@@ -181,12 +223,12 @@ public final class DeviceRecorder {
         return MarkToken.generation(timer) != MarkToken.NO_GENERATION && marked.isCurrent(timer);
     }
 
-    private int mark(MarkedStream marked, int holders) {
-        int mark = marked.mark(holders);
-        return mark != DeviceStream.NO_MARK ? mark : markAfterMakingRoom(marked, holders);
+    private int mark(MarkedStream marked, int holders, boolean reads) {
+        int mark = marked.mark(holders, reads);
+        return mark != DeviceStream.NO_MARK ? mark : markAfterMakingRoom(marked, holders, reads);
     }
 
-    private int markAfterMakingRoom(MarkedStream marked, int holders) {
+    private int markAfterMakingRoom(MarkedStream marked, int holders, boolean reads) {
         if (!marked.stream().isUsable() || !turn.tryLock()) {
             return DeviceStream.NO_MARK;
         }
@@ -194,10 +236,14 @@ public final class DeviceRecorder {
             launches.drainPending(collector);
             marked.poll(results);
             marked.reclaim();
+            int mark = marked.mark(holders, reads);
+            if (mark == DeviceStream.NO_MARK) {
+                marked.tellExhaustion();
+            }
+            return mark;
         } finally {
             turn.unlock();
         }
-        return marked.mark(holders);
     }
 
     private boolean queue(long timer, int end, long elements) {
@@ -211,9 +257,19 @@ public final class DeviceRecorder {
         return queued;
     }
 
+    /** From now on the host's side of every brick is timed. */
+    public void timeEveryLaunch() {
+        for (MarkedStream stream : streams) {
+            stream.timeEveryLaunch();
+        }
+    }
+
     // ---- resolving ----
 
-    /** Waits for every stream that samples wait for, once each, and resolves them. */
+    /**
+     * Waits for every stream that samples wait for, once each. Their times are asked for when somebody reads, or at the next
+     * wait while the device is busy; where the device is lost in between they are unresolved.
+     */
     public void await() {
         resolve(true, false);
     }
@@ -267,8 +323,13 @@ public final class DeviceRecorder {
     private void collect(int streamAndKey, long marks, long elements) {
         int key = streamAndKey & KEY_MASK;
         int end = (int) (marks >>> MARK_BITS) & MARK_MASK;
+        int start = (int) marks & MARK_MASK;
+        int generation = (int) (marks >>> (2 * MARK_BITS));
         MarkedStream marked = streams[streamAndKey >>> KEY_BITS];
-        if (!marked.addIfCurrent(key, (int) marks & MARK_MASK, (int) (marks >>> (2 * MARK_BITS)), end, elements)) {
+        boolean added = end == NO_END
+                ? marked.letGoIfCurrent(start, generation)
+                : marked.addIfCurrent(key, start, generation, end, elements);
+        if (!added) {
             unresolved.incrementAndGet(key);
         }
     }
@@ -278,7 +339,10 @@ public final class DeviceRecorder {
         @Override
         public void resolved(int key, long elapsedNs, long launchNs, long atNs, long elements) {
             bricks.addUntraced(key, elapsedNs, atNs, elements);
-            launches.addUntraced(key, launchNs, atNs, elements);
+            samples[key]++;
+            if (launchNs != NO_TIME) {
+                launches.addUntraced(key, launchNs, atNs, elements);
+            }
         }
 
         @Override
@@ -308,7 +372,8 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Reads or resets while nothing is resolved, so that device times, launches and totals belong together.
+     * Reads or resets while nothing is resolved, so that device times, launches and totals belong together. What was
+     * waited for is in them.
      *
      * @param <T> the type of the result
      * @param reader what to do
@@ -317,7 +382,19 @@ public final class DeviceRecorder {
     public <T> T whileQuiet(Supplier<T> reader) {
         turn.lock();
         try {
+            tellSettled();
             return reader.get();
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private void tellSettled() {
+        turn.lock();
+        try {
+            for (MarkedStream stream : streams) {
+                stream.tellSettled(results);
+            }
         } finally {
             turn.unlock();
         }
@@ -326,22 +403,41 @@ public final class DeviceRecorder {
     /**
      * What the devices told since the last reset, besides the bricks' times.
      *
-     * @param resets whether to begin anew
+     * @param fromKey the first row that is asked for
+     * @param toKey the row after the last
      * @return the figures
      */
-    public DeviceFigures figures(boolean resets) {
+    public DeviceFigures figures(int fromKey, int toKey) {
+        return whileQuiet(() -> new DeviceFigures(
+                launches.read(fromKey, toKey),
+                fromKey,
+                Arrays.copyOfRange(samples, fromKey, toKey),
+                IntStream.range(fromKey, toKey).mapToLong(unresolved::get).toArray(),
+                totals()));
+    }
+
+    /**
+     * What the devices told since the last reset, besides the bricks' times, and begins anew.
+     *
+     * @return the figures of all rows
+     */
+    public DeviceFigures figuresAndReset() {
         return whileQuiet(() -> {
-            StatSums times = resets ? launches.readAndReset() : launches.read();
-            long[] counts = new long[unresolved.length()];
-            for (int key = 0; key < counts.length; key++) {
-                counts[key] = resets ? unresolved.getAndSet(key, 0) : unresolved.get(key);
-            }
-            List<StreamTotals> totals =
-                    Arrays.stream(streams).map(MarkedStream::totals).toList();
-            if (resets) {
-                Arrays.stream(streams).forEach(MarkedStream::resetTotals);
-            }
-            return new DeviceFigures(times, counts, totals);
+            DeviceFigures ended = new DeviceFigures(
+                    launches.readAndReset(),
+                    0,
+                    samples.clone(),
+                    IntStream.range(0, unresolved.length())
+                            .mapToLong(key -> unresolved.getAndSet(key, 0))
+                            .toArray(),
+                    totals());
+            Arrays.fill(samples, 0);
+            Arrays.stream(streams).forEach(MarkedStream::resetTotals);
+            return ended;
         });
+    }
+
+    private List<StreamTotals> totals() {
+        return Arrays.stream(streams).map(MarkedStream::totals).toList();
     }
 }

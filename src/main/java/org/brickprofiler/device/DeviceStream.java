@@ -46,6 +46,15 @@ public interface DeviceStream extends AutoCloseable {
     int deviceIndex();
 
     /**
+     * How the device is reached, for timelines: those of CUDA's devices alone show launches as CUDA's tools do.
+     *
+     * @return the name of an {@code org.brickprofiler.Backend}: {@code CUDA}, {@code METAL}; {@code CPU} unless overridden
+     */
+    default String backend() {
+        return "CPU";
+    }
+
+    /**
      * Sets a mark at the end of the queue. Waits for nothing, allocates nothing unless the pool grows.
      *
      * @return the mark, from 0 to below {@link #maxMarks()}; {@link #NO_MARK} where none is left or the queue refused
@@ -68,6 +77,21 @@ public interface DeviceStream extends AutoCloseable {
      * @return ns; {@link #NOT_REACHED} or {@link #UNRESOLVED}
      */
     long elapsedNs(int from, int to);
+
+    /**
+     * The times between each of some marks and the next, by the device's own clock. Waits for nothing. The same as asking
+     * for one after the other, which a device may do at less cost.
+     *
+     * @param marks marks that were not released
+     * @param count how many of them, from the first on
+     * @param ns receives, for each mark but the first, the time from the mark before: ns, {@link #NOT_REACHED} or
+     *     {@link #UNRESOLVED}
+     */
+    default void elapsedNs(int[] marks, int count, long[] ns) {
+        for (int i = 1; i < count; i++) {
+            ns[i] = elapsedNs(marks[i - 1], marks[i]);
+        }
+    }
 
     /**
      * Waits until the device has done everything that was in the queue.
@@ -104,7 +128,17 @@ public interface DeviceStream extends AutoCloseable {
      */
     Optional<String> failure();
 
-    /** Lets go of what was made for marking. Marks that are not reached yet never will be. Twice does no harm. */
+    /**
+     * Registers what is to be done before the stream closes, while the times of marks can still be asked for.
+     *
+     * @param action runs once, on the thread that closes the stream; not at all where that was done already
+     */
+    void beforeClose(Runnable action);
+
+    /**
+     * Does what was registered, and lets go of what was made for marking. Marks that are not reached yet never will be.
+     * Twice does no harm.
+     */
     @Override
     void close();
 }

@@ -17,6 +17,8 @@ public final class HostStream implements DeviceStream {
     private final MarkPool pool;
     private final long[] reachedNs;
 
+    private final CloseActions beforeClose = new CloseActions();
+
     private volatile boolean closed;
 
     /** A stream over the system's clock. */
@@ -95,7 +97,13 @@ public final class HostStream implements DeviceStream {
     }
 
     @Override
+    public void beforeClose(Runnable action) {
+        beforeClose.add(action);
+    }
+
+    @Override
     public void close() {
+        beforeClose.run();
         closed = true;
     }
 }

@@ -17,16 +17,20 @@ import java.util.Arrays;
  */
 final class MarkChain {
 
+    /** Instead of an error: no mark of the batch has a time of the host. */
+    static final long NO_ERROR = -1;
+
     private static final int NO_POSITION = -1;
 
-    /** Marks older than this beside the newest, ns, are put in any order: 2^43, two and a half hours. */
-    private static final long OLDEST_NS = (1L << 43) - 1;
+    /** Marks that lie farther back than this, in ns or in turns, are put in any order: 2^43 ns are two and a half hours. */
+    private static final long OLDEST = (1L << 43) - 1;
 
     private static final int MARK_BITS = 20;
     private static final int MARK_MASK = (1 << MARK_BITS) - 1;
 
     private final DeviceStream stream;
     private final long[] setNs;
+    private final long[] turns;
     private final int[] passes;
 
     // By mark; of the current batch where batchOf says so.
@@ -45,6 +49,9 @@ final class MarkChain {
     private int[] marks = new int[256];
     private long[] order = new long[256];
 
+    /** From the mark before, by position. */
+    private long[] stepsNs = new long[256];
+
     private boolean unbroken;
     private long baseNs;
     private long baseErrorNs;
@@ -55,12 +62,14 @@ final class MarkChain {
      * A chain over the marks of a stream.
      *
      * @param stream tells the times between marks
-     * @param setNs the host's clock when each mark was set, by mark
+     * @param setNs the host's clock when each mark was set, or {@link DeviceRecorder#NO_TIME}, by mark
+     * @param turns in which order they were set, as far as that is known, by mark
      * @param passes in which pass each mark was set, by mark
      */
-    MarkChain(DeviceStream stream, long[] setNs, int[] passes) {
+    MarkChain(DeviceStream stream, long[] setNs, long[] turns, int[] passes) {
         this.stream = stream;
         this.setNs = setNs;
+        this.turns = turns;
         this.passes = passes;
         this.batchOf = new int[setNs.length];
         this.positions = new int[setNs.length];
@@ -86,6 +95,7 @@ final class MarkChain {
         if (size == marks.length) {
             marks = Arrays.copyOf(marks, 2 * size);
             order = new long[2 * size];
+            stepsNs = new long[2 * size];
         }
         marks[size++] = mark;
     }
@@ -105,13 +115,14 @@ final class MarkChain {
      * @param waited whether the host waited for that
      */
     void measure(long lookedNs, boolean waited) {
-        sort(setNs);
+        sort(turns);
+        stream.elapsedNs(marks, size, stepsNs);
         unbroken = true;
         int last = NO_POSITION;
         boolean inOrder = true;
         for (int i = 0; i < size; i++) {
             int mark = marks[i];
-            positions[mark] = last == NO_POSITION ? startAt(i) : follow(marks[last], i);
+            positions[mark] = last == NO_POSITION ? startAt(i) : follow(last, i);
             if (positions[mark] != NO_POSITION) {
                 inOrder &= last == NO_POSITION || offsetsNs[mark] >= offsetsNs[marks[last]];
                 last = i;
@@ -126,15 +137,15 @@ final class MarkChain {
         correlate(lookedNs, waited);
     }
 
-    /** Sorts the marks by a time that each has. Threads may have set theirs at the same time, or in another order. */
-    private void sort(long[] timesNs) {
-        long newestNs = Long.MIN_VALUE;
+    /** Sorts the marks by what each has. Threads may have set theirs at the same time, or in another order. */
+    private void sort(long[] values) {
+        long newest = Long.MIN_VALUE;
         for (int i = 0; i < size; i++) {
-            newestNs = Math.max(newestNs, timesNs[marks[i]]);
+            newest = Math.max(newest, values[marks[i]]);
         }
         for (int i = 0; i < size; i++) {
-            long ageNs = Math.min(OLDEST_NS, newestNs - timesNs[marks[i]]);
-            order[i] = ((OLDEST_NS - ageNs) << MARK_BITS) | marks[i];
+            long age = Math.min(OLDEST, newest - values[marks[i]]);
+            order[i] = ((OLDEST - age) << MARK_BITS) | marks[i];
         }
         Arrays.sort(order, 0, size);
         for (int i = 0; i < size; i++) {
@@ -147,9 +158,10 @@ final class MarkChain {
         return position;
     }
 
-    private int follow(int before, int position) {
+    private int follow(int last, int position) {
+        int before = marks[last];
         int mark = marks[position];
-        long ns = stream.elapsedNs(before, mark);
+        long ns = last == position - 1 ? stepsNs[position] : stream.elapsedNs(before, mark);
         if (isTime(ns)) {
             offsetsNs[mark] = offsetsNs[before] + ns;
             return position;
@@ -170,9 +182,17 @@ final class MarkChain {
         }
         long earliestNs = Long.MIN_VALUE;
         for (int i = 0; i < size; i++) {
-            earliestNs = Math.max(earliestNs, setNs[marks[i]] - offsetsNs[marks[i]]);
+            long readNs = setNs[marks[i]];
+            if (readNs != DeviceRecorder.NO_TIME) {
+                earliestNs = Math.max(earliestNs, readNs - offsetsNs[marks[i]]);
+            }
         }
         long latestNs = lookedNs - offsetsNs[marks[size - 1]];
+        if (earliestNs == Long.MIN_VALUE) {
+            baseNs = latestNs;
+            baseErrorNs = NO_ERROR;
+            return;
+        }
         // Clocks that drift apart may turn the two round.
         long betweenNs = Math.max(0, latestNs - earliestNs);
         baseErrorNs = waited ? betweenNs : (betweenNs + 1) / 2;
@@ -261,7 +281,7 @@ final class MarkChain {
         return baseNs + offsetsNs[mark];
     }
 
-    /** How far {@link #hostNs} may be off, ns. */
+    /** How far {@link #hostNs} may be off, ns, or {@link #NO_ERROR}. */
     long hostErrorNs() {
         return baseErrorNs;
     }

@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class MarkPool {
 
-    /** The largest bound. */
-    public static final int MAX_BOUND = 1 << 20;
+    /** The largest bound: 2<sup>20</sup>, less one number that nobody has. */
+    public static final int MAX_BOUND = (1 << 20) - 1;
 
     private static final int CHUNK = 1_024;
     private static final long NUMBER = 0xFFFF_FFFFL;

@@ -1,4 +1,7 @@
-/** Small tools around bytes: files that are there whole or not at all, a hash, and text that stays on its line. */
+/**
+ * Small tools around bytes and numbers: files that are there whole or not at all, a hash, text that stays on its line,
+ * and sorting.
+ */
 @NullMarked
 package org.brickprofiler.io;
 

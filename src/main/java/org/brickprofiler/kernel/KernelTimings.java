@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.brickprofiler.Backend;
+import org.brickprofiler.device.ClockConversion;
 import org.brickprofiler.record.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -136,6 +136,11 @@ public final class SpanBuffer {
 
     // ---- readers ----
 
+    /** The id of the writer; negative where it is shared. */
+    long threadId() {
+        return threadId;
+    }
+
     /**
      * What the buffer holds.
      *

@@ -14,6 +14,10 @@ public enum SpanKind {
     PASS_END,
     /** The moment at which the host launched the span before this entry; the value is the id of the thread. */
     LAUNCH,
+    /** A piece of work that the owner's thread handed to a device, which tells its time: this one is no sample. */
+    ENQUEUED,
+    /** A piece of work of a device, by its own clock: the sample of a brick. */
+    DEVICE_SAMPLE,
     /** A moment that has a name. */
     INSTANT,
     /** The value of a counter from a moment on; the entry's value holds the bits of a {@code double}. */

@@ -23,4 +23,15 @@ public interface SpanSink {
      * @return a store of that profiler alone, or null where tiles are not wanted
      */
     @Nullable SpanStore tiles(SpanNames names);
+
+    /**
+     * Where the work of a device stream goes that a profiler times.
+     *
+     * @param place which stream of which device
+     * @param names what the keys of that profiler mean
+     * @param catchUp to be run before what was taken is looked at or forgotten: makes the profiler tell what it has
+     *     waited for. It may take a lock; any thread
+     * @return what takes the work of that stream for that profiler alone, or null where it is not wanted
+     */
+    @Nullable StreamSpans stream(StreamPlace place, SpanNames names, Runnable catchUp);
 }

@@ -121,6 +121,11 @@ public class StatTable {
      */
     void addSpan(SpanKind kind, int key, long startNs, long elapsedNs, long value) {}
 
+    /** The id of the timeline that such entries are on; 0 where there is none. */
+    long lineId() {
+        return 0;
+    }
+
     /**
      * Adds a sample with the bytes that went in and came out. Only the writer.
      *

@@ -105,7 +105,7 @@ public final class TableRegistry {
     }
 
     /**
-     * Adds a sample that the calling thread did not do itself, such as a device's. It is on no thread's timeline.
+     * Adds a sample that the calling thread did not do itself, such as a device's, to the sums alone.
      *
      * @param key the row, 0 or more
      * @param elapsedNs its duration, ns
@@ -243,11 +243,14 @@ public final class TableRegistry {
      * @param startNs the clock at its beginning
      * @param elapsedNs how long it took, ns; 0 for a moment
      * @param value what comes with it
+     * @return the id of that timeline, as {@link SpanCopy#threadId()} tells it; 0 where there is none
      */
-    public void mark(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+    public long mark(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
         StatTable table = acquire();
         table.addSpan(kind, key, startNs, elapsedNs, value);
+        long line = table.lineId();
         release(table);
+        return line;
     }
 
     /**

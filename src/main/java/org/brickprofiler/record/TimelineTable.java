@@ -33,6 +33,11 @@ final class TimelineTable extends StatTable {
     }
 
     @Override
+    long lineId() {
+        return spans.threadId();
+    }
+
+    @Override
     StatTable renewed() {
         return new TimelineTable(owner(), rowCount(), withBuckets(), pending(), spans);
     }

@@ -96,12 +96,14 @@ final class BrickReader {
         NumberFields fields = new NumberFields(input);
         input.object(within, key -> {
             switch (key) {
-                case "device_samples", "launch_ns", "min_launch_ns", "max_launch_ns", "unresolved" -> fields.readWhole(key);
+                case "device_samples", "launches", "launch_ns", "min_launch_ns", "max_launch_ns", "unresolved" ->
+                    fields.readWhole(key);
                 default -> input.skip();
             }
         });
         return new DeviceTime(
                 fields.whole("device_samples"),
+                fields.whole("launches"),
                 fields.whole("launch_ns"),
                 fields.whole("min_launch_ns"),
                 fields.whole("max_launch_ns"),

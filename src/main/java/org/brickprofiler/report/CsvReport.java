@@ -76,6 +76,7 @@ public final class CsvReport {
             percentileUs("p999_us", 99.9),
             device("time_source", brick -> brick.timeSource().name().toLowerCase(Locale.ROOT)),
             device("device_samples", brick -> Long.toString(brick.device().samples())),
+            device("launches", brick -> Long.toString(brick.device().launches())),
             device("launch_ns", brick -> Long.toString(brick.device().launchNs())),
             device("unresolved", brick -> Long.toString(brick.device().unresolved())));
 

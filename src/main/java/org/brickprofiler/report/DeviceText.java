@@ -40,7 +40,7 @@ final class DeviceText {
     }
 
     private static String launchCell(BrickStats brick) {
-        return brick.device().samples() == 0 ? NONE : durationCell(brick.device().avgLaunchUs() * 1e3);
+        return brick.device().launches() == 0 ? NONE : durationCell(brick.device().avgLaunchUs() * 1e3);
     }
 
     /** The table of streams; nothing without any. */

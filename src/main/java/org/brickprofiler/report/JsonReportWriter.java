@@ -171,6 +171,7 @@ final class JsonReportWriter {
         json.writeObjectFieldStart("device");
         json.writeStringField("time_source", brick.timeSource().name().toLowerCase(Locale.ROOT));
         json.writeNumberField("device_samples", device.samples());
+        json.writeNumberField("launches", device.launches());
         json.writeNumberField("launch_ns", device.launchNs());
         json.writeNumberField("min_launch_ns", device.minLaunchNs());
         json.writeNumberField("max_launch_ns", device.maxLaunchNs());

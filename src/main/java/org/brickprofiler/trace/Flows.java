@@ -22,20 +22,28 @@ final class Flows {
     /**
      * Ties each span of a device whose launch is known, where the host's span is still there.
      *
-     * @param copy the spans, each followed by its launch
-     * @param names the index of each key
-     * @param line the line made of that copy alone
+     * @param line the line of a stream; a launch follows its span there
      */
-    void tie(SpanCopy copy, int[] names, Line line) {
-        for (int entry = 1; entry < copy.size(); entry++) {
-            Line host = copy.kind(entry) == SpanKind.LAUNCH ? hostLines.get(copy.value(entry)) : null;
-            int span = entry - 1;
-            int launcher = host == null ? -1 : host.launcher(copy.startNs(entry), names[copy.key(span)]);
-            if (host != null && launcher >= 0) {
-                last++;
-                host.flowOut(launcher, last, copy.endNs(span) - copy.startNs(span));
-                line.flowIn(span, last);
+    void tie(Line line) {
+        for (int part = 0; part < line.parts().size(); part++) {
+            SpanCopy copy = line.parts().get(part).copy();
+            for (int entry = 1; entry < copy.size(); entry++) {
+                Line host = copy.kind(entry) == SpanKind.LAUNCH ? hostLines.get(copy.value(entry)) : null;
+                if (host != null) {
+                    tie(line, part, entry - 1, host, copy.startNs(entry));
+                }
             }
+        }
+    }
+
+    private void tie(Line line, int part, int span, Line host, long launchNs) {
+        SpanCopy copy = line.parts().get(part).copy();
+        SpanKind launch = copy.kind(span) == SpanKind.DEVICE_SAMPLE ? SpanKind.ENQUEUED : SpanKind.SPAN;
+        int launcher = host.launcher(launch, launchNs, line.parts().get(part).name(span));
+        if (launcher >= 0) {
+            last++;
+            host.flowOut(launcher, last, copy.endNs(span) - copy.startNs(span));
+            line.flowIn(part, span, last);
         }
     }
 }

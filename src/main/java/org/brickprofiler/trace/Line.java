@@ -1,12 +1,12 @@
 package org.brickprofiler.trace;
 
 import java.util.List;
+import org.brickprofiler.io.MergeSort;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanKind;
-import org.eclipse.collections.api.list.primitive.MutableIntList;
 import org.eclipse.collections.api.map.primitive.MutableIntLongMap;
-import org.eclipse.collections.impl.factory.primitive.IntLists;
 import org.eclipse.collections.impl.factory.primitive.IntLongMaps;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
  * The spans and instants of one track, in order. Filled by one thread; once a timeline has it, it does not change, and
@@ -17,7 +17,7 @@ final class Line implements TrackEvents {
     private final List<LinePart> parts;
     private final int[] firstEntries;
     private final Stages stages;
-    private final MutableIntList order = IntLists.mutable.empty();
+    private final int[] order;
     private final MutableIntLongMap flowsOut = IntLongMaps.mutable.empty();
     private final MutableIntLongMap flowsIn = IntLongMaps.mutable.empty();
     private final MutableIntLongMap deviceNs = IntLongMaps.mutable.empty();
@@ -32,16 +32,22 @@ final class Line implements TrackEvents {
         this.parts = List.copyOf(parts);
         this.stages = stages;
         firstEntries = new int[parts.size() + 1];
+        IntArrayList entries = new IntArrayList();
         for (int part = 0; part < parts.size(); part++) {
             int size = parts.get(part).copy().size();
             for (int entry = 0; entry < size; entry++) {
                 if (parts.get(part).has(entry)) {
-                    order.add(firstEntries[part] + entry);
+                    entries.add(firstEntries[part] + entry);
                 }
             }
             firstEntries[part + 1] = Math.addExact(firstEntries[part], size);
         }
-        order.sortThis(this::compare);
+        order = entries.toArray();
+        MergeSort.sort(order, this::compare);
+    }
+
+    List<LinePart> parts() {
+        return parts;
     }
 
     private int compare(int a, int b) {
@@ -97,24 +103,24 @@ final class Line implements TrackEvents {
     // ---- flows ----
 
     /**
-     * The span that began at a moment.
+     * The span of a kind that began at a moment.
      *
      * @return its entry, or -1 where there is none of that name without a flow
      */
-    int launcher(long startNs, int name) {
+    int launcher(SpanKind kind, long startNs, int name) {
         int low = 0;
-        int high = order.size();
+        int high = order.length;
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (startNs(order.get(middle)) < startNs) {
+            if (startNs(order[middle]) < startNs) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        for (int place = low; place < order.size() && startNs(order.get(place)) == startNs; place++) {
-            int entry = order.get(place);
-            if (kind(entry) == SpanKind.SPAN && name(entry) == name && !flowsOut.containsKey(entry)) {
+        for (int place = low; place < order.length && startNs(order[place]) == startNs; place++) {
+            int entry = order[place];
+            if (kind(entry) == kind && name(entry) == name && !flowsOut.containsKey(entry)) {
                 return entry;
             }
         }
@@ -126,8 +132,9 @@ final class Line implements TrackEvents {
         deviceNs.put(entry, elapsedOnDeviceNs);
     }
 
-    void flowIn(int entry, long flow) {
-        flowsIn.put(entry, flow);
+    /** A flow ends in an entry of a part. */
+    void flowIn(int part, int entry, long flow) {
+        flowsIn.put(firstEntries[part] + entry, flow);
     }
 
     // ---- replay ----
@@ -137,8 +144,7 @@ final class Line implements TrackEvents {
         LineSpan span = new LineSpan();
         int stage = 0;
         int layerStage = -1;
-        for (int place = 0; place < order.size(); place++) {
-            int entry = order.get(place);
+        for (int entry : order) {
             long start = startNs(entry);
             long end = endNs(entry);
             while (stage < stages.size() && isBefore(stage, start, end)) {
@@ -154,6 +160,7 @@ final class Line implements TrackEvents {
                         end,
                         name(entry),
                         elements(entry),
+                        kind(entry) == SpanKind.DEVICE_SAMPLE,
                         inLayer ? stages.layer(layerStage) : Stages.NO_LAYER,
                         deviceNs.getIfAbsent(entry, -1),
                         flowsOut.get(entry),
@@ -172,7 +179,7 @@ final class Line implements TrackEvents {
 
     @Override
     public long earliestNs() {
-        long first = order.isEmpty() ? Long.MAX_VALUE : startNs(order.getFirst());
+        long first = order.length == 0 ? Long.MAX_VALUE : startNs(order[0]);
         return stages.size() == 0 ? first : Math.min(first, stages.startNs(0));
     }
 }

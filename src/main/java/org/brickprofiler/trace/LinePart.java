@@ -1,5 +1,8 @@
 package org.brickprofiler.trace;
 
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.function.IntPredicate;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanKind;
@@ -8,6 +11,9 @@ import org.brickprofiler.record.SpanKind;
 final class LinePart {
 
     private static final long UNKNOWN = -1;
+
+    private static final Set<SpanKind> ON_ITS_OWN_LINE = Collections.unmodifiableSet(
+            EnumSet.of(SpanKind.SPAN, SpanKind.ENQUEUED, SpanKind.DEVICE_SAMPLE, SpanKind.INSTANT));
 
     private final SpanCopy copy;
     private final int[] names;
@@ -22,7 +28,7 @@ final class LinePart {
     }
 
     /**
-     * The spans and instants of the buffer's own thread.
+     * The spans and instants of the buffer's own thread or stream.
      *
      * @param copy what the buffer held
      * @param names the index of each key; not to be changed
@@ -31,7 +37,7 @@ final class LinePart {
         return new LinePart(
                 copy,
                 names,
-                entry -> copy.kind(entry) == SpanKind.SPAN || copy.kind(entry) == SpanKind.INSTANT,
+                entry -> ON_ITS_OWN_LINE.contains(copy.kind(entry)),
                 true);
     }
 

@@ -7,17 +7,27 @@ final class LineSpan implements Span {
     private long endNs;
     private int name;
     private long elements;
+    private boolean isDeviceSample;
     private int layer;
     private long deviceNs;
     private long flowOut;
     private long flowIn;
 
     LineSpan of(
-            long start, long end, int nameIndex, long elementCount, int layerNumber, long onDeviceNs, long out, long in) {
+            long start,
+            long end,
+            int nameIndex,
+            long elementCount,
+            boolean timedByDevice,
+            int layerNumber,
+            long onDeviceNs,
+            long out,
+            long in) {
         startNs = start;
         endNs = end;
         name = nameIndex;
         elements = elementCount;
+        isDeviceSample = timedByDevice;
         layer = layerNumber;
         deviceNs = onDeviceNs;
         flowOut = out;
@@ -26,7 +36,8 @@ final class LineSpan implements Span {
     }
 
     LineSpan ofStage(Stages stages, int stage) {
-        return of(stages.startNs(stage), stages.endNs(stage), stages.name(stage), -1, stages.layer(stage), -1, 0, 0);
+        int layerNumber = stages.layer(stage);
+        return of(stages.startNs(stage), stages.endNs(stage), stages.name(stage), -1, false, layerNumber, -1, 0, 0);
     }
 
     @Override
@@ -47,6 +58,11 @@ final class LineSpan implements Span {
     @Override
     public long elements() {
         return elements;
+    }
+
+    @Override
+    public boolean isDeviceSample() {
+        return isDeviceSample;
     }
 
     @Override

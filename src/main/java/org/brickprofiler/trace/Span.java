@@ -32,6 +32,14 @@ public interface Span {
     long elements();
 
     /**
+     * Whether it is the sample of a brick that a device did and timed. Any other span of a device adds nothing to its
+     * brick: there the sample is the host's span.
+     *
+     * @return true only on the track of a stream, with a brick's category and known elements
+     */
+    boolean isDeviceSample();
+
+    /**
      * The model's layer that it belongs to.
      *
      * @return the number of the layer, or -1 for none

@@ -1,6 +1,8 @@
 package org.brickprofiler.trace;
 
 import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
+import org.brickprofiler.io.MergeSort;
 import org.brickprofiler.record.SpanCopy;
 import org.eclipse.collections.api.list.primitive.MutableIntList;
 import org.eclipse.collections.api.list.primitive.MutableLongList;
@@ -22,7 +24,7 @@ final class Stages {
     private final MutableLongList ends = LongLists.mutable.empty();
     private final MutableIntList layers = IntLists.mutable.empty();
     private final MutableIntList names = IntLists.mutable.empty();
-    private MutableIntList order = IntLists.mutable.empty();
+    private int[] order = {};
 
     /**
      * Adds what a buffer tells.
@@ -38,7 +40,7 @@ final class Stages {
         for (int entry = 0; entry < copy.size(); entry++) {
             long at = copy.startNs(entry);
             switch (copy.kind(entry)) {
-                case SPAN, DEFERRED -> {
+                case SPAN, ENQUEUED, DEFERRED -> {
                     firstOfLayer = Math.min(firstOfLayer, at);
                     firstOfStep = Math.min(firstOfStep, at);
                 }
@@ -77,11 +79,8 @@ final class Stages {
 
     /** Puts them in order of their starts; of two that start together the longer one, then the step, first. */
     void sort() {
-        order = IntLists.mutable.empty();
-        for (int i = 0; i < starts.size(); i++) {
-            order.add(i);
-        }
-        order.sortThis((a, b) -> {
+        order = IntStream.range(0, starts.size()).toArray();
+        MergeSort.sort(order, (a, b) -> {
             int byStart = Long.compare(starts.get(a), starts.get(b));
             int byEnd = Long.compare(ends.get(b), ends.get(a));
             return byStart != 0 ? byStart : byEnd != 0 ? byEnd : Integer.compare(layers.get(a), layers.get(b));
@@ -89,22 +88,22 @@ final class Stages {
     }
 
     int size() {
-        return order.size();
+        return order.length;
     }
 
     long startNs(int place) {
-        return starts.get(order.get(place));
+        return starts.get(order[place]);
     }
 
     long endNs(int place) {
-        return ends.get(order.get(place));
+        return ends.get(order[place]);
     }
 
     int layer(int place) {
-        return layers.get(order.get(place));
+        return layers.get(order[place]);
     }
 
     int name(int place) {
-        return names.get(order.get(place));
+        return names.get(order[place]);
     }
 }

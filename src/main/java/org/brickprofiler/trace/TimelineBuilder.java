@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanNames;
+import org.brickprofiler.trace.StreamLines.StreamLine;
 
 /**
  * Puts copies of buffers together to tracks. Names are looked up after the copies were made: a name is there before its
@@ -33,10 +34,12 @@ final class TimelineBuilder {
     private final Map<Long, HostParts> threads = new LinkedHashMap<>();
     private final List<LinePart> deferred = new ArrayList<>();
     private final Map<Long, Line> hostLines = new TreeMap<>();
+    private final StreamLines streams = new StreamLines();
     private final List<Track> tracks = new ArrayList<>();
     private final List<TrackEvents> events = new ArrayList<>();
 
     private long dropped;
+    private OptionalLong clockErrorNs = OptionalLong.empty();
 
     /** What is known of a thread of the host. */
     private record HostParts(String name, List<LinePart> parts, Stages stages) {}
@@ -135,41 +138,60 @@ final class TimelineBuilder {
                 new CounterEvents(copies, key)));
     }
 
-    /** Adds the tracks of devices, each with its streams, once the threads' are there. */
-    void addDevices(List<DeviceTrack> streams, SpanNames source) {
-        List<SpanCopy> spans = counted(streams.stream().map(DeviceTrack::copy).toList());
-        List<SpanCopy> laid =
-                counted(streams.stream().map(DeviceTrack::laidCopy).toList());
+    /** Adds what was told by hand of streams of devices. */
+    void addDevices(List<DeviceTrack> told, SpanNames source) {
+        List<SpanCopy> spans = counted(told.stream().map(DeviceTrack::copy).toList());
+        List<SpanCopy> laid = counted(told.stream().map(DeviceTrack::laidCopy).toList());
         int[] names = index.of(source);
+        for (int i = 0; i < told.size(); i++) {
+            streams.add(
+                    told.get(i), LinePart.ofThread(spans.get(i), names), LinePart.ofThread(laid.get(i), names));
+            atClockError(told.get(i).clockErrorNs());
+        }
+    }
+
+    /** Adds what profilers timed on streams of devices, after what was told by hand. A stream without any is left out. */
+    void addTimed(List<TimedStream> timed) {
+        for (TimedStream stream : timed) {
+            SpanCopy spans = stream.copy();
+            dropped += spans.dropped() + stream.withoutPlace();
+            if (spans.size() > 0) {
+                streams.add(stream, LinePart.ofThread(spans, index.of(stream.names())));
+                atClockError(stream.clockErrorNs());
+            }
+        }
+    }
+
+    private void atClockError(long ns) {
+        clockErrorNs = OptionalLong.of(Math.max(ns, clockErrorNs.orElse(0)));
+    }
+
+    /** Makes the tracks of devices, each with its streams, once the threads' are there. */
+    void endDevices() {
         Map<Integer, Integer> deviceTracks = new LinkedHashMap<>();
         Flows flows = new Flows(hostLines);
-        for (int i = 0; i < streams.size(); i++) {
-            DeviceTrack stream = streams.get(i);
+        for (StreamLine stream : streams.lines()) {
             int parent = deviceTracks.computeIfAbsent(stream.device().id(), id -> {
                 tracks.add(new Track(Track.Kind.DEVICE, stream.device().name(), Track.PROCESS, id));
                 events.add(TrackEvents.NONE);
                 return tracks.size() - 1;
             });
-            Line line = streamLine(spans.get(i), names);
-            flows.tie(spans.get(i), names, line);
-            addLine(new Track(Track.Kind.STREAM, stream.name(), parent, stream.streamId()), line);
+            Line line = new Line(stream.parts(), new Stages());
+            flows.tie(line);
+            addLine(new Track(Track.Kind.STREAM, stream.name(), parent, stream.id()), line);
             addLine(
                     new Track(
                             Track.Kind.STREAM,
                             stream.name() + DeviceTrack.LAID_END_TO_END,
                             parent,
-                            FIRST_LAID_ID + stream.streamId()),
-                    streamLine(laid.get(i), names));
+                            FIRST_LAID_ID + stream.id()),
+                    new Line(stream.laid(), new Stages()));
         }
-    }
-
-    private static Line streamLine(SpanCopy copy, int[] names) {
-        return new Line(List.of(LinePart.ofThread(copy, names)), new Stages());
     }
 
     // ---- the whole ----
 
-    Timeline build(TraceProcess process, List<DeviceTrack> streams, long monotonicNs, long unixNs) {
+    Timeline build(TraceProcess process, long monotonicNs, long unixNs) {
         TraceInfo info = new TraceInfo(
                 process.name(),
                 ProcessHandle.current().pid(),
@@ -178,10 +200,8 @@ final class TimelineBuilder {
                 monotonicNs,
                 unixNs,
                 dropped,
-                streams.isEmpty()
-                        ? OptionalLong.empty()
-                        : streams.stream().mapToLong(DeviceTrack::clockErrorNs).max(),
-                streams.stream().map(DeviceTrack::device).distinct().toList());
+                clockErrorNs,
+                streams.devices());
         return new RecordedTimeline(info, index.names(), tracks, events);
     }
 }

@@ -14,7 +14,7 @@ import java.util.OptionalLong;
  * @param worldSize how many processes the run has; 1 where it is not distributed
  * @param monotonicNs a moment on the timeline's clock, ns
  * @param unixNs the same moment on the calendar, ns since 1970
- * @param droppedSpans spans that there was no room for
+ * @param droppedSpans spans that there was no room for, or of which nobody knows when they were
  * @param clockErrorNs how far times of devices may lie from those of the host, ns; empty where no device was timed
  * @param devices the devices that tracks refer to
  */
@@ -28,12 +28,6 @@ public record TraceInfo(
         long droppedSpans,
         OptionalLong clockErrorNs,
         List<DeviceInfo> devices) {
-
-    /**
-     * What a file calls the program that wrote it, and the meaning of its categories and arguments: a name, a blank and
-     * the number of the meaning. {@code TraceReader} knows a file by it.
-     */
-    public static final String PRODUCER = "brick-profiler 1";
 
     /**
      * Checks the components.

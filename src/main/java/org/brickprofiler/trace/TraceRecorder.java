@@ -12,6 +12,8 @@ import org.brickprofiler.record.SpanKind;
 import org.brickprofiler.record.SpanNames;
 import org.brickprofiler.record.SpanSink;
 import org.brickprofiler.record.SpanStore;
+import org.brickprofiler.record.StreamPlace;
+import org.brickprofiler.record.StreamSpans;
 import org.brickprofiler.record.TableRegistry;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * ... // profile
  * TraceFiles.write(trace.timeline(), Path.of("pass.pftrace"));
  * }</pre>
+ *
+ * <p>A brick that a device timed is there twice: its launch on the line of the thread that stopped it, its work on a line
+ * of its stream, tied to each other.
  *
  * <p>Every method may be called from any thread. Recording takes no lock and never waits, and allocates only for a
  * thread's first event, for new names, and while a thread's buffer grows to its bound; 24 bytes an event. When a buffer
@@ -52,6 +57,9 @@ public final class TraceRecorder implements SpanSink {
 
     /** Guarded by itself. */
     private final List<SpanSource> tiles = new ArrayList<>();
+
+    /** Guarded by itself. */
+    private final List<TimedStream> timed = new ArrayList<>();
 
     /** Guarded by itself. */
     private final Map<String, DeviceTrack> devices = new LinkedHashMap<>();
@@ -109,6 +117,15 @@ public final class TraceRecorder implements SpanSink {
         return withTiles ? addSource(tiles, tileNames) : null;
     }
 
+    @Override
+    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Runnable catchUp) {
+        TimedStream stream = new TimedStream(place, brickNames, catchUp, deviceStore.newSharedBuffer());
+        synchronized (timed) {
+            timed.add(stream);
+        }
+        return stream;
+    }
+
     private SpanStore addSource(List<SpanSource> sources, SpanNames spanNames) {
         SpanSource source = new SpanSource(newStore(), spanNames);
         synchronized (sources) {
@@ -117,7 +134,7 @@ public final class TraceRecorder implements SpanSink {
         return source.store();
     }
 
-    private static List<SpanSource> sourcesOf(List<SpanSource> sources) {
+    private static <T> List<T> sourcesOf(List<T> sources) {
         synchronized (sources) {
             return List.copyOf(sources);
         }
@@ -228,6 +245,7 @@ public final class TraceRecorder implements SpanSink {
      * @return an immutable timeline
      */
     public Timeline timeline() {
+        sourcesOf(timed).forEach(TimedStream::catchUp);
         List<SpanCopy> ownCopies = own.store().copies();
         List<DeviceTrack> streams;
         synchronized (devices) {
@@ -244,17 +262,21 @@ public final class TraceRecorder implements SpanSink {
             timeline.addCounters(ownCopies, names, units);
         }
         timeline.addDevices(streams, names);
+        timeline.addTimed(sourcesOf(timed));
+        timeline.endDevices();
         long unixNs = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
-        return timeline.build(process, streams, clock.nanoTime(), unixNs);
+        return timeline.build(process, clock.nanoTime(), unixNs);
     }
 
     /** Forgets what was recorded so far. Threads that have ended leave nothing behind then. */
     public void clear() {
+        sourcesOf(timed).forEach(TimedStream::catchUp);
         sourcesOf(bricks).forEach(source -> source.store().clear());
         sourcesOf(tiles).forEach(source -> source.store().clear());
         own.store().clear();
         assigned.store().clear();
         pushed.store().clear();
         deviceStore.clear();
+        sourcesOf(timed).forEach(TimedStream::clear);
     }
 }

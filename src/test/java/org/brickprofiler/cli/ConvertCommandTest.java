@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.trace.read.TraceReader;
@@ -36,14 +39,18 @@ class ConvertCommandTest {
 
     @ParameterizedTest
     @CsvSource({
-        "out.pftrace, that is a timeline",
-        "out.perfetto-trace, that is a timeline",
-        "out.JSON.GZ, that is a timeline",
-        "out.xlsx, the format is not known",
-        "json, the format is not known"
+        "out.xlsx, false, the format is not known: .json",
+        "json, false, the format is not known: .json",
+        "out.csv, true, the format of a timeline is .pftrace",
+        "out.xlsx, true, the format of a timeline is .pftrace"
     })
-    void refusesOtherFormatsBeforeAnythingIsRead(String out, String reason) {
-        Cli.run("convert", "missing", folder.resolve(out)).assertRefused(reason, ": .json, .csv or .txt");
+    void refusesOtherFormatsBeforeAnythingIsRead(String out, boolean timeline, String reason) {
+        Path file = folder.resolve(out);
+        Cli convert = timeline
+                ? Cli.run("convert", "missing", file, "--timeline")
+                : Cli.run("convert", "missing", file);
+
+        convert.assertRefused("cannot write " + file, reason);
         assertThat(folder).isEmptyDirectory();
     }
 
@@ -65,6 +72,93 @@ class ConvertCommandTest {
         Cli.run("convert", in, out).assertRefused(in.toString());
         assertThat(in).hasContent("{\"traceEvents\": [{");
         assertThat(out).hasContent("old");
+    }
+
+    // ---- timelines ----
+
+    private Path recorded() {
+        Path trace = folder.resolve("pass.pftrace");
+        String tiny = "demo --layers 2 --dim 16 --heads 2 --kv-heads 1 --ffn 32 --vocab 50 --tokens 3 --threads 2 "
+                + "--json=" + folder.resolve("demo.json") + " --trace=" + trace;
+        assertThat(Cli.run((Object[]) tiny.split(" ")).exitCode()).isZero();
+        return trace;
+    }
+
+    private static List<BrickStats> bricks(Path trace) throws IOException {
+        return TraceReader.read(trace).snapshot().bricks();
+    }
+
+    @Test
+    void aTimelineOfThisLibraryKeepsItsProfileInEitherFormat() throws IOException {
+        Path recorded = recorded();
+        Path chrome = folder.resolve("pass.json.gz");
+        Path plain = folder.resolve("pass.json");
+        Path back = folder.resolve("back.Perfetto-Trace");
+
+        assertThat(Cli.run("convert", recorded, chrome)).isEqualTo(new Cli(0, "", ""));
+        assertThat(Cli.run("convert", "--timeline", chrome, plain)).isEqualTo(new Cli(0, "", ""));
+        assertThat(Cli.run("convert", plain, back)).isEqualTo(new Cli(0, "", ""));
+        assertThat(bricks(recorded)).hasSizeGreaterThan(5);
+        for (Path converted : List.of(chrome, plain, back)) {
+            assertThat(bricks(converted)).as("%s", converted).isEqualTo(bricks(recorded));
+        }
+        assertThat(Files.readString(plain)).startsWith("{\n  \"schemaVersion\": 1,\n  \"producer\": \"brick-profiler 1\"");
+        assertThat(Files.size(back)).isBetween(Files.size(recorded) / 2, 2 * Files.size(recorded));
+    }
+
+    @Test
+    void aTraceOfAnotherProgramKeepsItsProfileAndTellsWhatItLost() throws IOException {
+        Path out = folder.resolve("kineto.pftrace");
+        Cli convert = Cli.run("convert", TRACE, out);
+
+        assertThat(convert.exitCode()).isZero();
+        assertThat(convert.out()).isEmpty();
+        assertThat(convert.err())
+                .hasLineCount(1)
+                .startsWith("brick: " + out + " is not all that " + TRACE + " is: 3,160 arguments left out (External id")
+                .contains("192 flows without two ends left out");
+        assertThat(TraceReader.read(out).eventsCounted())
+                .isEqualTo(TraceReader.read(TRACE).eventsCounted())
+                .isEqualTo(98);
+        assertThat(TraceReader.read(out).snapshot().totalNs())
+                .isEqualTo(TraceReader.read(TRACE).snapshot().totalNs());
+    }
+
+    @Test
+    void makesNoTimelineOfSums() throws IOException {
+        Path out = folder.resolve("out.pftrace");
+        Path checksums = Files.writeString(folder.resolve("log.jsonl"), "{\"kind\": \"brick-checksums\"}\n");
+
+        Cli.run("convert", Cli.REPORTS.resolve("full.json"), out).assertRefused("is a report");
+        Cli.run("convert", checksums, out).assertRefused("is a log of checksums");
+        Cli.run("convert", TRACE, out, "--keep-warmup").assertRefused("--keep-warmup", "are for profiles");
+        Cli.run("convert", folder.resolve("missing"), out).assertRefused("missing: it does not exist");
+        assertThat(out).doesNotExist();
+    }
+
+    @Test
+    void aTimelineIsWrittenWholeOrNotAtAll() throws IOException {
+        Path recorded = recorded();
+        byte[] whole = Files.readAllBytes(recorded);
+        Path cut = Files.write(folder.resolve("cut.pftrace"), Arrays.copyOf(whole, whole.length - 1));
+        Path out = Files.writeString(folder.resolve("out.json.gz"), "old");
+
+        Cli.run("convert", cut, out).assertRefused(cut + ", offset " + (whole.length - 1), "ends too early");
+        Cli.run("convert", recorded, folder.resolve(".").resolve("pass.pftrace")).assertRefused("it is the input");
+        Cli.run("convert", recorded, folder.resolve("no").resolve("out.pftrace")).assertRefused("does not exist");
+        assertThat(out).hasContent("old");
+        assertThat(recorded).hasBinaryContent(whole);
+    }
+
+    @Test
+    void tellsThatThereIsNoEvent() throws IOException {
+        Path in = Files.writeString(folder.resolve("in.json"), "[]");
+        Path out = folder.resolve("out.pftrace");
+
+        Cli convert = Cli.run("convert", in, out);
+        assertThat(convert.exitCode()).isEqualTo(1);
+        assertThat(convert.err()).isEqualTo("brick: " + in + " holds no event that a timeline could show\n");
+        assertThat(out).isNotEmptyFile();
     }
 
     @Test

@@ -83,7 +83,7 @@ final class DeviceRecorderProperties {
         FakeClock clock = new FakeClock(1_000);
         SimulatedStream stream = new SimulatedStream("stream", clock);
         TableRegistry bricks = new TableRegistry(KEYS, false);
-        DeviceRecorder recorder = new DeviceRecorder(clock, bricks, List.of(stream));
+        DeviceRecorder recorder = new DeviceRecorder(clock, bricks, List.of(stream), 1, StreamTracing.NONE);
         Expected expected = new Expected();
         Deque<Timer> running = new ArrayDeque<>();
         boolean resolvedEarly = false;
@@ -122,7 +122,7 @@ final class DeviceRecorderProperties {
             }
         }
         recorder.await();
-        DeviceFigures figures = recorder.figures(false);
+        DeviceFigures figures = recorder.figures(0, KEYS);
         for (int key = 0; key < KEYS; key++) {
             StatRow row = bricks.read().row(key);
             assertThat(row.count()).isEqualTo(expected.counts[key]);

@@ -84,6 +84,54 @@ public abstract class DeviceStreamContract {
     }
 
     @Test
+    void tellsManyTimesAtOnce() {
+        int[] marks = new int[5];
+        for (int i = 0; i < marks.length; i++) {
+            device.work(1_000L * i);
+            marks[i] = stream.mark();
+        }
+        long[] ns = {-7, -7, -7, -7, -7};
+        stream.synchronize();
+        stream.elapsedNs(marks, 4, ns);
+
+        assertThat(ns).endsWith(1_000, 2_000, 3_000, -7);
+        stream.elapsedNs(marks, 0, ns);
+        stream.elapsedNs(marks, 1, ns);
+    }
+
+    @Test
+    void tellsOfEachAmongManyWhetherItIsReached() {
+        int first = stream.mark();
+        device.work(1_000);
+        int second = stream.mark();
+        stream.synchronize();
+        device.work(1_000);
+        int third = stream.mark();
+        long[] ns = new long[3];
+        stream.elapsedNs(new int[] {first, second, third}, 3, ns);
+
+        assertThat(ns[1]).isEqualTo(1_000);
+        assertThat(ns[2]).isEqualTo(device.worksLater() ? DeviceStream.NOT_REACHED : 1_000);
+    }
+
+    @Test
+    void timesCanBeAskedForBeforeItCloses() {
+        int first = stream.mark();
+        device.work(1_000);
+        int second = stream.mark();
+        stream.synchronize();
+        List<Long> told = new ArrayList<>();
+        stream.beforeClose(() -> {
+            throw new IllegalStateException("one that fails");
+        });
+        stream.beforeClose(() -> told.add(stream.elapsedNs(first, second)));
+        stream.close();
+        stream.close();
+
+        assertThat(told).containsExactly(1_000L);
+    }
+
+    @Test
     void twoMarksWithoutWorkAreAtTheSameTime() {
         device.work(700);
         int first = stream.mark();

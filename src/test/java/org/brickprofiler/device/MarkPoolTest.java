@@ -80,7 +80,7 @@ final class MarkPoolTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1, 0", "1, -1", "1, 1048577", "0, 5", "6, 5", "-1, 5"})
+    @CsvSource({"1, 0", "1, -1", "1, 1048576", "0, 5", "6, 5", "-1, 5"})
     void badSizesAreRefused(int first, int bound) {
         int bad = bound >= 1 && bound <= MarkPool.MAX_BOUND ? first : bound;
         assertThatThrownBy(() -> pool(first, bound))

@@ -4,6 +4,7 @@ import java.util.Optional;
 import java.util.HashSet;
 import java.util.Set;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.record.StreamPlace;
 
 /**
  * A simulated device, for tests: work that is enqueued begins when the host's clock says so and the work before is done,
@@ -13,11 +14,14 @@ import org.brickprofiler.record.FakeClock;
 public final class SimulatedStream implements DeviceStream {
 
     private final String name;
+    private final StreamPlace place;
     private final FakeClock clock;
     private final MarkPool pool;
     private final long[] reachedNs;
     private final Set<Integer> taken = new HashSet<>();
     private final Set<Integer> bad = new HashSet<>();
+
+    private final CloseActions beforeClose = new CloseActions();
 
     private long idleFromNs;
     private int waits;
@@ -32,7 +36,13 @@ public final class SimulatedStream implements DeviceStream {
 
     /** A stream with a bound of its marks. */
     public SimulatedStream(String name, FakeClock clock, int maxMarks) {
-        this.name = name;
+        this(new StreamPlace("CPU", 0, "simulated", name, 0), clock, maxMarks);
+    }
+
+    /** A stream of a device that says who it is. */
+    public SimulatedStream(StreamPlace place, FakeClock clock, int maxMarks) {
+        this.name = place.name();
+        this.place = place;
         this.clock = clock;
         this.pool = new MarkPool(Math.min(64, maxMarks), maxMarks, (from, to) -> to);
         this.reachedNs = new long[maxMarks];
@@ -75,12 +85,17 @@ public final class SimulatedStream implements DeviceStream {
 
     @Override
     public String deviceName() {
-        return "simulated";
+        return place.deviceName();
     }
 
     @Override
     public int deviceIndex() {
-        return 0;
+        return place.deviceIndex();
+    }
+
+    @Override
+    public String backend() {
+        return place.backend();
     }
 
     @Override
@@ -155,7 +170,13 @@ public final class SimulatedStream implements DeviceStream {
     }
 
     @Override
+    public void beforeClose(Runnable action) {
+        beforeClose.add(action);
+    }
+
+    @Override
     public void close() {
+        beforeClose.run();
         lose();
     }
 }

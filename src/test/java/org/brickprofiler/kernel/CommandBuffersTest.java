@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.List;
 import org.brickprofiler.Backend;
+import org.brickprofiler.device.ClockConversion;
+import org.brickprofiler.device.ClockPair;
 import org.brickprofiler.record.CapturedLog;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import org.brickprofiler.Backend;
+import org.brickprofiler.device.ClockConversion;
+import org.brickprofiler.device.ClockPair;
 import org.junit.jupiter.api.Test;
 
 /**

@@ -38,7 +38,7 @@ class CsvReportTest {
         bricks.get(0).fieldNames().forEachRemaining(keys::add);
         assertThat(keys.remove(keys.size() - 1)).isIn("latency", "device");
         keys.addAll(List.of("p50_us", "p90_us", "p99_us", "p999_us"));
-        keys.addAll(List.of("time_source", "device_samples", "launch_ns", "unresolved"));
+        keys.addAll(List.of("time_source", "device_samples", "launches", "launch_ns", "unresolved"));
         assertThat(table.get(0)).isEqualTo(keys);
 
         assertThat(table).hasSize(1 + bricks.size());

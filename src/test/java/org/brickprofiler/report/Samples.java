@@ -72,16 +72,16 @@ final class Samples {
                 List.of(
                         onDevice(
                                 brick("DownProjection", BrickCategory.FFN, 704, 620_450_112L, 801_000, 1_234_567, 704),
-                                new DeviceTime(704, 4_100_000, 3_900, 61_000, 0)),
+                                new DeviceTime(704, 44, 256_000, 3_900, 61_000, 0)),
                         onDevice(
                                 brick("RmsNorm", BrickCategory.NORM, 1_441, 3_170_200, 2_010, 9_100, 1_441),
-                                new DeviceTime(1_441, 9_004_000, 4_100, 88_000, 2)),
+                                new DeviceTime(1_441, 1_441, 9_004_000, 4_100, 88_000, 2)),
                         onDevice(
                                 brick("LmHead", BrickCategory.OTHER, 40, 61_000_000, 900_000, 1_900_000, 40),
-                                new DeviceTime(32, 230_000, 6_000, 9_000, 0)),
+                                new DeviceTime(32, 0, 0, 0, 0, 0)),
                         onDevice(
                                 BrickStats.empty("page out", BrickCategory.TRANSFER, Bottleneck.UNKNOWN),
-                                new DeviceTime(0, 0, 0, 0, 12)),
+                                new DeviceTime(0, 0, 0, 0, 0, 12)),
                         host),
                 List.of(),
                 List.of(

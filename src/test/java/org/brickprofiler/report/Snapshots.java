@@ -96,9 +96,9 @@ final class Snapshots extends DomainContextBase {
     }
 
     private static Arbitrary<DeviceTime> devices() {
-        return numbers().list().ofSize(5).map(n -> n.get(0) == 0
-                ? new DeviceTime(0, 0, 0, 0, n.get(4))
-                : new DeviceTime(n.get(0), n.get(1), n.get(2), n.get(3), n.get(4)));
+        return numbers().list().ofSize(6).map(n -> n.get(0) == 0
+                ? new DeviceTime(0, 0, 0, 0, 0, n.get(4))
+                : new DeviceTime(n.get(0), n.get(5), n.get(1), n.get(2), n.get(3), n.get(4)));
     }
 
     private static Arbitrary<StreamTotals> streams() {

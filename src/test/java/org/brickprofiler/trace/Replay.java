@@ -35,6 +35,7 @@ final class Replay {
                         + text(" x", span.elements())
                         + text(" layer ", span.layer())
                         + text(" device ", span.deviceNs())
+                        + (span.isDeviceSample() ? " sample" : "")
                         + (span.flowOut() == 0 ? "" : " out " + span.flowOut())
                         + (span.flowIn() == 0 ? "" : " in " + span.flowIn()));
             }

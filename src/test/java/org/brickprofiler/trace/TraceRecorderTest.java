@@ -3,6 +3,7 @@ package org.brickprofiler.trace;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -401,6 +402,42 @@ final class TraceRecorderTest {
 
         assertThat(small.timeline().info().droppedSpans()).isEqualTo(7);
         assertThat(Replay.of(small.timeline(), 0)).hasSize(3).first().isEqualTo("RmsNorm -2..0 x1");
+    }
+
+    /** Timers pushed later may have begun earlier, however many there are. */
+    @Test
+    void manyEventsInDescendingOrderArePutInOrder() {
+        int count = 200_000;
+        TraceCounter counter = recorder.counter("memory", "B");
+        for (int i = 0; i < count; i++) {
+            clock.set(count - i);
+            recorder.span("work", "Application", count - i, 1);
+            counter.set((double) i);
+            profiler.stopBrick(profiler.startBrick(BrickId.RMS_NORM), 1);
+            profiler.endPass();
+        }
+
+        Timeline timeline = recorder.timeline();
+        List<Long> starts = startsOf(timeline, thread);
+        assertThat(starts).isSorted().hasSizeGreaterThan(count);
+        assertThat(Replay.of(timeline, "memory")).first().isEqualTo(count - 1 + ".0 at 1");
+    }
+
+    private static List<Long> startsOf(Timeline timeline, String track) {
+        List<Long> starts = new ArrayList<>();
+        timeline.replay(Replay.indexOf(timeline, track), new TimelineVisitor() {
+            @Override
+            public void span(Span span) {
+                starts.add(span.startNs());
+            }
+
+            @Override
+            public void instant(long atNs, int name) {}
+
+            @Override
+            public void counter(long atNs, double value) {}
+        });
+        return starts;
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.brickprofiler.device.cuda;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.StampedLock;
@@ -123,6 +124,20 @@ final class CudaMarks {
         }
     }
 
+    /** The times from each of some marks to the next, into the places of all but the first. */
+    void elapsedNs(int[] numbers, int count, long[] ns) {
+        long stamp = begin();
+        if (stamp == 0) {
+            Arrays.fill(ns, 0, count, DeviceStream.UNRESOLVED);
+            return;
+        }
+        try {
+            queue.elapsedNs(this, numbers, count, ns);
+        } finally {
+            use.unlockRead(stamp);
+        }
+    }
+
     /** Waits until the queue is empty. False where that cannot be waited for. */
     boolean synchronize() {
         long stamp = begin();
@@ -134,6 +149,11 @@ final class CudaMarks {
         } finally {
             use.unlockRead(stamp);
         }
+    }
+
+    /** The event of a mark. */
+    CUevent event(int number) {
+        return mark(number).event();
     }
 
     /** 0 where this is closed or closing. */

@@ -177,6 +177,39 @@ final class CudaQueue {
         };
     }
 
+    /**
+     * The times from each of some marks to the next. One call of the driver each, and what goes before and after them once;
+     * where one fails it is asked for again, alone.
+     */
+    void elapsedNs(CudaMarks marks, int[] numbers, int count, long[] ns) {
+        int told = failures.isLost() ? 0 : tellElapsed(marks, numbers, count, ns);
+        for (int i = Math.max(1, told); i < count; i++) {
+            ns[i] = elapsedNs(marks.event(numbers[i - 1]), marks.event(numbers[i]));
+        }
+    }
+
+    /** Returns the position of the first that failed. */
+    private int tellElapsed(CudaMarks marks, int[] numbers, int count, long[] ns) {
+        Answer answer = Answer.OF_THREAD.get();
+        boolean relaxed = relax(answer);
+        try {
+            if (!isDefault && captureCode(answer) != CUDA_SUCCESS) {
+                return 0;
+            }
+            int next = 1;
+            while (next < count
+                    && CudaCalls.eventElapsedTime(
+                                    answer.ms, marks.event(numbers[next - 1]), marks.event(numbers[next]))
+                            == CUDA_SUCCESS) {
+                ns[next] = Math.round(answer.ms[0] * 1e6);
+                next++;
+            }
+            return next;
+        } finally {
+            restore(relaxed, answer);
+        }
+    }
+
     /** Asks where the thread's context will do, and in this queue's own where it will not. */
     private int ask(Question question, CUevent from, CUevent to) {
         if (failures.isLost()) {

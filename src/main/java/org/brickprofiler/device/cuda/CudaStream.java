@@ -1,10 +1,12 @@
 package org.brickprofiler.device.cuda;
 
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUstream;
+import org.brickprofiler.device.CloseActions;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.MarkPool;
 import org.jspecify.annotations.Nullable;
@@ -55,7 +57,10 @@ public final class CudaStream implements DeviceStream {
     /** Null where the stream, or the first event, could not be made. */
     private final @Nullable CudaMarks marks;
 
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private final CloseActions beforeClose = new CloseActions();
+    private final AtomicBoolean closing = new AtomicBoolean();
+
+    private volatile boolean closed;
 
     private CudaStream(Builder builder) {
         name = builder.name;
@@ -165,25 +170,43 @@ public final class CudaStream implements DeviceStream {
     }
 
     @Override
+    public void elapsedNs(int[] numbers, int count, long[] ns) {
+        if (marks == null) {
+            Arrays.fill(ns, 0, count, UNRESOLVED);
+        } else {
+            marks.elapsedNs(numbers, count, ns);
+        }
+    }
+
+    @Override
     public boolean synchronize() {
         return marks != null && marks.synchronize();
     }
 
     @Override
+    public void beforeClose(Runnable action) {
+        beforeClose.add(action);
+    }
+
+    @Override
     public void close() {
-        if (closed.compareAndSet(false, true) && marks != null) {
-            marks.close();
+        if (closing.compareAndSet(false, true)) {
+            beforeClose.run();
+            closed = true;
+            if (marks != null) {
+                marks.close();
+            }
         }
     }
 
     @Override
     public boolean isUsable() {
-        return marks != null && !failures.isLost() && !closed.get();
+        return marks != null && !failures.isLost() && !closed;
     }
 
     @Override
     public Optional<String> failure() {
-        return failures.latest().or(() -> closed.get() ? Optional.of("the stream is closed") : Optional.empty());
+        return failures.latest().or(() -> closed ? Optional.of("the stream is closed") : Optional.empty());
     }
 
     @Override

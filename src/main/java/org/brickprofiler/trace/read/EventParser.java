@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
 import java.math.BigInteger;
-import java.util.Set;
 
 /** Reads one event at a time; whatever gives no time or name is passed over. One thread. */
 final class EventParser {
@@ -22,18 +21,18 @@ final class EventParser {
     private static final BigInteger LARGEST_BYTES = BigInteger.valueOf(Long.MAX_VALUE);
 
     private final JsonParser parser;
-    private final Set<String> argKeys;
+    private final EventSink sink;
     private final RawEvent event = new RawEvent();
 
     /**
      * Reads from a parser.
      *
      * @param parser the parser; the caller closes it
-     * @param argKeys the arguments to keep
+     * @param sink says which arguments to keep
      */
-    EventParser(JsonParser parser, Set<String> argKeys) {
+    EventParser(JsonParser parser, EventSink sink) {
         this.parser = parser;
-        this.argKeys = argKeys;
+        this.sink = sink;
     }
 
     /**
@@ -81,7 +80,13 @@ final class EventParser {
                     event.sawKey(ARGS);
                     args(value);
                 }
-                default -> parser.skipChildren();
+                case "id" -> event.id = Names.bounded(scalar(value));
+                case "bp" -> event.bindsEnclosing = scalar(value).equals("e");
+                case "s" -> event.skipped += scalar(value).equals("t") ? 0 : 1;
+                default -> {
+                    event.skipped++;
+                    parser.skipChildren();
+                }
             }
         }
         return event;
@@ -125,13 +130,14 @@ final class EventParser {
                 }
                 case OwnTrace.CATEGORY -> event.ownCategory = Names.bounded(scalar(argument));
                 case OwnTrace.ELEMENTS -> event.elements = Math.max(RawEvent.NO_ELEMENTS, bytes(argument));
+                case OwnTrace.SAMPLE -> event.isDeviceSample = bytes(argument) == 1;
                 case OwnTrace.DEVICE -> event.onDevice = true;
                 default -> {
                     // A rule may look at it.
                 }
             }
-            if (argKeys.contains(key)) {
-                event.args.put(key, Names.bounded(scalar(argument)));
+            if (sink.keeps(key)) {
+                event.keep(key, Names.bounded(scalar(argument)));
             } else {
                 parser.skipChildren();
             }

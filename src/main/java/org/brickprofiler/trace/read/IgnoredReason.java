@@ -30,7 +30,7 @@ public enum IgnoredReason {
     RULE("ignored by rule"),
     /** A slice that is no brick, in a trace of this library: a layer, a tile, or what an application added. */
     NO_BRICK("no brick"),
-    /** A slice on a device, in a trace of this library: the sample of its brick is the host's slice. */
+    /** A slice on a device, in a trace of this library, where the sample of its brick is the host's slice. */
     DEVICE("of a device, counted on the host");
 
     private final String displayName;

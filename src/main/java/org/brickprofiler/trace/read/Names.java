@@ -9,14 +9,23 @@ final class Names {
     /** The longest name that is kept whole; names of templates run to tens of thousands of characters. */
     static final int LONGEST = 2_000;
 
+    private static final String CUT = "...#";
+    private static final int HASH_DIGITS = 16;
+
     private static final long FNV_OFFSET = 0xcbf29ce484222325L;
     private static final long FNV_PRIME = 0x100000001b3L;
 
     private Names() {}
 
-    /** A name, or the beginning of a long one with the hash of the whole. */
+    /** A name, or the beginning of a long one with the hash of the whole. One that is such a beginning stays. */
     static String bounded(String name) {
-        return name.length() <= LONGEST ? name : name.substring(0, LONGEST) + "...#" + Long.toHexString(hash(name));
+        boolean isWhole = name.length() <= LONGEST;
+        return isWhole || isCut(name) ? name : name.substring(0, LONGEST) + CUT + Long.toHexString(hash(name));
+    }
+
+    /** Whether a name looks like the beginning of a longer one. */
+    private static boolean isCut(String name) {
+        return name.startsWith(CUT, LONGEST) && name.length() <= LONGEST + CUT.length() + HASH_DIGITS;
     }
 
     /** FNV-1a over the characters. */

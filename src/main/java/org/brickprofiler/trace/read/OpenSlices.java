@@ -21,7 +21,7 @@ final class OpenSlices {
      *
      * @param kind what it is
      * @param name hash of its name
-     * @param kernel number of its kernel, if it may count
+     * @param kernel number of its kernel, if it may count; of a timeline, that of the event
      * @param startNs when it began
      * @param amount bytes that it moved, or its elements
      * @param offset where its begin stands
@@ -50,6 +50,12 @@ final class OpenSlices {
         stack.add(slice);
         open++;
         return true;
+    }
+
+    /** The slice of a row that began last, or null where none is open. */
+    @Nullable Open innermost(int row) {
+        List<Open> stack = rows.get(row);
+        return stack == null || stack.isEmpty() ? null : stack.get(stack.size() - 1);
     }
 
     /**

@@ -1,12 +1,14 @@
 package org.brickprofiler.trace.read;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.trace.SpanName;
-import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.write.ChromeWriter;
+import org.brickprofiler.trace.write.PerfettoWriter;
 import org.jspecify.annotations.Nullable;
 
 /** How this library's own traces are known, and what their slices are. Stateless; any thread. */
@@ -16,8 +18,19 @@ final class OwnTrace {
     static final String ELEMENTS = "elements";
     static final String DEVICE = "device";
     static final String DROPPED = "dropped_spans";
+    static final String LAYER = "layer";
+    static final String SAMPLE = "sample";
+    static final String DEVICE_NS = "device_ns";
+    static final String STREAM = "stream";
+    static final String DERIVED = "derived";
 
-    private static final String NAME = TraceInfo.PRODUCER.substring(0, TraceInfo.PRODUCER.indexOf(' ') + 1);
+    /** The producers of Chrome traces whose arguments are understood. */
+    static final List<String> CHROME = List.of(ChromeWriter.PRODUCER);
+
+    /** The same of Perfetto traces; those of the second leave out what goes without saying. */
+    static final List<String> PERFETTO = List.of("brick-profiler 1", PerfettoWriter.PRODUCER);
+
+    private static final String NAME = "brick-profiler ";
 
     private static final Map<String, BrickCategory> CATEGORIES = Arrays.stream(BrickCategory.values())
             .collect(Collectors.toUnmodifiableMap(BrickCategory::displayName, Function.identity()));
@@ -29,20 +42,20 @@ final class OwnTrace {
         return producer.startsWith(NAME);
     }
 
-    /** Whether its arguments mean what they mean here. */
-    static boolean isUnderstood(String producer) {
-        return producer.equals(TraceInfo.PRODUCER);
+    /** Whether a producer leaves out what goes without saying: one element of a brick, the layer of the slice around. */
+    static boolean leavesOut(String producer) {
+        return producer.equals(PerfettoWriter.PRODUCER);
     }
 
     /**
-     * What a slice is: a brick has a brick's category and elements, which nothing that an application adds has, and
-     * lies on the host.
+     * What a slice is: a brick has a brick's category and elements, which nothing that an application adds has, and lies
+     * on the host, or on the device that timed it.
      */
     static SliceKind kind(RawEvent event) {
         if (isStep(event)) {
             return SliceKind.ANNOTATION;
         }
-        if (event.onDevice) {
+        if (event.onDevice && !event.isDeviceSample) {
             return SliceKind.OF_DEVICE;
         }
         return event.elements >= 0 && category(event) != null ? SliceKind.BRICK : SliceKind.NO_BRICK;

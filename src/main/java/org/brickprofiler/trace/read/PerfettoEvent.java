@@ -13,11 +13,19 @@ final class PerfettoEvent {
 
     private static final int MOST_ANNOTATIONS = 256;
 
+    private static final int MOST_FLOWS = 64;
+
     final LongArrayList categoryIids = new LongArrayList();
     final List<String> categories = new ArrayList<>();
     final List<Annotation> annotations = new ArrayList<>();
 
+    final LongArrayList flows = new LongArrayList();
+    final LongArrayList terminatingFlows = new LongArrayList();
+
     long type;
+    double value;
+    /** Fields, and entries beyond the limits, that were passed over. */
+    int skipped;
     long nameIid;
     String name = "";
     boolean hasTrack;
@@ -45,6 +53,8 @@ final class PerfettoEvent {
         while (in.nextField()) {
             if (in.wireType() == ProtoInput.VARINT) {
                 number(in);
+            } else if (in.wireType() == ProtoInput.FIXED64) {
+                fixed(in);
             } else {
                 text(in, mostBytes);
             }
@@ -55,6 +65,10 @@ final class PerfettoEvent {
         categoryIids.clear();
         categories.clear();
         annotations.clear();
+        flows.clear();
+        terminatingFlows.clear();
+        value = Double.NaN;
+        skipped = 0;
         type = 0;
         nameIid = 0;
         name = "";
@@ -71,8 +85,31 @@ final class PerfettoEvent {
                 hasTrack = true;
                 track = in.varint();
             }
-            default -> in.skip();
+            case PerfettoFields.EVENT_COUNTER_VALUE -> value = (double) in.varint();
+            default -> skip(in);
         }
+    }
+
+    private void fixed(ProtoInput in) throws IOException {
+        switch (in.fieldOf(ProtoInput.FIXED64)) {
+            case PerfettoFields.EVENT_DOUBLE_COUNTER_VALUE -> value = Double.longBitsToDouble(in.fixed64());
+            case PerfettoFields.EVENT_FLOWS -> addFlow(flows, in.fixed64());
+            case PerfettoFields.EVENT_TERMINATING_FLOWS -> addFlow(terminatingFlows, in.fixed64());
+            default -> skip(in);
+        }
+    }
+
+    private void addFlow(LongArrayList ends, long flow) {
+        if (ends.size() < MOST_FLOWS) {
+            ends.add(flow);
+        } else {
+            skipped++;
+        }
+    }
+
+    private void skip(ProtoInput in) throws IOException {
+        skipped++;
+        in.skip();
     }
 
     private void text(ProtoInput in, int mostBytes) throws IOException {
@@ -95,10 +132,12 @@ final class PerfettoEvent {
                 long outer = in.enter();
                 if (annotations.size() < MOST_ANNOTATIONS) {
                     annotations.add(annotation(in, mostBytes));
+                } else {
+                    skipped++;
                 }
                 in.leave(outer);
             }
-            default -> in.skip();
+            default -> skip(in);
         }
     }
 

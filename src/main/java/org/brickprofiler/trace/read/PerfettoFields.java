@@ -40,8 +40,26 @@ final class PerfettoFields {
     static final int DEFAULTS_TRACK_EVENT = 11;
     static final int DEFAULTS_CLOCK_ID = 58;
 
+    static final int TRACK_UUID = 1;
+    static final int TRACK_NAME = 2;
     static final int TRACK_PROCESS = 3;
+    static final int TRACK_THREAD = 4;
+    static final int TRACK_PARENT_UUID = 5;
+    static final int TRACK_COUNTER = 8;
+
+    static final int PROCESS_PID = 1;
+    static final int PROCESS_NAME = 6;
     static final int PROCESS_LABELS = 8;
+
+    static final int THREAD_PID = 1;
+    static final int THREAD_TID = 2;
+    static final int THREAD_NAME = 5;
+
+    static final int COUNTER_UNIT = 3;
+    static final int COUNTER_UNIT_NAME = 6;
+    static final int UNIT_NS = 1;
+    static final int UNIT_COUNT = 2;
+    static final int UNIT_BYTES = 3;
 
     static final int EVENT_CATEGORY_IIDS = 3;
     static final int EVENT_ANNOTATIONS = 4;
@@ -50,6 +68,10 @@ final class PerfettoFields {
     static final int EVENT_TRACK_UUID = 11;
     static final int EVENT_CATEGORIES = 22;
     static final int EVENT_NAME = 23;
+    static final int EVENT_COUNTER_VALUE = 30;
+    static final int EVENT_DOUBLE_COUNTER_VALUE = 44;
+    static final int EVENT_FLOWS = 47;
+    static final int EVENT_TERMINATING_FLOWS = 48;
 
     static final int TYPE_BEGIN = 1;
     static final int TYPE_END = 2;

@@ -3,6 +3,7 @@ package org.brickprofiler.trace.read;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A packet of a Perfetto trace, as far as it matters here; the same object for all of them. One thread. */
 final class PerfettoPacket {
@@ -12,8 +13,8 @@ final class PerfettoPacket {
     final PerfettoEvent event = new PerfettoEvent();
     final List<Interned> interned = new ArrayList<>();
     final List<Clock> clocks = new ArrayList<>();
-    /** What the process that the packet describes is labelled with. */
-    final List<String> labels = new ArrayList<>();
+    /** What the packet says of a track. */
+    @Nullable PerfettoTrack track;
 
     long offset;
     long sequence;
@@ -23,6 +24,8 @@ final class PerfettoPacket {
     long timestamp;
     long clockId;
     boolean hasEvent;
+    /** Fields that were passed over. */
+    long skipped;
     long primaryClock;
     boolean hasDefaults;
     boolean hasDefaultTrack;
@@ -56,7 +59,7 @@ final class PerfettoPacket {
     private void clear(long at) {
         interned.clear();
         clocks.clear();
-        labels.clear();
+        track = null;
         offset = at;
         sequence = 0;
         flags = 0;
@@ -65,6 +68,7 @@ final class PerfettoPacket {
         timestamp = 0;
         clockId = 0;
         hasEvent = false;
+        skipped = 0;
         primaryClock = 0;
         hasDefaults = false;
         hasDefaultTrack = false;
@@ -83,7 +87,10 @@ final class PerfettoPacket {
             case PerfettoFields.PACKET_SEQUENCE_FLAGS -> flags = in.varint();
             case PerfettoFields.PACKET_PREVIOUS_DROPPED -> previousDropped = in.varint() != 0;
             case PerfettoFields.PACKET_CLOCK_ID -> clockId = in.varint();
-            default -> in.skip();
+            default -> {
+                skipped++;
+                in.skip();
+            }
         }
     }
 
@@ -101,7 +108,10 @@ final class PerfettoPacket {
             }
             case PerfettoFields.PACKET_COMPRESSED -> throw in.error(
                     "compressed packets are not read; convert the trace with Perfetto's traceconv first");
-            default -> in.skip();
+            default -> {
+                skipped++;
+                in.skip();
+            }
         }
     }
 
@@ -114,7 +124,7 @@ final class PerfettoPacket {
             case PerfettoFields.PACKET_INTERNED_DATA -> internedData(in, mostBytes);
             case PerfettoFields.PACKET_CLOCK_SNAPSHOT -> snapshot(in);
             case PerfettoFields.PACKET_DEFAULTS -> defaults(in);
-            default -> descriptor(in, mostBytes);
+            default -> track = PerfettoTrack.read(in, mostBytes);
         }
     }
 
@@ -154,7 +164,7 @@ final class PerfettoPacket {
         interned.add(new Interned(kind, iid, text));
     }
 
-    // ---- clocks, defaults, labels ----
+    // ---- clocks, defaults ----
 
     private void snapshot(ProtoInput in) throws IOException {
         while (in.nextField()) {
@@ -201,27 +211,6 @@ final class PerfettoPacket {
                     if (in.is(PerfettoFields.EVENT_TRACK_UUID, ProtoInput.VARINT)) {
                         hasDefaultTrack = true;
                         defaultTrack = in.varint();
-                    } else {
-                        in.skip();
-                    }
-                }
-                in.leave(outer);
-            } else {
-                in.skip();
-            }
-        }
-    }
-
-    private void descriptor(ProtoInput in, int mostBytes) throws IOException {
-        while (in.nextField()) {
-            if (in.is(PerfettoFields.TRACK_PROCESS, ProtoInput.LENGTH_DELIMITED)) {
-                long outer = in.enter();
-                while (in.nextField()) {
-                    if (in.is(PerfettoFields.PROCESS_LABELS, ProtoInput.LENGTH_DELIMITED)) {
-                        String label = in.text(mostBytes);
-                        if (OwnTrace.isProducer(label)) {
-                            labels.add(label);
-                        }
                     } else {
                         in.skip();
                     }

@@ -10,7 +10,7 @@ final class PerfettoParser {
 
     private final ProtoInput in;
     private final ReadLimits limits;
-    private final TraceCollector collector;
+    private final EventSink sink;
 
     private final PerfettoPacket packet = new PerfettoPacket();
     private final PerfettoClocks clocks = new PerfettoClocks();
@@ -18,10 +18,10 @@ final class PerfettoParser {
     private final LongObjectHashMap<PerfettoSequence> sequences = new LongObjectHashMap<>();
     private final RawEvent event = new RawEvent();
 
-    private PerfettoParser(ProtoInput in, ReadLimits limits, TraceCollector collector) {
+    private PerfettoParser(ProtoInput in, ReadLimits limits, EventSink sink) {
         this.in = in;
         this.limits = limits;
-        this.collector = collector;
+        this.sink = sink;
     }
 
     /**
@@ -30,15 +30,15 @@ final class PerfettoParser {
      * @param trace the bytes, unpacked; left open
      * @param source what to call it in messages
      * @param limits what bounds the memory
-     * @param collector takes the events
+     * @param sink takes the events
      * @throws TraceFormatException when it is damaged, or beyond a limit
      * @throws IOException when it cannot be read
      */
-    static void parse(InputStream trace, String source, ReadLimits limits, TraceCollector collector)
+    static void parse(InputStream trace, String source, ReadLimits limits, EventSink sink)
             throws IOException {
         ProtoInput in = new ProtoInput(trace, source);
         try {
-            new PerfettoParser(in, limits, collector).trace();
+            new PerfettoParser(in, limits, sink).trace();
         } catch (TraceInput.DamagedException | Rule.TooCostly fault) {
             throw new TraceFormatException(source, in.offset(), String.valueOf(fault.getMessage()), fault);
         }
@@ -55,7 +55,7 @@ final class PerfettoParser {
                 in.skip();
             }
         }
-        collector.end(in.offset());
+        sink.end(in.offset());
     }
 
     private void take() throws IOException {
@@ -64,19 +64,26 @@ final class PerfettoParser {
             throw in.error("the names of the trace take more than " + PerfettoNames.MOST + " characters");
         }
         clocks.take(packet, sequence);
-        clocks.baseTimeNs().ifPresent(collector.head()::baseTime);
-        for (String label : packet.labels) {
-            collector.head().producer(label, collector.eventsRead(), packet.offset);
+        clocks.baseTimeNs().ifPresent(sink.head()::baseTime);
+        PerfettoTrack track = packet.track;
+        if (track != null) {
+            for (String label : track.labels()) {
+                sink.head().producer(label, OwnTrace.PERFETTO, sink.eventsRead(), packet.offset);
+            }
+            sink.describe(track);
+        }
+        if (packet.skipped > 0) {
+            sink.passOver(packet.skipped);
         }
         long timeNs = clocks.timeNs(packet, sequence);
         if (!packet.hasEvent) {
             return;
         }
         if (sequence.lacksStateOf(packet)) {
-            collector.lostState(packet.offset);
+            sink.lostState(packet.offset);
         } else {
             fill(sequence, timeNs);
-            collector.accept(event);
+            sink.accept(event);
         }
     }
 
@@ -100,12 +107,19 @@ final class PerfettoParser {
         event.clear(packet.offset);
         event.phase = phase(found.type);
         event.startNs = timeNs;
+        event.value = found.value;
+        event.skipped = found.skipped;
+        event.flowsOut.addAll(found.flows);
+        event.flowsIn.addAll(found.terminatingFlows);
         event.thread = Long.toUnsignedString(sequence.trackOf(found));
         // An end belongs to the innermost slice of its track, whatever it is called.
         if (found.type != PerfettoFields.TYPE_END) {
             event.name = found.nameIid == 0 ? found.name : sequence.names.name(found.nameIid);
             event.category = category(found, sequence.names);
             event.ownCategory = event.category;
+            if (sink.head().leavesOut() && OwnTrace.category(event) != null) {
+                event.elements = 1;
+            }
             found.annotations.forEach(annotation -> argument(annotation, sequence.names));
         }
     }
@@ -139,18 +153,22 @@ final class PerfettoParser {
         switch (key) {
             case "bytes" -> event.bytes = isCount ? annotation.whole() : RawEvent.MALFORMED_BYTES;
             case OwnTrace.ELEMENTS -> event.elements = isCount ? annotation.whole() : RawEvent.NO_ELEMENTS;
+            case OwnTrace.SAMPLE -> {
+                event.isDeviceSample = annotation.isWhole() && annotation.whole() == 1;
+                event.elements = event.isDeviceSample ? event.elements : RawEvent.NO_ELEMENTS;
+            }
             case OwnTrace.DEVICE -> event.onDevice = true;
             case OwnTrace.DROPPED -> {
                 if (event.phase == 'i' && isCount) {
-                    collector.head().lostSpans(annotation.whole(), packet.offset);
+                    sink.head().lostSpans(annotation.whole(), packet.offset);
                 }
             }
             default -> {
                 // A rule may look at it.
             }
         }
-        if (collector.argKeys().contains(key)) {
-            event.args.put(key, annotation.asText());
+        if (sink.keeps(key)) {
+            event.keep(key, annotation.asText());
         }
     }
 }

@@ -23,13 +23,23 @@ final class Rows {
      * @throws TraceFormatException when there are too many
      */
     int number(RawEvent event) throws TraceFormatException {
-        Row row = new Row(event.process, event.thread);
+        return number(event.process, event.thread, event.offset);
+    }
+
+    /** The number of a row that may not be there; -1 then. */
+    int find(String process, String thread) {
+        return numbers.getOrDefault(new Row(process, thread), -1);
+    }
+
+    /** The number of a row, as above. */
+    int number(String process, String thread, long offset) throws TraceFormatException {
+        Row row = new Row(process, thread);
         Integer number = numbers.get(row);
         if (number != null) {
             return number;
         }
         if (numbers.size() == most) {
-            throw new TraceFormatException(source, event.offset, "there are more than " + most + " rows");
+            throw new TraceFormatException(source, offset, "there are more than " + most + " rows");
         }
         numbers.put(row, numbers.size());
         return numbers.size() - 1;

@@ -10,12 +10,13 @@ import org.brickprofiler.trace.read.OpenSlices.Open;
  * Takes the events of a trace in the order of the file, and keeps those that may count. Until the first event that is
  * marked as the device's, that is every slice; from then on only the device's are. One thread.
  */
-final class TraceCollector implements Closeable {
+final class TraceCollector implements EventSink, Closeable {
 
     private static final int NOT_COUNTED = -2;
 
     private final String source;
     private final ReadOptions options;
+    private final Set<String> argKeys;
     private final Tally tally = new Tally();
     private final TraceHead head;
     private final Steps steps;
@@ -40,6 +41,7 @@ final class TraceCollector implements Closeable {
     TraceCollector(String source, ReadOptions options) {
         this.source = source;
         this.options = options;
+        this.argKeys = options.rules().argKeys();
         this.head = new TraceHead(source, tally);
         this.steps = new Steps(source);
         this.rows = new Rows(source, options.limits().rows());
@@ -47,18 +49,24 @@ final class TraceCollector implements Closeable {
         this.kernels = new Kernels(options.rules(), options.limits().distinctNames());
     }
 
-    /** The arguments that some rule looks at. */
-    Set<String> argKeys() {
-        return options.rules().argKeys();
+    /** Whether some rule looks at it. */
+    @Override
+    public boolean keeps(String argument) {
+        return argKeys.contains(argument);
     }
 
-    /**
-     * Takes an event.
-     *
-     * @throws TraceFormatException when a limit is reached
-     * @throws IOException when the temporary file cannot be written
-     */
-    void accept(RawEvent event) throws IOException {
+    @Override
+    public void describe(PerfettoTrack track) {
+        // A profile does not tell tracks apart by name.
+    }
+
+    @Override
+    public void passOver(long fields) {
+        // Nor does it hold anything but events.
+    }
+
+    @Override
+    public void accept(RawEvent event) throws IOException {
         eventsRead++;
         if (event.repeatedKey) {
             tally.repair(Repair.Kind.REPEATED_KEY, event.offset);
@@ -86,8 +94,8 @@ final class TraceCollector implements Closeable {
         }
     }
 
-    /** Takes an element that is null. */
-    void ignoreElement() {
+    @Override
+    public void ignoreElement() {
         eventsRead++;
         tally.ignore(IgnoredReason.EMPTY);
     }
@@ -207,29 +215,26 @@ final class TraceCollector implements Closeable {
         return new TraceFormatException(source, event.offset, fault);
     }
 
-    /** An event that cannot be understood without something that the trace lacks. */
-    void lostState(long offset) {
+    @Override
+    public void lostState(long offset) {
         eventsRead++;
         phaseSeen = true;
         tally.repair(Repair.Kind.LOST_STATE, offset);
     }
 
-    /** The array of events ends without its bracket. */
-    void openArray(long offset) {
+    @Override
+    public void openArray(long offset) {
         openArray = true;
         tally.repair(Repair.Kind.OPEN_ARRAY, offset);
     }
 
-    boolean isOpenArray() {
+    @Override
+    public boolean isOpenArray() {
         return openArray;
     }
 
-    /**
-     * The text is over.
-     *
-     * @throws TraceFormatException when it was no trace
-     */
-    void end(long offset) throws TraceFormatException {
+    @Override
+    public void end(long offset) throws TraceFormatException {
         if (eventsRead > 0 && !phaseSeen) {
             throw new TraceFormatException(
                     source, offset, "none of " + Figures.count(eventsRead, "element") + " has a phase (ph): the text"
@@ -243,7 +248,8 @@ final class TraceCollector implements Closeable {
         return source;
     }
 
-    TraceHead head() {
+    @Override
+    public TraceHead head() {
         return head;
     }
 
@@ -270,7 +276,8 @@ final class TraceCollector implements Closeable {
         return deviceSeen ? Counting.DEVICE_EVENTS : Counting.ALL_SLICES;
     }
 
-    long eventsRead() {
+    @Override
+    public long eventsRead() {
         return eventsRead;
     }
 

@@ -53,9 +53,19 @@ final class TraceInput {
      * follow it.
      *
      * @param trace the bytes, unpacked; where it stands is kept
+     * @param source what to call it in messages
+     * @throws TraceFormatException when the packing is wrong
      * @throws IOException when they cannot be read
      */
-    static boolean isPerfetto(BufferedInputStream trace) throws IOException {
+    static boolean isPerfetto(BufferedInputStream trace, String source) throws IOException {
+        try {
+            return isPerfetto(trace);
+        } catch (DamagedException damaged) {
+            throw new TraceFormatException(source, 0, String.valueOf(damaged.getMessage()), damaged);
+        }
+    }
+
+    private static boolean isPerfetto(BufferedInputStream trace) throws IOException {
         trace.mark(LONGEST_BLANK);
         int first = trace.read();
         int bracket = afterBlanks(trace, first);

@@ -12,6 +12,7 @@ import com.fasterxml.jackson.core.json.JsonReadFeature;
 import java.io.CharConversionException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.OptionalLong;
 
 /** Walks through the text of a trace and hands out its events. One thread. */
 final class TraceParser {
@@ -23,16 +24,16 @@ final class TraceParser {
 
     private final JsonParser parser;
     private final EventParser events;
-    private final TraceCollector collector;
+    private final EventSink sink;
     private final String source;
 
     /** Whether the last token was the end of an event in an array that has none around it. */
     private boolean mayEndHere;
 
-    private TraceParser(JsonParser parser, TraceCollector collector, String source) {
+    private TraceParser(JsonParser parser, EventSink sink, String source) {
         this.parser = parser;
-        this.events = new EventParser(parser, collector.argKeys());
-        this.collector = collector;
+        this.events = new EventParser(parser, sink);
+        this.sink = sink;
         this.source = source;
     }
 
@@ -42,14 +43,13 @@ final class TraceParser {
      * @param text the text, unpacked; left open
      * @param source what to call it in messages
      * @param limits what bounds the memory
-     * @param collector takes the events
+     * @param sink takes the events
      * @throws TraceFormatException when the text is no trace, or is damaged
      * @throws IOException when the text cannot be read
      */
-    static void parse(InputStream text, String source, ReadLimits limits, TraceCollector collector)
-            throws IOException {
+    static void parse(InputStream text, String source, ReadLimits limits, EventSink sink) throws IOException {
         try (JsonParser parser = factory(limits).createParser(text)) {
-            TraceParser trace = new TraceParser(parser, collector, source);
+            TraceParser trace = new TraceParser(parser, sink, source);
             try {
                 trace.document();
             } catch (JsonProcessingException malformed) {
@@ -90,10 +90,10 @@ final class TraceParser {
             case START_OBJECT -> object();
             default -> throw error("the text is neither an array of events nor an object with " + EVENTS);
         }
-        if (!collector.isOpenArray() && parser.nextToken() != null) {
+        if (!sink.isOpenArray() && parser.nextToken() != null) {
             throw error("there is more text after the end of the trace");
         }
-        collector.end(offset());
+        sink.end(offset());
     }
 
     private void object() throws IOException {
@@ -112,15 +112,27 @@ final class TraceParser {
                     found = true;
                     array(false);
                 }
-                case "baseTimeNanoseconds" -> baseTime(value);
+                case "baseTimeNanoseconds" -> wholeNumber(value).ifPresent(sink.head()::baseTime);
                 case "producer" -> {
                     if (value == JsonToken.VALUE_STRING) {
-                        collector.head().producer(parser.getText(), collector.eventsRead(), offset());
+                        sink.head().producer(parser.getText(), OwnTrace.CHROME, sink.eventsRead(), offset());
                     } else {
                         parser.skipChildren();
                     }
                 }
-                case "droppedSpans" -> lostSpans(value);
+                case "droppedSpans" -> {
+                    long offset = offset();
+                    wholeNumber(value).ifPresent(spans -> sink.head().lostSpans(spans, offset));
+                }
+                case "clockErrorNs" -> wholeNumber(value).ifPresent(sink.head()::clockError);
+                case "traceName" -> {
+                    if (value == JsonToken.VALUE_STRING) {
+                        sink.head().processName(parser.getText());
+                    } else {
+                        parser.skipChildren();
+                    }
+                }
+                case "distributedInfo" -> distributedInfo(value);
                 case "deviceProperties" -> devices(value);
                 default -> parser.skipChildren();
             }
@@ -136,9 +148,9 @@ final class TraceParser {
             while (token != JsonToken.END_ARRAY) {
                 mayEndHere = false;
                 if (token == JsonToken.START_OBJECT) {
-                    collector.accept(events.read(offset()));
+                    sink.accept(events.read(offset()));
                 } else if (token == JsonToken.VALUE_NULL) {
-                    collector.ignoreElement();
+                    sink.ignoreElement();
                 } else {
                     throw error("an element of the array of events is no object");
                 }
@@ -150,23 +162,33 @@ final class TraceParser {
             if (!mayEndHere || !isEarlyEnd(malformed)) {
                 throw malformed;
             }
-            collector.openArray(offset(parser.currentLocation()));
+            sink.openArray(offset(parser.currentLocation()));
         }
     }
 
-    private void baseTime(JsonToken value) throws IOException {
+    private OptionalLong wholeNumber(JsonToken value) throws IOException {
         if (value == JsonToken.VALUE_NUMBER_INT && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER) {
-            collector.head().baseTime(parser.getLongValue());
-        } else {
-            parser.skipChildren();
+            return OptionalLong.of(parser.getLongValue());
         }
+        parser.skipChildren();
+        return OptionalLong.empty();
     }
 
-    private void lostSpans(JsonToken value) throws IOException {
-        if (value == JsonToken.VALUE_NUMBER_INT && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER) {
-            collector.head().lostSpans(parser.getLongValue(), offset());
-        } else {
+    private void distributedInfo(JsonToken value) throws IOException {
+        if (value != JsonToken.START_OBJECT) {
             parser.skipChildren();
+            return;
+        }
+        while (parser.nextToken() == JsonToken.FIELD_NAME) {
+            String key = parser.currentName();
+            OptionalLong number = wholeNumber(parser.nextToken());
+            switch (key) {
+                case "rank" -> number.ifPresent(sink.head()::rank);
+                case "world_size" -> number.ifPresent(sink.head()::worldSize);
+                default -> {
+                    // Says nothing of the process.
+                }
+            }
         }
     }
 
@@ -185,14 +207,26 @@ final class TraceParser {
     }
 
     private void device() throws IOException {
+        OptionalLong id = OptionalLong.empty();
+        OptionalLong memoryBytes = OptionalLong.empty();
+        String name = "";
+        String backend = "";
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
-            boolean isName = parser.currentName().equals("name");
-            if (parser.nextToken() == JsonToken.VALUE_STRING && isName) {
-                collector.head().device(parser.getText());
+            String key = parser.currentName();
+            JsonToken value = parser.nextToken();
+            if (value == JsonToken.VALUE_STRING && key.equals("name")) {
+                name = parser.getText();
+            } else if (value == JsonToken.VALUE_STRING && key.equals("backend")) {
+                backend = parser.getText();
+            } else if (key.equals("id")) {
+                id = wholeNumber(value);
+            } else if (key.equals("totalGlobalMem")) {
+                memoryBytes = wholeNumber(value);
             } else {
                 parser.skipChildren();
             }
         }
+        sink.head().device(id, name, backend, memoryBytes);
     }
 
     private long offset() {

@@ -99,20 +99,12 @@ public final class TraceReader {
             throws IOException {
         BufferedInputStream text = TraceInput.text(bytes, totalBytes, options.progress());
         try (TraceCollector collector = new TraceCollector(source, options)) {
-            if (isPerfetto(text, source)) {
+            if (TraceInput.isPerfetto(text, source)) {
                 PerfettoParser.parse(text, source, options.limits(), collector);
             } else {
                 TraceParser.parse(text, source, options.limits(), collector);
             }
             return TraceAnalysis.of(collector, options);
-        }
-    }
-
-    private static boolean isPerfetto(BufferedInputStream text, String source) throws IOException {
-        try {
-            return TraceInput.isPerfetto(text);
-        } catch (TraceInput.DamagedException damaged) {
-            throw new TraceFormatException(source, 0, String.valueOf(damaged.getMessage()), damaged);
         }
     }
 }

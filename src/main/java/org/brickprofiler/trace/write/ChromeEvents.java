@@ -13,6 +13,9 @@ final class ChromeEvents implements TimelineVisitor {
 
     private static final SpanLanes.Closer NOTHING = (lane, endNs) -> {};
 
+    private static final byte[] LAUNCH = JsonBuffer.quoted("cuda_runtime");
+    private static final byte[] FLOW = JsonBuffer.quoted("ac2g");
+
     private final JsonBuffer out;
     private final ChromeHeader header;
     private final ChromeRows rows;
@@ -99,12 +102,18 @@ final class ChromeEvents implements TimelineVisitor {
         out.ascii(", \"dur\": ").micros(endNs - startNs);
         out.ascii(", \"args\": {\"category\": ").raw(names.category(name));
         writeArgument(", \"elements\": ", span.elements());
+        if (names.isOwn() && span.isDeviceSample()) {
+            out.ascii(", \"sample\": 1");
+        }
         writeArgument(", \"layer\": ", span.layer());
         writeArgument(", \"device_ns\": ", span.deviceNs());
         if (onDevice) {
             out.ascii(", \"device\": ").number(row.device());
             out.ascii(", \"stream\": ").number(row.stream());
             writeCorrelation(span.flowIn());
+        } else if (!names.isOwn()) {
+            // The launch is the program's own slice, and not derived from one around it.
+            writeCorrelation(span.flowOut());
         } else if (span.flowOut() != 0) {
             out.ascii(", \"External id\": ").number(span.flowOut());
         }
@@ -134,7 +143,7 @@ final class ChromeEvents implements TimelineVisitor {
 
     /** Where within the span the launch was is not known: it takes the whole of it, and says that it is derived. */
     private void writeLaunch(Span span, ChromeRows.Row row, long startNs, long endNs) {
-        openEvent("\"X\"", "cuda_runtime");
+        openEvent("\"X\"", LAUNCH);
         out.ascii(names.isTransfer(span.name()) ? "\"cudaMemcpyAsync\"" : "\"cudaLaunchKernel\"");
         writePlace(row, startNs);
         out.ascii(", \"dur\": ").micros(endNs - startNs);
@@ -144,7 +153,7 @@ final class ChromeEvents implements TimelineVisitor {
     }
 
     private void writeFlow(String phase, long flow, ChromeRows.Row row, long atNs) {
-        openEvent(phase, "ac2g");
+        openEvent(phase, FLOW);
         out.ascii("\"ac2g\", \"id\": ").number(flow);
         writePlace(row, atNs);
         out.ascii("}");
@@ -200,9 +209,9 @@ final class ChromeEvents implements TimelineVisitor {
         return counters.add(rows.of(track).pid() + " " + name) ? name : name + " (track " + track + ")";
     }
 
-    private void openEvent(String phase, String category) {
+    private void openEvent(String phase, byte[] category) {
         header.nextEvent();
-        out.ascii("{\"ph\": ").ascii(phase).ascii(", \"cat\": \"").ascii(category).ascii("\", \"name\": ");
+        out.ascii("{\"ph\": ").ascii(phase).ascii(", \"cat\": ").raw(category).ascii(", \"name\": ");
     }
 
     private void writePlace(ChromeRows.Row row, long atNs) {

@@ -14,17 +14,22 @@ final class ChromeHeader {
 
     private final JsonBuffer out;
     private final TraceInfo info;
+    private final Origin origin;
     private boolean anyEvent;
 
-    ChromeHeader(JsonBuffer out, TraceInfo info) {
+    ChromeHeader(JsonBuffer out, TraceInfo info, Origin origin) {
         this.out = out;
         this.info = info;
+        this.origin = origin;
     }
 
     /** Everything up to the first event. */
     void writeHead(long baseNs) {
-        out.ascii("{\n  \"schemaVersion\": 1,\n  \"producer\": ").string(TraceInfo.PRODUCER);
-        out.ascii(",\n  \"deviceProperties\": [");
+        out.ascii("{\n  \"schemaVersion\": 1,\n");
+        if (origin == Origin.OWN) {
+            out.ascii("  \"producer\": ").string(ChromeWriter.PRODUCER).ascii(",\n");
+        }
+        out.ascii("  \"deviceProperties\": [");
         for (int i = 0; i < info.devices().size(); i++) {
             out.ascii(i == 0 ? "\n    " : ",\n    ");
             writeDevice(info.devices().get(i));

@@ -10,13 +10,21 @@ final class ChromeNames {
 
     private static final Pattern STEP = Pattern.compile("ProfilerStep#\\d+");
 
+    private static final byte[] KERNEL = JsonBuffer.quoted("kernel");
+    private static final byte[] MEMCPY = JsonBuffer.quoted("gpu_memcpy");
+    private static final byte[] DEVICE_STEP = JsonBuffer.quoted("gpu_user_annotation");
+    private static final byte[] HOST_STEP = JsonBuffer.quoted("user_annotation");
+    private static final byte[] CPU_OP = JsonBuffer.quoted("cpu_op");
+
     private final byte[][] names;
     private final byte[][] categories;
     private final boolean[] transfers;
     private final boolean[] steps;
     private final boolean[] numberedSteps;
+    private final Origin origin;
 
-    ChromeNames(List<SpanName> all) {
+    ChromeNames(List<SpanName> all, Origin origin) {
+        this.origin = origin;
         int count = all.size();
         names = new byte[count][];
         categories = new byte[count][];
@@ -28,9 +36,14 @@ final class ChromeNames {
             names[name] = JsonBuffer.quoted(spanName.name());
             categories[name] = JsonBuffer.quoted(spanName.category());
             transfers[name] = spanName.category().equals(BrickCategory.TRANSFER.displayName());
-            steps[name] = spanName.category().equals(SpanName.STEP);
+            steps[name] = isOwn() && spanName.category().equals(SpanName.STEP);
             numberedSteps[name] = STEP.matcher(spanName.name()).matches();
         }
+    }
+
+    /** Whether this library recorded what is written. */
+    boolean isOwn() {
+        return origin == Origin.OWN;
     }
 
     int checked(int name) {
@@ -61,11 +74,14 @@ final class ChromeNames {
         return numberedSteps[name];
     }
 
-    /** The category that Kineto's readers sort events by. */
-    String kinetoCategory(int name, boolean onDevice) {
-        if (onDevice) {
-            return steps[name] ? "gpu_user_annotation" : transfers[name] ? "gpu_memcpy" : "kernel";
+    /** The category that Kineto's readers sort events by, as JSON; that of another program's is its own. */
+    byte[] kinetoCategory(int name, boolean onDevice) {
+        if (!isOwn()) {
+            return categories[name];
         }
-        return steps[name] ? "user_annotation" : "cpu_op";
+        if (onDevice) {
+            return steps[name] ? DEVICE_STEP : transfers[name] ? MEMCPY : KERNEL;
+        }
+        return steps[name] ? HOST_STEP : CPU_OP;
     }
 }

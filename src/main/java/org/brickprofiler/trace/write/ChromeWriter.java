@@ -31,41 +31,63 @@ import org.brickprofiler.trace.Track;
  *       carries {@code "derived": true}.
  *   <li>Spans that overlap without nesting go on further rows, named {@code (lane 2)} and so on. A span that ends
  *       before it starts ends where it starts. Values of counters that are no finite number are left out.
- *   <li>The key {@code producer}, before the events, is {@link TraceInfo#PRODUCER}. A span on a thread whose category
- *       is a brick's and that has {@code elements} is a sample of that brick.
+ *   <li>The key {@code producer}, before the events, is {@link #PRODUCER}. A span on a thread whose category is a
+ *       brick's and that has {@code elements} is a sample of that brick, and so is one on a device that also has
+ *       {@code sample}, 1.
+ *   <li>A timeline that {@linkplain Origin#OTHER another program} recorded has no such key. Its spans keep their own
+ *       categories and names, and a span that a flow leaves is the launch itself.
  *   <li>Dropped spans are told by the key {@code droppedSpans}, and beside the processes' names.
  * </ul>
  */
 public final class ChromeWriter {
 
+    /**
+     * What a file calls the program that wrote it, and the meaning of its categories and arguments: a name, a blank and
+     * the number of the meaning. {@code TraceReader} knows a file by it.
+     */
+    public static final String PRODUCER = "brick-profiler 1";
+
     private ChromeWriter() {}
+
+    /**
+     * Writes a whole timeline that this library recorded.
+     *
+     * @param timeline what to write; it stays usable, also after a failure
+     * @param out where to; left open
+     * @throws IOException as below
+     * @throws IllegalArgumentException as below
+     */
+    public static void write(Timeline timeline, OutputStream out) throws IOException {
+        write(timeline, out, Origin.OWN);
+    }
 
     /**
      * Writes a whole timeline.
      *
      * @param timeline what to write; it stays usable, also after a failure
      * @param out where to; left open
+     * @param origin who recorded it
      * @throws IOException when {@code out} does; what was written until then is no complete trace
      * @throws IllegalArgumentException for a timeline that breaks its own rules: a child before its parent, a stream
      *     without a device, an event before an earlier one, a name that does not exist, values on a line that is no
      *     counter
      */
-    public static void write(Timeline timeline, OutputStream out) throws IOException {
+    public static void write(Timeline timeline, OutputStream out, Origin origin) throws IOException {
         try {
             JsonBuffer buffer = new JsonBuffer(out);
-            write(timeline, buffer);
+            write(timeline, buffer, origin);
             buffer.flush();
         } catch (UncheckedIOException failed) {
             throw failed.getCause();
         }
     }
 
-    private static void write(Timeline timeline, JsonBuffer out) {
+    private static void write(Timeline timeline, JsonBuffer out, Origin origin) {
         TraceInfo info = timeline.info();
         List<Track> tracks = TrackOrder.checked(timeline.tracks());
         long earliestNs = timeline.earliestNs();
         ChromeRows rows = new ChromeRows(info, tracks);
-        ChromeHeader header = new ChromeHeader(out, info);
+        ChromeHeader header = new ChromeHeader(out, info, origin);
         header.writeHead(info.unixNs() + (earliestNs - info.monotonicNs()));
         header.writeProcesses(rows);
         for (int track = 0; track < tracks.size(); track++) {
@@ -74,9 +96,9 @@ public final class ChromeWriter {
                 header.writeRow(row, tracks.get(track).name(), row.tid());
             }
         }
-        ChromeNames names = new ChromeNames(timeline.names());
-        ChromeEvents events =
-                new ChromeEvents(out, header, rows, tracks, names, earliestNs, areCuda(info.devices()));
+        ChromeNames names = new ChromeNames(timeline.names(), origin);
+        boolean launchesAreCuda = origin == Origin.OWN && areCuda(info.devices());
+        ChromeEvents events = new ChromeEvents(out, header, rows, tracks, names, earliestNs, launchesAreCuda);
         for (int track = 0; track < tracks.size(); track++) {
             events.begin(track);
             timeline.replay(track, events);

@@ -1,6 +1,10 @@
 package org.brickprofiler.trace.write;
 
+import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.trace.SpanName;
 import org.eclipse.collections.api.map.primitive.MutableObjectIntMap;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
@@ -12,9 +16,15 @@ import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
  */
 final class InternedNames {
 
+    private static final Set<String> BRICK_CATEGORIES = Arrays.stream(BrickCategory.values())
+            .map(BrickCategory::displayName)
+            .collect(Collectors.toUnmodifiableSet());
+
     private final List<SpanName> names;
     /** Of each name the place of its category among the categories. */
     private final int[] categories;
+    /** Of each name whether its category is a brick's. */
+    private final boolean[] bricks;
 
     private final Numbers nameIids;
     private final Numbers categoryIids;
@@ -22,9 +32,12 @@ final class InternedNames {
     InternedNames(List<SpanName> names) {
         this.names = names;
         this.categories = new int[names.size()];
+        this.bricks = new boolean[names.size()];
         MutableObjectIntMap<String> places = new ObjectIntHashMap<>();
         for (int name = 0; name < categories.length; name++) {
-            categories[name] = places.getIfAbsentPut(names.get(name).category(), places.size());
+            String category = names.get(name).category();
+            categories[name] = places.getIfAbsentPut(category, places.size());
+            bricks[name] = BRICK_CATEGORIES.contains(category);
         }
         this.nameIids = new Numbers(names.size());
         this.categoryIids = new Numbers(places.size());
@@ -51,6 +64,11 @@ final class InternedNames {
 
     int categoryIid(int name) {
         return categoryIids.of(categories[name]);
+    }
+
+    /** Whether the category of a name is that of a brick. */
+    boolean isBrick(int name) {
+        return bricks[name];
     }
 
     private int checked(int name) {

@@ -56,6 +56,10 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     private static final int LAYER_IID = 2;
     private static final int DEVICE_NS_IID = 3;
     private static final int DEVICE_IID = 4;
+    private static final int SAMPLE_IID = 5;
+
+    /** What one token makes a brick process. */
+    private static final long USUAL_ELEMENTS = 1;
 
     private final ProtoBuffer out;
     private final PerfettoIds ids;
@@ -64,6 +68,8 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     private final InternedNames names;
     /** Added to each time, so that none is negative. */
     private final long shiftNs;
+    /** Whether what goes without saying is left out. */
+    private final boolean isOwn;
 
     private int track;
     /** The device of the track, or -1. */
@@ -83,13 +89,15 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
             PerfettoTracks descriptors,
             List<Track> tracks,
             List<SpanName> names,
-            long shiftNs) {
+            long shiftNs,
+            Origin origin) {
         this.out = out;
         this.ids = ids;
         this.descriptors = descriptors;
         this.tracks = tracks;
         this.names = new InternedNames(names);
         this.shiftNs = shiftNs;
+        this.isOwn = origin == Origin.OWN;
     }
 
     /** Begins a track. */
@@ -111,7 +119,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     public void span(Span span) {
         long startNs = span.startNs();
         advanceTo(startNs, false);
-        int lane = lanes.open(Math.max(startNs, span.endNs()));
+        int lane = lanes.open(Math.max(startNs, span.endNs()), span.layer());
         if (lane > laneUuids.size()) {
             laneUuids.add(descriptors.writeLane(track, lane));
         }
@@ -120,10 +128,13 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         int packet = openPacket(startNs);
         int event = openEvent(TYPE_BEGIN, lane);
         writeName(name);
-        annotate(ELEMENTS_IID, span.elements());
-        annotate(LAYER_IID, span.layer());
-        annotate(DEVICE_NS_IID, span.deviceNs());
-        annotate(DEVICE_IID, device);
+        writeElements(span.elements(), isOwn && names.isBrick(name));
+        if (isOwn && span.isDeviceSample()) {
+            annotate(SAMPLE_IID, 1);
+        }
+        writeLayer(span.layer(), isOwn ? lanes.layerAround(lane) : SpanLanes.NO_LAYER);
+        annotateKnown(DEVICE_NS_IID, span.deviceNs());
+        annotateKnown(DEVICE_IID, device);
         if (span.flowOut() != 0) {
             out.fixed64(EVENT_FLOWS, ids.flow(span.flowOut()));
         }
@@ -207,6 +218,9 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         if (device >= 0) {
             writeInterned(INTERNED_ANNOTATION_NAMES, DEVICE_IID, "device");
         }
+        if (isOwn) {
+            writeInterned(INTERNED_ANNOTATION_NAMES, SAMPLE_IID, "sample");
+        }
         out.close(interned);
         out.closeTop(packet);
         begun = true;
@@ -246,13 +260,33 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         out.varint(EVENT_CATEGORY_IIDS, names.categoryIid(name));
     }
 
-    private void annotate(int nameIid, long value) {
-        if (value >= 0) {
-            int annotation = out.open(EVENT_ANNOTATIONS);
-            out.varint(ANNOTATION_NAME_IID, nameIid);
-            out.varint(ANNOTATION_INT, value);
-            out.close(annotation);
+    /** Without a word, a span of a brick's category has one element and is a sample, and another has none. */
+    private void writeElements(long elements, boolean isBrick) {
+        if (isBrick && elements < 0) {
+            annotate(SAMPLE_IID, 0);
+        } else if (!isBrick || elements != USUAL_ELEMENTS) {
+            annotateKnown(ELEMENTS_IID, elements);
         }
+    }
+
+    /** Without a word, a span belongs to the layer of the span around it. */
+    private void writeLayer(int layer, int around) {
+        if (layer != around) {
+            annotate(LAYER_IID, layer);
+        }
+    }
+
+    private void annotateKnown(int nameIid, long value) {
+        if (value >= 0) {
+            annotate(nameIid, value);
+        }
+    }
+
+    private void annotate(int nameIid, long value) {
+        int annotation = out.open(EVENT_ANNOTATIONS);
+        out.varint(ANNOTATION_NAME_IID, nameIid);
+        out.varint(ANNOTATION_INT, value);
+        out.close(annotation);
     }
 
     /** What the numbers in the same packet stand for. A category that was told before is told again. */

@@ -56,13 +56,15 @@ final class PerfettoTracks {
     private final PerfettoIds ids;
     private final TraceInfo info;
     private final List<Track> tracks;
+    private final Origin origin;
     private final Set<Long> threads = new HashSet<>();
 
-    PerfettoTracks(ProtoBuffer out, PerfettoIds ids, TraceInfo info, List<Track> tracks) {
+    PerfettoTracks(ProtoBuffer out, PerfettoIds ids, TraceInfo info, List<Track> tracks, Origin origin) {
         this.out = out;
         this.ids = ids;
         this.info = info;
         this.tracks = tracks;
+        this.origin = origin;
     }
 
     /** Relates the timeline's clock to the calendar, and makes it the clock of the whole file. */
@@ -90,7 +92,9 @@ final class PerfettoTracks {
         int process = out.open(TRACK_PROCESS);
         out.varint(PROCESS_PID, info.pid());
         out.string(PROCESS_NAME, info.processName());
-        out.string(PROCESS_LABELS, TraceInfo.PRODUCER);
+        if (origin == Origin.OWN) {
+            out.string(PROCESS_LABELS, PerfettoWriter.PRODUCER);
+        }
         for (String label : ProcessLabels.of(info)) {
             out.string(PROCESS_LABELS, label);
         }

@@ -19,51 +19,77 @@ import org.brickprofiler.trace.Track;
  *   <li>Spans that overlap without nesting go on further tracks beside theirs, named {@code (lane 2)} and so on.
  *   <li>Elements, layer and the device's time are debug annotations {@code elements}, {@code layer} and
  *       {@code device_ns}, where they are known. A span that ends before it starts ends where it starts.
- *   <li>The first label of the process is {@link TraceInfo#PRODUCER}. A span of a device has the debug annotation
- *       {@code device}, the device's number. A span without it, whose category is a brick's and that has
- *       {@code elements}, is a sample of that brick.
+ *   <li>Two of them are left out in the ordinary case, which keeps a span within 32 bytes. {@code layer} holds for the
+ *       slices inside, too: a slice on the same track says it only where it differs from that of the slice around it,
+ *       -1 where it belongs to none. A span whose category is a brick's and that lacks {@code elements} processed one;
+ *       where the number is not known, and the span therefore is no sample, it has the annotation {@code sample}, 0.
+ *   <li>The first label of the process is {@link #PRODUCER}. A span of a device has the debug annotation
+ *       {@code device}, the device's number. A span without it, whose category is a brick's and whose elements are
+ *       known, is a sample of that brick, and so is one of a device that also has {@code sample}, 1.
+ *   <li>A timeline that {@linkplain Origin#OTHER another program} recorded gets no such label, and has all its
+ *       annotations.
  *   <li>Dropped spans are told beside the process's name, and by an instant {@code dropped spans} at the beginning.
  * </ul>
  */
 public final class PerfettoWriter {
 
+    /**
+     * What a file calls the program that wrote it, and the meaning of its categories and annotations. In files of the
+     * number 1 ({@code brick-profiler 1}), which had no word for what goes without saying, nothing was left out.
+     */
+    public static final String PRODUCER = "brick-profiler 2";
+
     private PerfettoWriter() {}
+
+    /**
+     * Writes a whole timeline that this library recorded.
+     *
+     * @param timeline what to write; it stays usable, also after a failure
+     * @param out where to; left open
+     * @throws IOException as below
+     * @throws IllegalArgumentException as below
+     */
+    public static void write(Timeline timeline, OutputStream out) throws IOException {
+        write(timeline, out, Origin.OWN);
+    }
 
     /**
      * Writes a whole timeline.
      *
      * @param timeline what to write; it stays usable, also after a failure
      * @param out where to; left open
+     * @param origin who recorded it
      * @throws IOException when {@code out} does; what was written until then is no complete trace
      * @throws IllegalArgumentException for a timeline that breaks its own rules: a child before its parent, a stream
      *     without a device, an event before an earlier one, a name that does not exist, values on a line that is no
      *     counter
      */
-    public static void write(Timeline timeline, OutputStream out) throws IOException {
+    public static void write(Timeline timeline, OutputStream out, Origin origin) throws IOException {
         try {
             ProtoBuffer buffer = new ProtoBuffer(out);
-            write(timeline, buffer);
+            write(timeline, buffer, origin);
             buffer.flush();
         } catch (UncheckedIOException failed) {
             throw failed.getCause();
         }
     }
 
-    private static void write(Timeline timeline, ProtoBuffer out) {
+    private static void write(Timeline timeline, ProtoBuffer out, Origin origin) {
         TraceInfo info = timeline.info();
         List<Track> tracks = TrackOrder.checked(timeline.tracks());
         long earliestNs = timeline.earliestNs();
         long firstNs = Math.min(earliestNs, info.monotonicNs());
         long shiftNs = firstNs < 0 ? -firstNs : 0;
         PerfettoIds ids = new PerfettoIds(info, tracks.size());
-        PerfettoTracks descriptors = new PerfettoTracks(out, ids, info, tracks);
+        PerfettoTracks descriptors = new PerfettoTracks(out, ids, info, tracks, origin);
         descriptors.writeClocks(shiftNs);
         descriptors.writeProcess();
         descriptors.writeTracks();
         if (info.droppedSpans() > 0) {
             descriptors.writeDropped(earliestNs + shiftNs);
         }
-        PerfettoEvents events = new PerfettoEvents(out, ids, descriptors, tracks, timeline.names(), shiftNs);
+        PerfettoEvents events =
+                new PerfettoEvents(out, ids, descriptors, tracks, timeline.names(), shiftNs, origin);
         for (int track = 0; track < tracks.size(); track++) {
             events.begin(track);
             timeline.replay(track, events);

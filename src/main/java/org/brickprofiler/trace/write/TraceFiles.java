@@ -16,17 +16,30 @@ public final class TraceFiles {
     private TraceFiles() {}
 
     /**
+     * Writes a timeline that this library recorded.
+     *
+     * @param timeline what to write; it stays usable, also after a failure
+     * @param path where to, as below
+     * @throws IOException as below
+     * @throws IllegalArgumentException as below
+     */
+    public static void write(Timeline timeline, Path path) throws IOException {
+        write(timeline, path, Origin.OWN);
+    }
+
+    /**
      * Writes a timeline. The file is there whole or not at all: see {@link AtomicFile}.
      *
      * @param timeline what to write; it stays usable, also after a failure
      * @param path where to: {@code .pftrace} or {@code .perfetto-trace} for {@link PerfettoWriter}, {@code .json} or
      *     {@code .json.gz} for {@link ChromeWriter}, in any case of letters
+     * @param origin who recorded it
      * @throws IOException when it cannot be written; the message names the path and the reason, and an older file
      *     there is untouched
      * @throws IllegalArgumentException for another ending, and for a timeline that breaks its own rules
      */
-    public static void write(Timeline timeline, Path path) throws IOException {
-        AtomicFile.Content content = content(timeline, path);
+    public static void write(Timeline timeline, Path path, Origin origin) throws IOException {
+        AtomicFile.Content content = content(timeline, path, origin);
         AtomicFile.write(path, content);
     }
 
@@ -40,11 +53,11 @@ public final class TraceFiles {
         formatOf(path);
     }
 
-    private static AtomicFile.Content content(Timeline timeline, Path path) {
+    private static AtomicFile.Content content(Timeline timeline, Path path, Origin origin) {
         return switch (formatOf(path)) {
-            case PERFETTO -> out -> PerfettoWriter.write(timeline, out);
-            case CHROME -> out -> ChromeWriter.write(timeline, out);
-            case ZIPPED_CHROME -> out -> writeZipped(timeline, out);
+            case PERFETTO -> out -> PerfettoWriter.write(timeline, out, origin);
+            case CHROME -> out -> ChromeWriter.write(timeline, out, origin);
+            case ZIPPED_CHROME -> out -> writeZipped(timeline, out, origin);
         };
     }
 
@@ -69,9 +82,9 @@ public final class TraceFiles {
                 "a trace is a file .pftrace, .perfetto-trace, .json or .json.gz, not " + path);
     }
 
-    private static void writeZipped(Timeline timeline, OutputStream out) throws IOException {
+    private static void writeZipped(Timeline timeline, OutputStream out, Origin origin) throws IOException {
         GZIPOutputStream zipped = new GZIPOutputStream(out, GZIP_BUFFER_BYTES);
-        ChromeWriter.write(timeline, zipped);
+        ChromeWriter.write(timeline, zipped, origin);
         zipped.finish();
     }
 }

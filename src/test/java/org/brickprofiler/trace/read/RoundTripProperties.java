@@ -1,8 +1,11 @@
 package org.brickprofiler.trace.read;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.LongConsumer;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
@@ -13,6 +16,9 @@ import org.brickprofiler.Attribution;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.SyncMode;
+import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.trace.TraceRecorder;
@@ -59,10 +65,13 @@ final class RoundTripProperties {
         private final FakeClock clock;
         private final BrickProfiler profiler;
         private final TraceRecorder recorder;
+        private final LongConsumer device;
         private final Deque<Long> timers = new ArrayDeque<>();
 
-        Run(FakeClock clock, BrickProfiler profiler, TraceRecorder recorder) {
+        /** A run beside a device, which takes work of so many ns. */
+        Run(FakeClock clock, LongConsumer device, BrickProfiler profiler, TraceRecorder recorder) {
             this.clock = clock;
+            this.device = device;
             this.profiler = profiler;
             this.recorder = recorder;
         }
@@ -86,6 +95,7 @@ final class RoundTripProperties {
 
         private void one(Op op) {
             clock.advance(op.pauseNs());
+            device.accept(1 + op.number() % 9_000);
             switch (op.what()) {
                 case START -> timers.push(
                         op.number() % 2 == 0 ? profiler.startBrick(id(op)) : profiler.startBrick(key(op)));
@@ -140,7 +150,7 @@ final class RoundTripProperties {
                 .build();
         profiler.enable();
         for (List<Op> program : programs) {
-            new Crew().run(() -> new Run(clock, profiler, recorder).all(program)).join();
+            new Crew().run(() -> new Run(clock, ns -> {}, profiler, recorder).all(program)).join();
             clock.advance(1);
         }
         RoundTrip.assertSame(recorder.timeline(), profiler.snapshot());
@@ -151,5 +161,38 @@ final class RoundTripProperties {
             @ForAll("programs") List<List<Op>> programs, @ForAll Attribution attribution, @ForAll boolean negative)
             throws Exception {
         check(programs, attribution, negative ? -1_000_000L : 1_000_000_000_000L);
+    }
+
+    /** Which of two samples was the last is not kept where some are a device's, which are told when it is waited for. */
+    private static List<RoundTrip.Brick> withoutLast(ProfileSnapshot snapshot) {
+        return RoundTrip.bricks(snapshot).stream()
+                .map(brick -> new RoundTrip.Brick(
+                        brick.name(), brick.category(), brick.count(), brick.totalNs(), brick.minNs(), brick.maxNs(), 0,
+                        brick.elements()))
+                .toList();
+    }
+
+    @Property(tries = 150)
+    void whatADeviceTimedComesBack(@ForAll("programs") List<List<Op>> programs, @ForAll SyncMode mode)
+            throws Exception {
+        FakeClock clock = new FakeClock(1_000_000);
+        TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
+        SimulatedStream stream = new SimulatedStream("decode", clock);
+        BrickProfiler profiler = BrickProfiler.builder()
+                .clock(clock)
+                .deviceStream(stream)
+                .tracing(recorder)
+                .build();
+        profiler.enable();
+        profiler.setSyncMode(mode);
+        for (List<Op> program : programs) {
+            new Crew().run(() -> new Run(clock, stream::work, profiler, recorder).all(program)).join();
+        }
+        profiler.endPass();
+        for (RoundTrip.Format format : RoundTrip.Format.values()) {
+            assertThat(withoutLast(format.read(recorder.timeline()).snapshot()))
+                    .as("read from %s", format)
+                    .isEqualTo(withoutLast(profiler.snapshot()));
+        }
     }
 }

@@ -2,10 +2,13 @@ package org.brickprofiler.trace.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
+import com.google.protobuf.TextFormat;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -25,6 +28,7 @@ import org.brickprofiler.trace.DeviceTrack;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.write.TraceFiles;
+import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -267,16 +271,39 @@ final class RoundTripTest {
                 .isEqualTo(1);
     }
 
+    private static byte[] withProducer(byte[] trace, String producer) {
+        return new String(trace, StandardCharsets.ISO_8859_1)
+                .replaceFirst("brick-profiler \\d", producer)
+                .getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    /** A trace of the former number, in which nothing goes without saying: RmsNorm is there as no sample, too. */
+    @Test
+    void aFormerPerfettoTraceMeansWhatItMeant() throws IOException {
+        Path former = Path.of("src", "test", "resources", "org", "brickprofiler", "trace", "read", "former.pftrace.txt");
+        PerfettoTrace.Trace trace = TextFormat.parse(Files.readString(former), PerfettoTrace.Trace.class);
+        TraceReading reading = Traces.read(trace.toByteArray(), ReadOptions.defaults());
+
+        assertThat(reading.counting()).isEqualTo(Counting.BRICKS);
+        assertThat(reading.snapshot().bricks())
+                .extracting("name", "count", "totalNs", "totalElements")
+                .containsExactlyInAnyOrder(
+                        tuple("RmsNorm", 2L, 10_000L, 1L), tuple("Qkv \"proj\"\n\u00e9\ud83d\ude00", 1L, 10_001L, 1L));
+        assertThat(reading.ignored())
+                .containsEntry(IgnoredReason.NO_BRICK, 2L)
+                .containsEntry(IgnoredReason.DEVICE, 3L);
+        assertThat(reading.spansLost()).isEqualTo(42);
+    }
+
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
     void anotherVersionIsRefused(RoundTrip.Format format) throws IOException {
         brick(BrickId.RMS_NORM, 10);
-        String trace = new String(format.written(recorder.timeline()), StandardCharsets.ISO_8859_1);
-        byte[] newer = trace.replace("brick-profiler 1", "brick-profiler 2").getBytes(StandardCharsets.ISO_8859_1);
+        byte[] newer = withProducer(format.written(recorder.timeline()), "brick-profiler 3");
 
         assertThatExceptionOfType(TraceFormatException.class)
                 .isThrownBy(() -> Traces.read(newer, ReadOptions.defaults()))
-                .withMessageContaining("\"brick-profiler 2\"")
+                .withMessageContaining("\"brick-profiler 3\"")
                 .withMessageContaining("\"brick-profiler 1\"");
     }
 
@@ -286,8 +313,7 @@ final class RoundTripTest {
         long outer = profiler.startBrick(BrickId.FUSED_ATTENTION);
         brick(BrickId.ATTENTION_SCORE, 40);
         profiler.stopBrick(outer, 7);
-        String trace = new String(format.written(recorder.timeline()), StandardCharsets.ISO_8859_1);
-        byte[] foreign = trace.replace("brick-profiler 1", "other-profiler 1").getBytes(StandardCharsets.ISO_8859_1);
+        byte[] foreign = withProducer(format.written(recorder.timeline()), "other-profiler 1");
         TraceReading reading = Traces.read(foreign, ReadOptions.defaults());
 
         assertThat(reading.counting()).isEqualTo(Counting.ALL_SLICES);

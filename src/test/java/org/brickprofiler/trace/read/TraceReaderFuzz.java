@@ -4,6 +4,10 @@ import com.code_intelligence.jazzer.junit.DictionaryEntries;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import org.brickprofiler.trace.write.ChromeWriter;
+import org.brickprofiler.trace.write.Origin;
+import org.brickprofiler.trace.write.PerfettoWriter;
 import org.junit.jupiter.api.Timeout;
 
 /**
@@ -14,6 +18,8 @@ final class TraceReaderFuzz {
 
     /** Small limits, so that inputs of a few kilobytes reach them. */
     private static final ReadLimits SMALL = new ReadLimits(20, 300, 5, 8, 6);
+
+    private static final int MOST_EVENTS = 200;
 
     private static final TraceRules RULES = TraceRules.parse("ignore <- args.stream=/^9$/\nx <- args.\"a b\"=/1/")
             .then(TraceRules.builtIn());
@@ -28,6 +34,23 @@ final class TraceReaderFuzz {
         int variant = bytes.length % 3;
         read(bytes, ReadOptions.defaults().withKeepWarmup(variant == 1).withSkipSteps(variant == 2 ? 1 : 0));
         read(bytes, ReadOptions.defaults().withRules(RULES).withLimits(SMALL));
+        timeline(bytes);
+    }
+
+    /** What is read can be written, in either format and with its own or another's name. */
+    private static void timeline(byte[] bytes) throws IOException {
+        try {
+            TimelineReading reading = TimelineReader.read(new ByteArrayInputStream(bytes), MOST_EVENTS);
+            PerfettoWriter.write(reading.timeline(), OutputStream.nullOutputStream(), Origin.OWN);
+            ChromeWriter.write(reading.timeline(), OutputStream.nullOutputStream(), Origin.OTHER);
+            if (!TimelineText.differences(reading).matches("[ -~]*")) {
+                throw new AssertionError("not printable: " + TimelineText.differences(reading));
+            }
+        } catch (TraceFormatException refused) {
+            if (refused.offset() < 0) {
+                throw new AssertionError("no offset", refused);
+            }
+        }
     }
 
     private static void read(byte[] bytes, ReadOptions options) throws IOException {

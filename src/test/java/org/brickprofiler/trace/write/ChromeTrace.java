@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.brickprofiler.trace.Timeline;
 
 /** A Chrome trace as a parser that is not ours reads it. */
 final class ChromeTrace {
@@ -40,7 +41,7 @@ final class ChromeTrace {
         root.get("traceEvents").forEach(events::add);
     }
 
-    static ChromeTrace of(FixedTimeline timeline) throws IOException {
+    static ChromeTrace of(Timeline timeline) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ChromeWriter.write(timeline, out);
         return new ChromeTrace(out.toByteArray());

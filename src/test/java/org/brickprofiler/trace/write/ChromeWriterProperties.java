@@ -76,7 +76,7 @@ final class ChromeWriterProperties {
 
     private static Map<String, Long> annotations(JsonNode args) {
         Map<String, Long> annotations = new HashMap<>();
-        for (String key : List.of("elements", "layer", "device_ns")) {
+        for (String key : List.of("elements", "sample", "layer", "device_ns")) {
             if (args.has(key)) {
                 annotations.put(key, args.get(key).longValue());
             }

@@ -14,6 +14,7 @@ record Event(
         long endNs,
         int name,
         long elements,
+        boolean isDeviceSample,
         int layer,
         long deviceNs,
         long flowOut,
@@ -28,26 +29,30 @@ record Event(
     }
 
     static Event span(long startNs, long endNs, int name) {
-        return new Event(Kind.SPAN, 0, startNs, endNs, name, -1, -1, -1, 0, 0);
+        return new Event(Kind.SPAN, 0, startNs, endNs, name, -1, false, -1, -1, 0, 0);
     }
 
     static Event instant(long atNs, int name) {
-        return new Event(Kind.INSTANT, 0, atNs, atNs, name, -1, -1, -1, 0, 0);
+        return new Event(Kind.INSTANT, 0, atNs, atNs, name, -1, false, -1, -1, 0, 0);
     }
 
     static Event value(long atNs, double value) {
-        return new Event(Kind.VALUE, value, atNs, atNs, 0, -1, -1, -1, 0, 0);
+        return new Event(Kind.VALUE, value, atNs, atNs, 0, -1, false, -1, -1, 0, 0);
     }
 
     Event of(long elements, int layer, long deviceNs) {
-        return new Event(kind, value, startNs, endNs, name, elements, layer, deviceNs, flowOut, flowIn);
+        return new Event(kind, value, startNs, endNs, name, elements, isDeviceSample, layer, deviceNs, flowOut, flowIn);
+    }
+
+    Event timedByDevice() {
+        return new Event(kind, value, startNs, endNs, name, elements, true, layer, deviceNs, flowOut, flowIn);
     }
 
     Event flow(long out, long in) {
-        return new Event(kind, value, startNs, endNs, name, elements, layer, deviceNs, out, in);
+        return new Event(kind, value, startNs, endNs, name, elements, isDeviceSample, layer, deviceNs, out, in);
     }
 
     Event movedTo(long newStartNs, long newEndNs) {
-        return new Event(kind, value, newStartNs, newEndNs, name, elements, layer, deviceNs, flowOut, flowIn);
+        return new Event(kind, value, newStartNs, newEndNs, name, elements, isDeviceSample, layer, deviceNs, flowOut, flowIn);
     }
 }

@@ -40,6 +40,7 @@ final class ExpectedEvents {
         annotations.put("elements", event.elements());
         annotations.put("layer", (long) event.layer());
         annotations.put("device_ns", event.deviceNs());
+        annotations.put("sample", event.isDeviceSample() ? 1L : -1L);
         annotations.values().removeIf(value -> value < 0);
         return annotations;
     }

@@ -10,7 +10,6 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.brickprofiler.trace.TraceInfo;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,7 +35,7 @@ final class KinetoConventionsTest {
                 .containsExactly(
                         "schemaVersion", "producer", "deviceProperties", "distributedInfo", "displayTimeUnit",
                         "baseTimeNanoseconds", "droppedSpans", "clockErrorNs", "traceEvents", "traceName");
-        assertThat(trace.root.get("producer").textValue()).isEqualTo(TraceInfo.PRODUCER);
+        assertThat(trace.root.get("producer").textValue()).isEqualTo(ChromeWriter.PRODUCER);
         assertThat(trace.root.get("schemaVersion").isInt()).isTrue();
         assertThat(trace.root.get("displayTimeUnit").textValue()).isEqualTo("ms");
         assertThat(trace.root.get("baseTimeNanoseconds").longValue()).isEqualTo(1_700_000_000_000_010_000L);

@@ -21,10 +21,16 @@ public final class ManySpans implements Timeline, Span {
     private static final int LAYERS = 32;
     private static final long FIRST_NS = 86_400_000_000_000L;
 
+    /** More than one token each, so that they have to be told. */
+    private static final int ELEMENTS = 3;
+
     private static final List<SpanName> NAMES = List.of(BrickId.values()).subList(0, BRICKS).stream()
             .map(brick -> new SpanName(
                     brick.displayName(), brick.category().displayName()))
             .toList();
+
+    private static final List<SpanName> PLAIN_NAMES =
+            NAMES.stream().map(name -> new SpanName(name.name(), "plain")).toList();
 
     private final long spans;
     private final boolean detailed;
@@ -33,12 +39,12 @@ public final class ManySpans implements Timeline, Span {
     private long startNs;
     private long endNs;
 
-    /** Spans of which only name and time are known. */
+    /** Spans that are no bricks: only name and time are known. */
     public ManySpans(long spans) {
         this(spans, false);
     }
 
-    /** Spans of which, if they are detailed, elements and layer are known too. */
+    /** Spans that, if they are detailed, are bricks whose elements and layer are known too. */
     public ManySpans(long spans, boolean detailed) {
         this.spans = spans;
         this.detailed = detailed;
@@ -60,7 +66,7 @@ public final class ManySpans implements Timeline, Span {
 
     @Override
     public List<SpanName> names() {
-        return NAMES;
+        return detailed ? NAMES : PLAIN_NAMES;
     }
 
     @Override
@@ -101,7 +107,12 @@ public final class ManySpans implements Timeline, Span {
 
     @Override
     public long elements() {
-        return detailed ? 1 : -1;
+        return detailed ? ELEMENTS : -1;
+    }
+
+    @Override
+    public boolean isDeviceSample() {
+        return false;
     }
 
     @Override

@@ -10,7 +10,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What Perfetto's trace processor makes of a file: packets are decoded by the classes that protobuf generates; the
@@ -21,7 +23,16 @@ final class PerfettoDecoder {
 
     private static final int MONOTONIC = 3;
 
-    /** A slice, instant or value as it was decoded. */
+    /** The categories whose slices have one element where they say nothing. */
+    private static final Set<String> BRICKS = Set.of(
+            "Norm", "Attention", "FFN", "Other", "Sparse", "FFT", "Solver", "Quantization", "Communication", "Transfer");
+
+    /**
+     * A slice, instant or value as it was decoded.
+     *
+     * @param annotations what is known of it, with what goes without saying
+     * @param said the annotations of its packet
+     */
     record Decoded(
             PerfettoTrace.TrackEvent.Type type,
             long track,
@@ -30,6 +41,7 @@ final class PerfettoDecoder {
             long startNs,
             long endNs,
             Map<String, Long> annotations,
+            Map<String, Long> said,
             List<Long> flows,
             List<Long> terminatingFlows,
             double value) {}
@@ -52,6 +64,8 @@ final class PerfettoDecoder {
     final List<Decoded> events = new ArrayList<>();
     long monotonicNs = -1;
     long realtimeNs = -1;
+
+    private boolean isOwn;
 
     private PerfettoDecoder() {}
 
@@ -130,6 +144,7 @@ final class PerfettoDecoder {
             assertThat(tracks).as("parents first").containsKey(track.getParentUuid());
         }
         tracks.put(track.getUuid(), track);
+        isOwn |= track.getProcess().getProcessLabelsList().contains("brick-profiler 2");
     }
 
     private void event(PerfettoTrace.TracePacket packet, Sequence sequence) {
@@ -143,7 +158,11 @@ final class PerfettoDecoder {
         assertThat(tracks).as("declared before use").containsKey(track);
         Deque<Decoded> stack = open.computeIfAbsent(track, id -> new ArrayDeque<>());
         switch (event.getType()) {
-            case TYPE_SLICE_BEGIN -> stack.push(decoded(event, sequence, track, atNs, atNs));
+            case TYPE_SLICE_BEGIN -> {
+                Decoded slice = decoded(event, sequence, track, atNs, atNs);
+                complete(slice, stack.peek());
+                stack.push(slice);
+            }
             case TYPE_SLICE_END -> {
                 assertThat(stack).as("each end has its begin").isNotEmpty();
                 events.add(ended(stack.pop(), atNs));
@@ -153,6 +172,20 @@ final class PerfettoDecoder {
         }
         assertThat(found(tracks, track).hasCounter())
                 .isEqualTo(event.getType() == PerfettoTrace.TrackEvent.Type.TYPE_COUNTER);
+    }
+
+    /** Adds what goes without saying. */
+    private void complete(Decoded slice, @Nullable Decoded around) {
+        Map<String, Long> all = slice.annotations();
+        if (isOwn) {
+            if (BRICKS.contains(slice.category()) && !all.remove("sample", 0L)) {
+                all.putIfAbsent("elements", 1L);
+            }
+            if (around != null && around.annotations().containsKey("layer")) {
+                all.putIfAbsent("layer", found(around.annotations(), "layer"));
+            }
+            all.remove("layer", -1L);
+        }
     }
 
     private static <K, V> V found(Map<K, V> map, K key) {
@@ -198,6 +231,7 @@ final class PerfettoDecoder {
                 startNs,
                 endNs,
                 annotations,
+                Map.copyOf(annotations),
                 event.getFlowIdsList(),
                 event.getTerminatingFlowIdsList(),
                 event.hasCounterValue() ? event.getCounterValue() : event.getDoubleCounterValue());
@@ -206,7 +240,7 @@ final class PerfettoDecoder {
     private static Decoded ended(Decoded begun, long endNs) {
         return new Decoded(
                 begun.type(), begun.track(), begun.name(), begun.category(), begun.startNs(), endNs,
-                begun.annotations(), begun.flows(), begun.terminatingFlows(), begun.value());
+                begun.annotations(), begun.said(), begun.flows(), begun.terminatingFlows(), begun.value());
     }
 
     List<Decoded> of(PerfettoTrace.TrackEvent.Type type) {

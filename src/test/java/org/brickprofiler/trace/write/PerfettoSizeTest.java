@@ -13,20 +13,34 @@ final class PerfettoSizeTest {
 
     private static final int MILLION = 1_000_000;
 
-    private static double bytesPerSpan(boolean detailed) throws IOException {
+    private static double bytesPerSpan(Timeline timeline) throws IOException {
         CountingStream out = new CountingStream();
-        PerfettoWriter.write(new ManySpans(MILLION, detailed), out);
+        PerfettoWriter.write(timeline, out);
         return (double) out.bytes() / MILLION;
     }
 
     @Test
     void aSpanTakesAtMost32Bytes() throws IOException {
-        assertThat(bytesPerSpan(false)).isBetween(25.0, 32.0);
+        assertThat(bytesPerSpan(new ManySpans(MILLION, false))).isBetween(25.0, 32.0);
     }
 
     @Test
-    void eachNumberBesideItTakesSixMore() throws IOException {
-        assertThat(bytesPerSpan(true) - bytesPerSpan(false)).isBetween(11.9, 12.1);
+    void aSpanOfADecodeRunTakesAtMost32BytesWithElementsAndLayer() throws IOException {
+        assertThat(bytesPerSpan(new DecodeRun(MILLION, 1))).isBetween(25.0, 32.0);
+    }
+
+    @Test
+    void otherElementsTakeSixMore() throws IOException {
+        double ordinary = bytesPerSpan(new DecodeRun(MILLION, 1));
+
+        assertThat(bytesPerSpan(new DecodeRun(MILLION, 64)) - ordinary).isBetween(5.0, 6.0);
+    }
+
+    @Test
+    void elementsAndALayerThatNothingElseTellsTakeTwelveMore() throws IOException {
+        double bare = bytesPerSpan(new ManySpans(MILLION, false));
+
+        assertThat(bytesPerSpan(new ManySpans(MILLION, true)) - bare).isBetween(11.9, 12.1);
     }
 
     @Test

@@ -12,6 +12,7 @@ import com.google.protobuf.TextFormat;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.brickprofiler.report.Golden;
@@ -82,7 +83,7 @@ final class PerfettoWriterTest {
         assertThat(tracks.get(0).getProcess().getPid()).isEqualTo(4711);
         assertThat(tracks.get(0).getProcess().getProcessName()).isEqualTo("decode");
         assertThat(tracks.get(0).getProcess().getProcessLabelsList())
-                .containsExactly(TraceInfo.PRODUCER, "rank 3 of 8", "42 spans dropped", "device times within 250 ns");
+                .containsExactly(PerfettoWriter.PRODUCER, "rank 3 of 8", "42 spans dropped", "device times within 250 ns");
         assertThat(tracks.get(2).getThread().getPid()).isEqualTo(4711);
         assertThat(tracks.get(2).getThread().getTid()).isEqualTo(4712);
         assertThat(tracks.get(3).getParentUuid()).isEqualTo(tracks.get(0).getUuid());
@@ -164,6 +165,82 @@ final class PerfettoWriterTest {
         assertThat(trace.tracks.values())
                 .extracting(PerfettoTrace.TrackDescriptor::hasThread)
                 .containsExactly(false, true, false, false);
+    }
+
+    // ---- what goes without saying ----
+
+    private static FixedTimeline ofBricks(Event... events) {
+        return new FixedTimeline(
+                FixedTimeline.someInfo(),
+                List.of(new SpanName("step", SpanName.STEP), new SpanName("Layer 3", "layer"),
+                        new SpanName("RmsNorm", "Norm"), new SpanName("request", "Application")),
+                List.of(new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7)),
+                List.of(List.of(events)));
+    }
+
+    @Test
+    void oneElementOfABrickGoesWithoutSaying() throws IOException {
+        PerfettoDecoder trace = decoded(ofBricks(
+                Event.span(0, 1, 2).of(1, -1, -1),
+                Event.span(1, 2, 2).of(0, -1, -1),
+                Event.span(2, 3, 2).of(64, -1, -1),
+                Event.span(3, 4, 2).of(-1, -1, -1),
+                Event.span(4, 5, 3).of(1, -1, -1),
+                Event.span(5, 6, 3).of(-1, -1, -1)));
+
+        assertThat(trace.of(TYPE_SLICE_BEGIN)).extracting(Decoded::said).containsExactly(
+                Map.of(), Map.of("elements", 0L), Map.of("elements", 64L), Map.of("sample", 0L),
+                Map.of("elements", 1L), Map.of());
+        assertThat(trace.of(TYPE_SLICE_BEGIN)).extracting(Decoded::annotations).containsExactly(
+                Map.of("elements", 1L), Map.of("elements", 0L), Map.of("elements", 64L), Map.of(),
+                Map.of("elements", 1L), Map.of());
+    }
+
+    @Test
+    void theLayerOfTheSliceAroundGoesWithoutSaying() throws IOException {
+        PerfettoDecoder trace = decoded(ofBricks(
+                Event.span(0, 100, 0),
+                Event.span(0, 10, 2).of(1, -1, -1),
+                Event.span(10, 90, 1).of(-1, 3, -1),
+                Event.span(10, 40, 2).of(1, 3, -1),
+                Event.span(20, 30, 2).of(1, 3, -1),
+                Event.span(40, 50, 2).of(1, 4, -1),
+                Event.span(50, 60, 2).of(1, -1, -1),
+                Event.span(60, 95, 2).of(1, 3, -1),
+                Event.span(100, 110, 2).of(1, 3, -1)));
+
+        assertThat(trace.of(TYPE_SLICE_BEGIN))
+                .extracting(Decoded::startNs, Decoded::endNs, slice -> slice.said().get("layer"))
+                .containsExactlyInAnyOrder(
+                        tuple(0L, 100L, null),
+                        tuple(0L, 10L, null),
+                        tuple(10L, 90L, 3L),
+                        tuple(10L, 40L, null),
+                        tuple(20L, 30L, null),
+                        tuple(40L, 50L, 4L),
+                        tuple(50L, 60L, -1L),
+                        // It outlasts the layer, and so lies on a track beside.
+                        tuple(60L, 95L, 3L),
+                        tuple(100L, 110L, 3L));
+    }
+
+    @Test
+    void anotherProgramsSpansSayEverythingAndNobodyIsNamed() throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        PerfettoWriter.write(
+                ofBricks(
+                        Event.span(0, 10, 1).of(-1, 3, -1),
+                        Event.span(0, 5, 2).of(1, 3, -1),
+                        Event.span(5, 10, 2).of(-1, -1, -1)),
+                out,
+                Origin.OTHER);
+        PerfettoDecoder trace = PerfettoDecoder.decode(out.toByteArray());
+
+        assertThat(trace.of(TYPE_SLICE_BEGIN)).extracting(Decoded::said).containsExactly(
+                Map.of("elements", 1L, "layer", 3L), Map.of(), Map.of("layer", 3L));
+        assertThat(trace.tracks.values())
+                .flatExtracting(track -> track.getProcess().getProcessLabelsList())
+                .isEmpty();
     }
 
     @Test

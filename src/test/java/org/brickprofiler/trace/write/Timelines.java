@@ -105,11 +105,12 @@ final class Timelines extends DomainContextBase {
                                 start, start + length, name)
                         .of(elements, layer.intValue(), deviceNs)
                         .flow(out, in));
+        Arbitrary<Event> samples = spans.filter(span -> span.elements() >= 0).map(Event::timedByDevice);
         Arbitrary<Event> instants = Combinators.combine(
                         Arbitraries.longs().between(0, 20), Arbitraries.integers().between(0, NAMES - 1))
                 .as(Event::instant);
         return Arbitraries.frequencyOf(
-                Tuple.of(8, spans), Tuple.of(1, instants));
+                Tuple.of(8, spans), Tuple.of(2, samples), Tuple.of(1, instants));
     }
 
     private static List<List<Event>> placed(

@@ -1,4 +1,4 @@
-package org.brickprofiler.kernel;
+package org.brickprofiler.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;

@@ -1,4 +1,4 @@
-package org.brickprofiler.kernel;
+package org.brickprofiler.device;
 
 /**
  * Converts a device's ticks to the host's nanoseconds, in whole numbers: the result is the line through two clock
@@ -7,7 +7,7 @@ package org.brickprofiler.kernel;
  *
  * <p>Ticks before the first pair and after the second lie on the same line. The rounding is at most half a
  * nanosecond. How closely the two clocks of a pair were read together, and whether the counter ran evenly between the
- * pairs, only the driver can tell: no bound is given for that.
+ * pairs, only the driver can tell; {@link ClockCorrelation} bounds the former.
  */
 public final class ClockConversion {
 
@@ -68,7 +68,9 @@ public final class ClockConversion {
      * @throws IllegalArgumentException when the ticks are negative, or their time is no {@code long}
      */
     public long toHostNs(long deviceTicks) {
-        Refusals.requireNotNegative("deviceTicks", deviceTicks);
+        if (deviceTicks < 0) {
+            throw new IllegalArgumentException("deviceTicks " + deviceTicks + " is negative");
+        }
         // Neither is negative, so the difference fits.
         long since = deviceTicks - origin.deviceTicks();
         long whole = Math.floorDiv(since, ticks);
@@ -87,8 +89,15 @@ public final class ClockConversion {
         return low;
     }
 
-    /** The host's time between two readings; refuses what is no interval. */
-    long elapsedNs(long startTicks, long endTicks) {
+    /**
+     * The host's time between two readings of the device's counter.
+     *
+     * @param startTicks the earlier reading, ticks, 0 or more
+     * @param endTicks the later reading, ticks, {@code startTicks} or more
+     * @return the difference of their host times, ns, 0 or more
+     * @throws IllegalArgumentException when that is no interval, or one of the times or their difference no {@code long}
+     */
+    public long elapsedNs(long startTicks, long endTicks) {
         if (startTicks < 0 || endTicks < startTicks) {
             throw new IllegalArgumentException("from tick " + startTicks + " to tick " + endTicks + " is no interval");
         }

@@ -1,4 +1,4 @@
-package org.brickprofiler.kernel;
+package org.brickprofiler.device;
 
 /**
  * One moment on two clocks: the host's time and the device's counter, read as close together as the driver can. Two
@@ -15,6 +15,8 @@ public record ClockPair(long hostNs, long deviceTicks) {
      * @throws IllegalArgumentException when the ticks are negative
      */
     public ClockPair {
-        Refusals.requireNotNegative("deviceTicks", deviceTicks);
+        if (deviceTicks < 0) {
+            throw new IllegalArgumentException("deviceTicks " + deviceTicks + " is negative");
+        }
     }
 }

@@ -1,0 +1,391 @@
+/*
+ * One stream: a ring of the command buffers that were watched, by number. The lock is held for a few instructions, and
+ * never across a call into Metal, whose completed handlers take it, too.
+ *
+ * A number's place is its remainder by the capacity. The place is taken over when a number higher by the capacity is
+ * watched; if nobody drained what was there, it is lost, and a handler that comes later finds another number and goes.
+ */
+#include <math.h>
+
+#include "brick_internal.h"
+
+/* How far the device's times may lie outside of the host's that enclose them: they are converted from its own clock. */
+static const int64_t SLACK_NS = 1000000;
+
+/* The most command buffers that are looked at when a mark is set; with more open ones, one is taken to be open. */
+enum { MOST_OPEN = 16 };
+
+enum { UNUSED, OPEN, COMMITTED, ENDED };
+
+struct brick_slot {
+  int state;
+  id<MTLCommandBuffer> buffer; /* retained while OPEN or COMMITTED */
+  int64_t watchedNs;
+  brick_metal_buffer record;
+};
+
+static int64_t toNs(CFTimeInterval seconds) {
+  return isfinite(seconds) && seconds > 0 && seconds < 9e9 ? (int64_t)llround(seconds * 1e9) : BRICK_METAL_NO_TIME;
+}
+
+static void setPair(int64_t *from, int64_t *to, CFTimeInterval startSeconds, CFTimeInterval endSeconds) {
+  *from = toNs(startSeconds);
+  *to = toNs(endSeconds);
+  if (*from < 0 || *to < *from) {
+    *from = BRICK_METAL_NO_TIME;
+    *to = BRICK_METAL_NO_TIME;
+  }
+}
+
+@implementation BrickStream
+
+- (id)initWithQueue:(id<MTLCommandQueue>)itsQueue device:(id<MTLDevice>)itsDevice capacity:(int32_t)count {
+  self = [super init];
+  if (self != nil) {
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&ended, NULL);
+    queue = [itsQueue retain];
+    device = [itsDevice retain];
+    capacity = count;
+    next = head = firstOpen = 1;
+    slots = calloc((size_t)count, sizeof *slots);
+    if (slots == NULL) {
+      [self release];
+      return nil;
+    }
+  }
+  return self;
+}
+
+- (void)dealloc {
+  [counters release];
+  [queue release];
+  [device release];
+  free(slots);
+  pthread_cond_destroy(&ended);
+  pthread_mutex_destroy(&lock);
+  [super dealloc];
+}
+
+- (id<MTLCommandQueue>)queue {
+  return queue;
+}
+
+- (id<MTLDevice>)device {
+  return device;
+}
+
+- (struct brick_slot *)place:(int64_t)sequence {
+  return &slots[sequence % capacity];
+}
+
+/* The place of a number as long as it is its own, else null. With the lock held. */
+- (struct brick_slot *)slot:(int64_t)sequence {
+  struct brick_slot *slot = sequence < 1 ? NULL : [self place:sequence];
+  return slot != NULL && slot->state != UNUSED && slot->record.sequence == sequence ? slot : NULL;
+}
+
+/* Makes a slot stop holding its command buffer, for the caller to release without the lock. */
+static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
+  id<MTLCommandBuffer> buffer = slot->buffer;
+  slot->buffer = nil;
+  return buffer;
+}
+
+// ---- watching ----
+
+- (int64_t)watch:(id<MTLCommandBuffer>)buffer label:(const char *)label {
+  if ([buffer status] >= MTLCommandBufferStatusCommitted) {
+    return brick_fail(BRICK_METAL_TOO_LATE, "watch", @"the command buffer is committed already");
+  }
+  if (label == NULL || *label == 0) {
+    label = [[buffer label] UTF8String];
+  }
+  id<MTLCommandBuffer> lostBuffer = nil;
+  pthread_mutex_lock(&lock);
+  BOOL refused = closed;
+  int64_t sequence = next;
+  if (!refused) {
+    struct brick_slot *slot = [self place:sequence];
+    if (head <= sequence - capacity) {
+      head = sequence - capacity + 1;
+      lost++;
+      lostBuffer = takeBuffer(slot);
+    }
+    slot->state = OPEN;
+    slot->buffer = [buffer retain];
+    slot->watchedNs = brick_host_ns();
+    slot->record = (brick_metal_buffer){.sequence = sequence};
+    brick_copy_text(slot->record.label, BRICK_METAL_LABEL_BYTES, label == NULL || *label == 0 ? "command buffer" : label);
+    next++;
+  }
+  pthread_mutex_unlock(&lock);
+  [lostBuffer release];
+  if (refused) {
+    return brick_fail(BRICK_METAL_CLOSED, "watch", @"the stream is closed");
+  }
+  @try {
+    [buffer addCompletedHandler:^(id<MTLCommandBuffer> done) {
+      [self ended:sequence by:done];
+    }];
+  } @catch (id thrown) {
+    /* Its number is given, and will never be told. */
+    [self end:sequence with:BRICK_METAL_FAILED];
+    return brick_caught("addCompletedHandler", thrown);
+  }
+  return sequence;
+}
+
+- (int32_t)forget:(int64_t)sequence {
+  if ([self settle:sequence]) {
+    [self end:sequence with:BRICK_METAL_FORGOTTEN];
+    return BRICK_METAL_OK;
+  }
+  return brick_fail(BRICK_METAL_TOO_LATE, "forget", @"the command buffer is committed, has ended, or is not watched");
+}
+
+/* Whether a number is watched and its command buffer not committed. */
+- (BOOL)settle:(int64_t)sequence {
+  pthread_mutex_lock(&lock);
+  struct brick_slot *slot = [self slot:sequence];
+  id<MTLCommandBuffer> buffer = slot != NULL && slot->state == OPEN ? [slot->buffer retain] : nil;
+  pthread_mutex_unlock(&lock);
+  BOOL open = NO;
+  @try {
+    open = buffer != nil && [buffer status] < MTLCommandBufferStatusCommitted;
+  } @finally {
+    [buffer release];
+  }
+  if (!open) {
+    [self committed:sequence];
+  }
+  return open;
+}
+
+- (void)committed:(int64_t)sequence {
+  pthread_mutex_lock(&lock);
+  struct brick_slot *slot = [self slot:sequence];
+  if (slot != NULL && slot->state == OPEN) {
+    slot->state = COMMITTED;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+// ---- the end of command buffers ----
+
+/* What the completed handler does: on a thread of Metal's, at any time, also after the stream was closed. */
+- (void)ended:(int64_t)sequence by:(id<MTLCommandBuffer>)done {
+  @autoreleasepool {
+    brick_metal_buffer record = {.status = BRICK_METAL_FAILED};
+    setPair(&record.gpu_start_ns, &record.gpu_end_ns, 0, 0);
+    setPair(&record.kernel_start_ns, &record.kernel_end_ns, 0, 0);
+    @try {
+      if ([done status] == MTLCommandBufferStatusCompleted) {
+        record.status = BRICK_METAL_COMPLETED;
+      }
+      record.error_code = [[done error] code];
+      setPair(&record.gpu_start_ns, &record.gpu_end_ns, [done GPUStartTime], [done GPUEndTime]);
+      setPair(&record.kernel_start_ns, &record.kernel_end_ns, [done kernelStartTime], [done kernelEndTime]);
+    } @catch (id thrown) {
+      brick_caught("completed handler", thrown);
+    }
+    [[self counters] ended:sequence completed:record.status == BRICK_METAL_COMPLETED];
+    [self end:sequence record:&record];
+  }
+}
+
+/* Ends a number without times. */
+- (void)end:(int64_t)sequence with:(int32_t)status {
+  brick_metal_buffer record = {.status = status};
+  setPair(&record.gpu_start_ns, &record.gpu_end_ns, 0, 0);
+  setPair(&record.kernel_start_ns, &record.kernel_end_ns, 0, 0);
+  [[self counters] ended:sequence completed:NO];
+  [self end:sequence record:&record];
+}
+
+- (void)end:(int64_t)sequence record:(brick_metal_buffer *)record {
+  id<MTLCommandBuffer> buffer = nil;
+  pthread_mutex_lock(&lock);
+  struct brick_slot *slot = [self slot:sequence];
+  if (slot != NULL && slot->state != ENDED) {
+    record->sequence = sequence;
+    memcpy(record->label, slot->record.label, BRICK_METAL_LABEL_BYTES);
+    if (record->gpu_start_ns < slot->watchedNs - SLACK_NS || record->gpu_end_ns > brick_host_ns() + SLACK_NS) {
+      /* Of another clock, whatever it is. */
+      setPair(&record->gpu_start_ns, &record->gpu_end_ns, 0, 0);
+    }
+    slot->record = *record;
+    slot->state = ENDED;
+    buffer = takeBuffer(slot);
+  }
+  pthread_cond_broadcast(&ended);
+  pthread_mutex_unlock(&lock);
+  [buffer release];
+}
+
+// ---- marks and waiting ----
+
+- (int32_t)mark:(brick_metal_position *)mark {
+  int64_t open[MOST_OPEN];
+  int count = 0;
+  BOOL more = NO;
+  pthread_mutex_lock(&lock);
+  int64_t highest = next - 1;
+  int64_t setNs = brick_host_ns();
+  if (firstOpen < head) {
+    firstOpen = head;
+  }
+  for (int64_t sequence = firstOpen; sequence <= highest; sequence++) {
+    if ([self place:sequence]->state != OPEN) {
+      firstOpen += firstOpen == sequence;
+    } else if (count == MOST_OPEN) {
+      more = YES;
+      break;
+    } else {
+      open[count++] = sequence;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  BOOL inside = more;
+  for (int at = 0; at < count; at++) {
+    inside |= [self settle:open[at]];
+  }
+  *mark = (brick_metal_position){.sequence = highest, .set_ns = inside ? BRICK_METAL_NO_TIME : setNs};
+  return BRICK_METAL_OK;
+}
+
+- (int32_t)wait:(int32_t)handlerMs {
+  pthread_mutex_lock(&lock);
+  int64_t last = next - 1;
+  int64_t first = head;
+  pthread_mutex_unlock(&lock);
+  /* From the last one back: when it has ended, those before it usually have. */
+  for (int64_t sequence = last; sequence >= first; sequence--) {
+    pthread_mutex_lock(&lock);
+    struct brick_slot *slot = [self slot:sequence];
+    BOOL pending = slot != NULL && slot->state != ENDED;
+    id<MTLCommandBuffer> buffer = pending ? [slot->buffer retain] : nil;
+    pthread_mutex_unlock(&lock);
+    if (buffer != nil) {
+      @try {
+        if ([buffer status] >= MTLCommandBufferStatusCommitted) {
+          [buffer waitUntilCompleted];
+        } else {
+          pending = NO;
+        }
+      } @finally {
+        [buffer release];
+      }
+    }
+    if (pending && ![self awaitHandler:sequence ms:handlerMs]) {
+      return brick_fail(BRICK_METAL_PENDING, "synchronize", @"a command buffer's completed handler has not run");
+    }
+  }
+  return BRICK_METAL_OK;
+}
+
+- (BOOL)awaitHandler:(int64_t)sequence ms:(int32_t)handlerMs {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += handlerMs / 1000;
+  until.tv_nsec += handlerMs % 1000 * 1000000L;
+  if (until.tv_nsec >= 1000000000L) {
+    until.tv_sec++;
+    until.tv_nsec -= 1000000000L;
+  }
+  int result = 0;
+  pthread_mutex_lock(&lock);
+  struct brick_slot *slot = [self slot:sequence];
+  while (slot != NULL && slot->state != ENDED && result == 0) {
+    result = pthread_cond_timedwait(&ended, &lock, &until);
+    slot = [self slot:sequence];
+  }
+  BOOL done = slot == NULL || slot->state == ENDED;
+  pthread_mutex_unlock(&lock);
+  return done;
+}
+
+// ---- draining ----
+
+- (int32_t)drain:(brick_metal_buffer *)buffers count:(int32_t)count {
+  int32_t copied = 0;
+  pthread_mutex_lock(&lock);
+  while (copied < count && head < next && [self place:head]->state == ENDED) {
+    struct brick_slot *slot = [self place:head];
+    buffers[copied++] = slot->record;
+    slot->state = UNUSED;
+    head++;
+  }
+  pthread_mutex_unlock(&lock);
+  return copied;
+}
+
+- (int64_t)lost:(int32_t)what {
+  if (what == BRICK_METAL_LOST_DISPATCHES) {
+    return [[self counters] lost];
+  }
+  pthread_mutex_lock(&lock);
+  int64_t result = lost;
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+
+- (void)close {
+  pthread_mutex_lock(&lock);
+  closed = YES;
+  int64_t first = head;
+  int64_t end = next;
+  pthread_mutex_unlock(&lock);
+  for (int64_t sequence = first; sequence < end; sequence++) {
+    [self end:sequence with:BRICK_METAL_FORGOTTEN];
+  }
+}
+
+// ---- counters ----
+
+- (int32_t)sampleAt:(int32_t)point capacity:(int32_t)count {
+  int32_t code = BRICK_METAL_OK;
+  BrickCounters *made = [[BrickCounters alloc] initWithDevice:device point:point capacity:count code:&code];
+  if (made == nil) {
+    return code;
+  }
+  pthread_mutex_lock(&lock);
+  BOOL first = counters == nil;
+  if (first) {
+    counters = made;
+  }
+  pthread_mutex_unlock(&lock);
+  if (!first) {
+    [made release];
+    return brick_fail(BRICK_METAL_BAD_ARGUMENT, "counters", @"the stream samples them already");
+  }
+  return BRICK_METAL_OK;
+}
+
+- (BrickCounters *)counters {
+  pthread_mutex_lock(&lock);
+  BrickCounters *result = counters;
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+
+- (int64_t)reserve:(int64_t)sequence operation:(const char *)operation at:(int32_t)point {
+  BrickCounters *sampling = [self counters];
+  if (sampling == nil) {
+    return brick_fail(BRICK_METAL_UNSUPPORTED, "counters", @"the stream does not sample counters");
+  }
+  char label[BRICK_METAL_LABEL_BYTES] = "";
+  pthread_mutex_lock(&lock);
+  struct brick_slot *slot = [self slot:sequence];
+  BOOL pending = slot != NULL && slot->state != ENDED;
+  if (pending) {
+    memcpy(label, slot->record.label, sizeof label);
+  }
+  pthread_mutex_unlock(&lock);
+  if (!pending) {
+    return brick_fail(BRICK_METAL_TOO_LATE, "counters", @"the command buffer is not watched, or has ended");
+  }
+  return [sampling reserve:sequence label:label operation:operation at:point];
+}
+
+@end

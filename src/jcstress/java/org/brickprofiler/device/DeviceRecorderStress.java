@@ -1,0 +1,184 @@
+package org.brickprofiler.device;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import java.util.List;
+import java.util.Optional;
+import org.brickprofiler.record.StatRow;
+import org.brickprofiler.record.TableRegistry;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.JJJJ_Result;
+
+/** A sample on a device is resolved once or counted as unresolved once, whoever resolves meanwhile. */
+public final class DeviceRecorderStress {
+
+    private DeviceRecorderStress() {}
+
+    /** A stream of few marks, each reached as it is set: the n-th one at n times 100 ns. */
+    private static final class SteadyStream implements DeviceStream {
+        private final MarkPool pool;
+        private final long[] reachedNs;
+        private long nowNs;
+
+        SteadyStream(int marks) {
+            pool = new MarkPool(marks, marks, (from, to) -> to);
+            reachedNs = new long[marks];
+        }
+
+        @Override
+        public String name() {
+            return "steady";
+        }
+
+        @Override
+        public String deviceName() {
+            return "steady";
+        }
+
+        @Override
+        public int deviceIndex() {
+            return 0;
+        }
+
+        @Override
+        public synchronized int mark() {
+            int mark = pool.take();
+            if (mark != NO_MARK) {
+                nowNs += 100;
+                reachedNs[mark] = nowNs;
+            }
+            return mark;
+        }
+
+        @Override
+        public boolean isReached(int mark) {
+            return true;
+        }
+
+        @Override
+        public synchronized long elapsedNs(int from, int to) {
+            return reachedNs[to] - reachedNs[from];
+        }
+
+        @Override
+        public boolean synchronize() {
+            return true;
+        }
+
+        @Override
+        public void release(int mark) {
+            pool.give(mark);
+        }
+
+        @Override
+        public int maxMarks() {
+            return reachedNs.length;
+        }
+
+        @Override
+        public boolean isUsable() {
+            return true;
+        }
+
+        @Override
+        public Optional<String> failure() {
+            return Optional.empty();
+        }
+
+        @Override
+        public void beforeClose(Runnable action) {}
+
+        @Override
+        public void close() {}
+    }
+
+    /** What the stress tests share: the second resolution finds what the first one left. */
+    abstract static class OneStream {
+        final SteadyStream stream;
+        final TableRegistry bricks = new TableRegistry(1, false);
+        final DeviceRecorder recorder;
+
+        OneStream(int marks) {
+            stream = new SteadyStream(marks);
+            recorder = new DeviceRecorder(() -> 7, bricks, List.of(stream), 1, StreamTracing.NONE);
+        }
+
+        final void count(JJJJ_Result r) {
+            recorder.endPass(true);
+            recorder.endPass(true);
+            StatRow row = bricks.read().row(0);
+            r.r1 = row.count();
+            r.r2 = row.totalNs();
+            r.r3 = recorder.figures(0, 1).unresolved(0);
+            r.r4 = stream.pool.free();
+        }
+    }
+
+    /** One thread times three bricks with shared marks while another resolves. */
+    @JCStressTest
+    @Outcome(id = "3, 300, 0, 8", expect = ACCEPTABLE, desc = "each once, and every mark is free")
+    @Outcome(expect = FORBIDDEN, desc = "lost, repeated, wrong, or a mark that is not free")
+    @State
+    public static class Laps extends OneStream {
+        public Laps() {
+            super(8);
+        }
+
+        @Actor
+        public void recording() {
+            long timer = recorder.start(0, 0);
+            timer = recorder.lap(timer, 1, 0);
+            timer = recorder.lap(timer, 1, 0);
+            recorder.stop(timer, 1);
+        }
+
+        @Actor
+        public void resolving() {
+            recorder.poll();
+        }
+
+        @Arbiter
+        public void arbiter(JJJJ_Result r) {
+            count(r);
+        }
+    }
+
+    /** A timer of two passes ago is stopped while its mark is taken back: it has its time, or none. */
+    @JCStressTest
+    @Outcome(id = "1, 200, 1, 2", expect = ACCEPTABLE, desc = "stopped before its mark was taken back")
+    @Outcome(id = "1, 100, 1, 2", expect = ACCEPTABLE, desc = "stopped after that")
+    @Outcome(id = "0, 0, 2, 2", expect = ACCEPTABLE, desc = "each found the marks in use by the other")
+    @Outcome(expect = FORBIDDEN, desc = "lost, repeated, wrong, or a mark that is not free")
+    @State
+    public static class Reclaimed extends OneStream {
+        private final long forgotten;
+
+        public Reclaimed() {
+            super(2);
+            forgotten = recorder.start(0, 0);
+            recorder.endPass(false);
+            recorder.endPass(false);
+            recorder.endPass(false);
+        }
+
+        @Actor
+        public void stopping() {
+            recorder.stop(forgotten, 1);
+        }
+
+        @Actor
+        public void recording() {
+            recorder.stop(recorder.start(0, 0), 1);
+        }
+
+        @Arbiter
+        public void arbiter(JJJJ_Result r) {
+            count(r);
+        }
+    }
+}

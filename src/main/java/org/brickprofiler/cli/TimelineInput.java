@@ -1,0 +1,33 @@
+package org.brickprofiler.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.brickprofiler.trace.read.TimelineReader;
+import org.brickprofiler.trace.read.TimelineReading;
+
+/** A timeline that comes out of a file. Stateless; any thread. */
+final class TimelineInput {
+
+    private TimelineInput() {}
+
+    /**
+     * Reads a trace, whatever the file is called.
+     *
+     * @param file a file that can be read more than once
+     * @return what it holds
+     * @throws IOException when it cannot be read, or is no trace; the message names the file
+     */
+    static TimelineReading read(Path file) throws IOException {
+        return switch (InputKind.of(file)) {
+            case REPORT -> throw new IOException(file + " is a report: it holds sums, from which no timeline is made");
+            case CHECKSUMS -> throw new IOException(file + " is a log of checksums, and no trace");
+            case TRACE -> trace(file);
+        };
+    }
+
+    private static TimelineReading trace(Path file) throws IOException {
+        try (InputBar bar = InputBar.of(file)) {
+            return TimelineReader.read(file, bar);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package org.brickprofiler.device.metal;
+
+import static org.brickprofiler.device.DeviceStream.NOT_REACHED;
+import static org.brickprofiler.device.DeviceStream.UNRESOLVED;
+
+/**
+ * When the device had ended each of the latest command buffers of a stream and all before it, by number. Everything is
+ * allocated at once. One thread at a time.
+ */
+final class BufferHistory {
+
+    private static final long BEFORE_ALL = Long.MIN_VALUE;
+
+    private final int mask;
+
+    /** {@code UNRESOLVED} where it is not known. */
+    private final long[] endedNs;
+
+    private long ended;
+    private long latestEndNs = BEFORE_ALL;
+    private boolean latestKnown = true;
+
+    /** A history of so many command buffers, a power of two. */
+    BufferHistory(int capacity) {
+        this.mask = capacity - 1;
+        this.endedNs = new long[capacity];
+    }
+
+    /** Adds a command buffer that has ended. Numbers rise; those that are left out have no times. */
+    void add(FinishedBuffer buffer) {
+        long sequence = buffer.sequence();
+        if (sequence > ended + 1) {
+            latestKnown = false;
+        }
+        for (long missing = Math.max(ended + 1, sequence - mask); missing < sequence; missing++) {
+            put(missing);
+        }
+        if (buffer.outcome() != FinishedBuffer.Outcome.FORGOTTEN) {
+            // The device does one after the other: it does not matter whether an earlier one is not known.
+            latestKnown = buffer.gpuEndNs() != FinishedBuffer.NO_TIME;
+            latestEndNs = Math.max(latestEndNs, buffer.gpuEndNs());
+        }
+        put(sequence);
+        ended = sequence;
+    }
+
+    private void put(long sequence) {
+        endedNs[(int) sequence & mask] = latestKnown ? latestEndNs : UNRESOLVED;
+    }
+
+    /** The highest number that has ended, and all before it have; 0 where none has. */
+    long ended() {
+        return ended;
+    }
+
+    /** Whether the time of a number is kept no longer. */
+    boolean isForgotten(long sequence) {
+        return sequence > 0 && sequence <= ended - endedNs.length;
+    }
+
+    /**
+     * When the device reached a mark: when it had ended a command buffer and all before it, and not before the mark was
+     * set.
+     *
+     * @param sequence the number of the command buffer, 0 for none
+     * @param setNs when the mark was set
+     * @return ns of the host's clock; {@code NOT_REACHED} or {@code UNRESOLVED}, as of a device stream
+     */
+    long reachedNs(long sequence, long setNs) {
+        if (sequence == 0) {
+            return setNs;
+        }
+        if (sequence > ended) {
+            return NOT_REACHED;
+        }
+        long ns = isForgotten(sequence) ? UNRESOLVED : endedNs[(int) sequence & mask];
+        return ns == UNRESOLVED ? UNRESOLVED : Math.max(ns, setNs);
+    }
+}

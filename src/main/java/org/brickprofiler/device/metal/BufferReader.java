@@ -1,0 +1,121 @@
+package org.brickprofiler.device.metal;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.brickprofiler.device.DeviceStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The command buffers of a stream that have ended: taken from the shim whenever somebody asks, kept for marks, and handed
+ * over once. Any thread; waits for nothing but another thread that takes.
+ */
+final class BufferReader {
+
+    private final long stream;
+    private final int capacity;
+    private final Troubles troubles;
+
+    /** Guarded by this, as the three after it. */
+    private final ShimRecords records = new ShimRecords();
+
+    private final BufferHistory history;
+    private final Queue<FinishedBuffer> undrained = new ArrayDeque<>();
+    private long dropped;
+
+    private volatile long ended;
+    private volatile boolean deviceLost;
+    private volatile boolean closed;
+
+    BufferReader(long stream, int capacity, boolean closed, Troubles troubles) {
+        this.closed = closed;
+        this.stream = stream;
+        this.capacity = capacity;
+        this.troubles = troubles;
+        this.history = new BufferHistory(capacity);
+    }
+
+    /** Whether a command buffer and all before it have ended. */
+    boolean hasEnded(long sequence) {
+        if (sequence > ended) {
+            poll();
+        }
+        return sequence <= ended;
+    }
+
+    /** Takes what has ended before the ring of the shim is full. */
+    void makeRoom(long sequence) {
+        if (sequence - ended > capacity / 2) {
+            poll();
+        }
+    }
+
+    /** Takes what has ended. */
+    synchronized void poll() {
+        if (!closed && records.drainBuffers(stream, this::take) < 0) {
+            troubles.tell(Troubles.Kind.CALL, "nothing could be drained: " + MetalShim.failure());
+        }
+        ended = history.ended();
+    }
+
+    private void take(FinishedBuffer buffer) {
+        long missing = buffer.sequence() - history.ended() - 1;
+        if (missing > 0) {
+            troubles.tell(
+                    Troubles.Kind.LOST, missing + " command buffers before number " + buffer.sequence() + " were lost");
+        }
+        if (buffer.outcome() == FinishedBuffer.Outcome.FAILED) {
+            troubles.tell(
+                    buffer.lostDevice() ? Troubles.Kind.DEVICE : Troubles.Kind.NO_TIME,
+                    "command buffer " + buffer.sequence() + " (" + buffer.label() + ") failed with error "
+                            + buffer.errorCode());
+            deviceLost |= buffer.lostDevice();
+        }
+        history.add(buffer);
+        if (undrained.size() == capacity) {
+            undrained.remove();
+            dropped++;
+        }
+        undrained.add(buffer);
+    }
+
+    /** When the device reached a mark; see {@link BufferHistory#reachedNs}. What is not known is told. */
+    synchronized long reachedNs(long sequence, long setNs) {
+        long reachedNs = history.reachedNs(sequence, setNs);
+        if (reachedNs == DeviceStream.UNRESOLVED) {
+            if (history.isForgotten(sequence)) {
+                troubles.tell(
+                        Troubles.Kind.OLD,
+                        "when command buffer " + sequence + " ended is not kept any more: the last " + capacity + " are");
+            } else {
+                troubles.tell(
+                        Troubles.Kind.NO_TIME, "when command buffer " + sequence + " ended was not told, or was lost");
+            }
+        }
+        return reachedNs;
+    }
+
+    /** The next command buffer to hand over. */
+    synchronized @Nullable FinishedBuffer next() {
+        return undrained.poll();
+    }
+
+    /** How many were pushed out of the ring of the shim, or were not handed over in time. */
+    synchronized long lost() {
+        return dropped + (closed ? 0 : MetalShim.lost(stream, MetalShim.LOST_BUFFERS));
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    boolean deviceLost() {
+        return deviceLost;
+    }
+
+    /** Takes what has ended, and what was counted, for the last time. */
+    synchronized void close() {
+        poll();
+        dropped = lost();
+        closed = true;
+    }
+}

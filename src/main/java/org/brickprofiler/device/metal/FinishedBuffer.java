@@ -1,0 +1,56 @@
+package org.brickprofiler.device.metal;
+
+/**
+ * A watched command buffer that has ended. Immutable. Times are of the host's clock that Metal uses; where the device
+ * did not tell them, both of a pair are {@link #NO_TIME}.
+ *
+ * @param sequence its number in its stream, from 1
+ * @param label what it is for; never empty
+ * @param outcome how it ended
+ * @param errorCode Metal's number for the error, 0 without one
+ * @param gpuStartNs when the device began it, ns
+ * @param gpuEndNs when the device ended it, ns, {@code gpuStartNs} or more
+ * @param kernelStartNs when the host began to schedule it, ns
+ * @param kernelEndNs when the host had scheduled it, ns, {@code kernelStartNs} or more
+ */
+public record FinishedBuffer(
+        long sequence,
+        String label,
+        Outcome outcome,
+        long errorCode,
+        long gpuStartNs,
+        long gpuEndNs,
+        long kernelStartNs,
+        long kernelEndNs) {
+
+    /** Instead of a time. */
+    public static final long NO_TIME = -1;
+
+    // Of MTLCommandBufferError: this process may not use the device any more, and there is no device any more.
+    private static final long ACCESS_REVOKED = 4;
+    private static final long DEVICE_REMOVED = 11;
+
+    /** How a command buffer ended. */
+    public enum Outcome {
+        /** Its work is done. */
+        COMPLETED,
+        /** With an error; its work is not done, or not all of it. */
+        FAILED,
+        /** The application gave it up before it was committed. */
+        FORGOTTEN
+    }
+
+    /**
+     * Whether it is known how long its work took.
+     *
+     * @return false where the device did not tell, and where the work is not done
+     */
+    public boolean isTimed() {
+        return outcome == Outcome.COMPLETED && gpuStartNs != NO_TIME;
+    }
+
+    /** Whether it failed because there is no device left to use. */
+    boolean lostDevice() {
+        return outcome == Outcome.FAILED && (errorCode == ACCESS_REVOKED || errorCode == DEVICE_REMOVED);
+    }
+}

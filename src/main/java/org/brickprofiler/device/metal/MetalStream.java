@@ -1,0 +1,344 @@
+package org.brickprofiler.device.metal;
+
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.brickprofiler.device.CloseActions;
+import org.brickprofiler.device.DeviceStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; what waits is
+ * {@link #synchronize()} alone, which must not be called from a completed handler.
+ *
+ * <h2>What a mark is</h2>
+ *
+ * Metal does its work in command buffers, and has no event to put between them that costs nothing. So the application
+ * shows the stream its command buffers, each as soon as it is made ({@link #watch}), and the stream numbers them. A mark
+ * holds the highest number so far and the time when it was set, on the clock that the device's times are of. It is reached
+ * when the device has ended that command buffer and all before it, and not before it was set: at the later of the two
+ * times, as an event of another device's queue would be. On an idle device the time from a mark to the end of what follows
+ * therefore begins with the host's, who encodes and commits it; {@link FinishedBuffer} has the device's alone.
+ *
+ * <p>What cannot be told is {@link #UNRESOLVED}, and each reason is warned of once:
+ *
+ * <ul>
+ *   <li>A mark that is set while a watched command buffer is not committed lies inside of it, and nothing tells when the
+ *       device came by. So bricks that share a command buffer cannot be told apart by marks. Give each its own, or sample
+ *       counters ({@link #sampleCounters}) and see {@link FinishedDispatch}.
+ *   <li>A mark behind a command buffer whose end the device did not tell, or which was pushed out before anybody asked.
+ * </ul>
+ *
+ * A command buffer that is not watched counts for nothing. That one was watched only after work was encoded into it cannot
+ * be noticed: marks that were set meanwhile count as set before all of its work.
+ *
+ * <h2>Command buffers and dispatches</h2>
+ *
+ * Whoever calls {@link #drain(Consumer, Consumer)} gets what has ended since. One line keeps it in kernel timings:
+ *
+ * <pre>{@code
+ * stream.drain(Backend.METAL, timings::recordCommandBuffer, timings::recordDispatch);
+ * }</pre>
+ */
+public final class MetalStream implements DeviceStream {
+
+    /** Instead of the number of a command buffer: it is not watched. */
+    public static final long NOT_WATCHED = 0;
+
+    /** How long Metal may take to call a completed handler once it said that the work is done. */
+    private static final int HANDLER_MS = 1_000;
+
+    private final long stream;
+    private final String name;
+    private final String deviceName;
+    private final int maxMarks;
+    private final Troubles troubles;
+    private final BufferReader finished;
+    private final CounterReader counters;
+    /** Null where the stream was refused. */
+    private final @Nullable QueueMarks marks;
+
+    /** Why there is no stream behind this. */
+    private final @Nullable String refusal;
+
+    private final CloseActions beforeClose = new CloseActions();
+
+    private volatile boolean closed;
+
+    /** A stream behind a number of the shim, or behind none where it was refused. */
+    MetalStream(
+            MetalStreamBuilder builder, long stream, @Nullable String refusal, String queueLabel, String deviceName) {
+        this.stream = stream;
+        this.refusal = refusal;
+        this.closed = refusal != null;
+        this.name = builder.nameOr(queueLabel, stream);
+        this.deviceName = deviceName.isEmpty() ? "Metal device" : deviceName;
+        this.maxMarks = builder.maxMarks();
+        this.troubles = new Troubles(name);
+        this.finished = new BufferReader(stream, builder.buffers(), closed, troubles);
+        this.counters = new CounterReader(stream, closed, troubles);
+        this.marks = closed ? null : new QueueMarks(stream, builder.firstMarks(), maxMarks, finished, troubles);
+        if (refusal != null) {
+            troubles.tell(Troubles.Kind.CALL, refusal);
+        }
+    }
+
+    // ---- opening ----
+
+    /**
+     * A stream with a queue of its own on the default device; {@link #queue()} is where to make command buffers.
+     *
+     * @return its builder
+     */
+    public static MetalStreamBuilder onDevice() {
+        return new MetalStreamBuilder(0);
+    }
+
+    /**
+     * A stream that follows a queue of the application.
+     *
+     * @param commandQueue an {@code id<MTLCommandQueue>}; it is retained until the stream is closed
+     * @return its builder
+     * @throws IllegalArgumentException when the queue is 0
+     */
+    public static MetalStreamBuilder on(long commandQueue) {
+        if (commandQueue == 0) {
+            throw new IllegalArgumentException("commandQueue must not be 0");
+        }
+        return new MetalStreamBuilder(commandQueue);
+    }
+
+    // ---- what the application does ----
+
+    /**
+     * The queue that is followed.
+     *
+     * @return an {@code id<MTLCommandQueue>}, valid as long as the stream is open; 0 once it is closed
+     */
+    public long queue() {
+        return closed ? 0 : MetalShim.queue(stream);
+    }
+
+    /**
+     * Watches a command buffer: best as soon as it is made, at the latest before it is committed. Command buffers are to
+     * be committed in the order in which they are watched.
+     *
+     * @param commandBuffer an {@code id<MTLCommandBuffer>} of this queue; it is retained until it has ended
+     * @param label what it is for; null: its own label
+     * @return its number, from 1; {@link #NOT_WATCHED} where Metal refused, and marks know nothing of it
+     */
+    public long watch(long commandBuffer, @Nullable String label) {
+        if (closed) {
+            return NOT_WATCHED;
+        }
+        long sequence = MetalShim.watch(stream, commandBuffer, label);
+        if (sequence < 0) {
+            troubles.tell(Troubles.Kind.UNWATCHED, "a command buffer is not watched: " + MetalShim.failure());
+            return NOT_WATCHED;
+        }
+        finished.makeRoom(sequence);
+        return sequence;
+    }
+
+    /**
+     * Gives up a watched command buffer that will never be committed. Until then marks lie inside of it.
+     *
+     * @param sequence its number
+     * @return false where it was committed, has ended, or is not watched
+     */
+    public boolean forget(long sequence) {
+        return !closed && MetalShim.forget(stream, sequence) == MetalShim.OK;
+    }
+
+    /**
+     * Begins to sample counters. Where the device cannot, the times of command buffers remain, and that is warned of once.
+     *
+     * @param where at which boundaries
+     * @param dispatches how many passes or dispatches can wait to be drained, 1 to 2,048
+     * @return false where they are not sampled
+     */
+    public boolean sampleCounters(CounterSampling where, int dispatches) {
+        return counters.begin(where, dispatches);
+    }
+
+    /**
+     * Lets a pass be sampled where it begins and ends; {@link CounterSampling#STAGE_BOUNDARY}.
+     *
+     * @param sequence the number of the watched command buffer
+     * @param passDescriptor the {@code MTLComputePassDescriptor} that the encoder will be made with
+     * @param operation what the pass is; not empty
+     * @return false where it is not sampled
+     */
+    public boolean samplePass(long sequence, long passDescriptor, String operation) {
+        return counters.samplePass(sequence, passDescriptor, operation);
+    }
+
+    /**
+     * Samples before a dispatch; {@link CounterSampling#DISPATCH_BOUNDARY}.
+     *
+     * @param sequence the number of the watched command buffer
+     * @param encoder an {@code id<MTLComputeCommandEncoder>} of that command buffer
+     * @param operation what the dispatch is; not empty
+     * @return a ticket for {@link #endDispatch}; negative where it is not sampled
+     */
+    public long beginDispatch(long sequence, long encoder, String operation) {
+        return counters.beginDispatch(sequence, encoder, operation);
+    }
+
+    /**
+     * Samples after a dispatch.
+     *
+     * @param ticket what {@link #beginDispatch} returned; a negative one does nothing
+     * @param encoder the same encoder
+     */
+    public void endDispatch(long ticket, long encoder) {
+        counters.endDispatch(ticket, encoder);
+    }
+
+    // ---- marks ----
+
+    @Override
+    public int mark() {
+        return marks != null && isUsable() ? marks.mark() : NO_MARK;
+    }
+
+    @Override
+    public boolean isReached(int mark) {
+        return closed || marks == null || marks.isReached(mark);
+    }
+
+    @Override
+    public long elapsedNs(int from, int to) {
+        return closed || marks == null ? UNRESOLVED : marks.elapsedNs(from, to);
+    }
+
+    @Override
+    public boolean synchronize() {
+        if (!isUsable()) {
+            return false;
+        }
+        if (MetalShim.synchronize(stream, HANDLER_MS) != MetalShim.OK) {
+            troubles.tell(Troubles.Kind.CALL, "could not wait: " + MetalShim.failure());
+            return false;
+        }
+        finished.poll();
+        return isUsable();
+    }
+
+    @Override
+    public void release(int mark) {
+        if (marks != null) {
+            marks.release(mark);
+        }
+    }
+
+    @Override
+    public int maxMarks() {
+        return maxMarks;
+    }
+
+    // ---- what has ended ----
+
+    /**
+     * Hands over the command buffers that have ended since, in order, and then their sampled dispatches. Each goes to one
+     * of the callers, on its thread. After {@link #close()}, only command buffers that had ended by then.
+     *
+     * @param buffers gets the command buffers, also those without times
+     * @param dispatches gets the dispatches
+     */
+    public void drain(Consumer<? super FinishedBuffer> buffers, Consumer<? super FinishedDispatch> dispatches) {
+        finished.poll();
+        FinishedBuffer next = finished.next();
+        while (next != null) {
+            buffers.accept(next);
+            next = finished.next();
+        }
+        counters.drain(dispatches);
+    }
+
+    /**
+     * The same for code that takes labels and times, such as {@code KernelTimings}. Command buffers without times are left
+     * out.
+     *
+     * @param <B> what tells backends apart
+     * @param backend passed on
+     * @param timings gets the command buffers
+     * @param dispatches gets the dispatches
+     */
+    public <B> void drain(B backend, MetalTimings.Buffers<B> timings, MetalTimings.Dispatches<B> dispatches) {
+        drain(
+                buffer -> {
+                    if (buffer.isTimed()) {
+                        timings.record(buffer.label(), backend, buffer.gpuStartNs(), buffer.gpuEndNs());
+                    }
+                },
+                dispatch -> dispatches.record(
+                        dispatch.label(),
+                        backend,
+                        dispatch.operation(),
+                        dispatch.index(),
+                        dispatch.startNs(),
+                        dispatch.endNs()));
+    }
+
+    /**
+     * How many command buffers were pushed out before anybody asked for them.
+     *
+     * @return 0 or more
+     */
+    public long lostBuffers() {
+        return finished.lost();
+    }
+
+    /**
+     * How many dispatches were not timed, because there was no room for them or the device told no time.
+     *
+     * @return 0 or more
+     */
+    public long lostDispatches() {
+        return counters.lost();
+    }
+
+    // ---- the stream itself ----
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String deviceName() {
+        return deviceName;
+    }
+
+    /** Metal numbers no devices: that of the queue counts as the first. */
+    @Override
+    public int deviceIndex() {
+        return 0;
+    }
+
+    @Override
+    public boolean isUsable() {
+        return !closed && !finished.deviceLost();
+    }
+
+    @Override
+    public Optional<String> failure() {
+        return closed && refusal == null ? Optional.of("the stream is closed") : troubles.latest();
+    }
+
+    @Override
+    public void beforeClose(Runnable action) {
+        beforeClose.add(action);
+    }
+
+    @Override
+    public void close() {
+        beforeClose.run();
+        if (!closed) {
+            finished.close();
+            counters.close();
+            closed = true;
+            MetalShim.close(stream);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package org.brickprofiler.device.metal;
+
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.DeviceTimer;
+
+/**
+ * Times the command buffers that are watched and committed between two calls, by marks of a {@link MetalStream}. Reading
+ * it waits for the device. One thread at a time; the stream stays its owner's.
+ */
+public final class MetalTimer implements DeviceTimer {
+
+    private static final double NS_PER_MS = 1e6;
+
+    private final MetalStream stream;
+
+    private int start = DeviceStream.NO_MARK;
+    private int end = DeviceStream.NO_MARK;
+
+    /**
+     * A timer.
+     *
+     * @param stream where the work is done; not closed with the timer
+     */
+    public MetalTimer(MetalStream stream) {
+        this.stream = stream;
+    }
+
+    @Override
+    public void recordStart() {
+        close();
+        start = stream.mark();
+    }
+
+    @Override
+    public void recordEnd() {
+        release(end);
+        end = start == DeviceStream.NO_MARK ? DeviceStream.NO_MARK : stream.mark();
+    }
+
+    /**
+     * How long the device took. Waits for it.
+     *
+     * @return ms; 0 until both ends were recorded, and where the stream could not tell, as its {@code failure()} says
+     */
+    @Override
+    public double elapsedMs() {
+        return elapsedNs() / NS_PER_MS;
+    }
+
+    /**
+     * How long the device took. Waits for it.
+     *
+     * @return ns; 0 until both ends were recorded, and where the stream could not tell, as its {@code failure()} says
+     */
+    @Override
+    public long elapsedNs() {
+        if (end == DeviceStream.NO_MARK) {
+            return 0;
+        }
+        if (!stream.isReached(end)) {
+            stream.synchronize();
+        }
+        return Math.max(0, stream.elapsedNs(start, end));
+    }
+
+    @Override
+    public void close() {
+        release(start);
+        release(end);
+        start = DeviceStream.NO_MARK;
+        end = DeviceStream.NO_MARK;
+    }
+
+    private void release(int mark) {
+        if (mark != DeviceStream.NO_MARK) {
+            stream.release(mark);
+        }
+    }
+}

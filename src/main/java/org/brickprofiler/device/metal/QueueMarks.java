@@ -1,0 +1,94 @@
+package org.brickprofiler.device.metal;
+
+import static org.brickprofiler.device.DeviceStream.NOT_REACHED;
+import static org.brickprofiler.device.DeviceStream.NO_MARK;
+import static org.brickprofiler.device.DeviceStream.UNRESOLVED;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.brickprofiler.device.MarkPool;
+
+/** The marks of an open stream: where each lies, and when the device reached it. Any thread; allocates nothing. */
+final class QueueMarks {
+
+    // brick_metal_position
+    private static final int POSITION_BYTES = 16;
+    private static final int SET_NS = 8;
+
+    private final long stream;
+    private final BufferReader finished;
+    private final Troubles troubles;
+    private final MarkPool pool;
+
+    /** Where the shim writes the position of each mark. */
+    private final ByteBuffer positions;
+
+    private final long address;
+
+    QueueMarks(long stream, int first, int bound, BufferReader finished, Troubles troubles) {
+        this.stream = stream;
+        this.finished = finished;
+        this.troubles = troubles;
+        this.pool = new MarkPool(first, bound, (from, to) -> to);
+        this.positions = ByteBuffer.allocateDirect(bound * POSITION_BYTES).order(ByteOrder.nativeOrder());
+        this.address = MetalLibrary.address(positions);
+    }
+
+    /** Sets a mark at the end of the queue. */
+    int mark() {
+        int mark = pool.take();
+        if (mark == NO_MARK) {
+            return NO_MARK;
+        }
+        if (MetalShim.mark(stream, address + (long) mark * POSITION_BYTES) != MetalShim.OK) {
+            pool.give(mark);
+            if (!finished.isClosed()) {
+                troubles.tell(Troubles.Kind.MARKS, "a mark could not be set: " + MetalShim.failure());
+            }
+            return NO_MARK;
+        }
+        finished.makeRoom(sequence(mark));
+        return mark;
+    }
+
+    private long sequence(int mark) {
+        return positions.getLong(mark * POSITION_BYTES);
+    }
+
+    private boolean isInside(int mark) {
+        return setNs(mark) == FinishedBuffer.NO_TIME;
+    }
+
+    private long setNs(int mark) {
+        return positions.getLong(mark * POSITION_BYTES + SET_NS);
+    }
+
+    boolean isReached(int mark) {
+        return isInside(mark) || finished.hasEnded(sequence(mark));
+    }
+
+    long elapsedNs(int from, int to) {
+        long fromNs = reachedNs(from);
+        long toNs = reachedNs(to);
+        if (fromNs == UNRESOLVED || toNs == UNRESOLVED) {
+            return UNRESOLVED;
+        }
+        return fromNs == NOT_REACHED || toNs == NOT_REACHED ? NOT_REACHED : toNs - fromNs;
+    }
+
+    private long reachedNs(int mark) {
+        long sequence = sequence(mark);
+        if (isInside(mark)) {
+            troubles.tell(
+                    Troubles.Kind.INSIDE,
+                    "a mark was set when a command buffer up to number " + sequence
+                            + " was not committed, and what is inside of a command buffer cannot be told apart");
+            return UNRESOLVED;
+        }
+        return finished.hasEnded(sequence) ? finished.reachedNs(sequence, setNs(mark)) : NOT_REACHED;
+    }
+
+    void release(int mark) {
+        pool.give(mark);
+    }
+}

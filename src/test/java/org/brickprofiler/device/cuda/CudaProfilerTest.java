@@ -1,0 +1,330 @@
+package org.brickprofiler.device.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import jcuda.driver.CUgraph;
+import jcuda.driver.CUstreamCaptureMode;
+import jcuda.driver.JCudaDriver;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.SyncMode;
+import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.record.CapturedLog;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The profiler over the simulated driver, whose virtual clock is the host's too: times must come out to the nanosecond,
+ * and the driver counts who waited for it.
+ */
+class CudaProfilerTest {
+
+    private static final int BRICKS = 15;
+    private static final BrickId[] IDS = BrickId.values();
+    private static final int LAYERS = 1_000;
+    private static final int SOME_ERROR = 999;
+    private static final int ILLEGAL_ADDRESS = 700;
+
+    private CudaEngine engine;
+
+    @BeforeEach
+    void start() {
+        SimulatedCuda.start();
+        engine = new CudaEngine(0);
+    }
+
+    private CudaStream lent() {
+        return CudaStream.on(engine.context(), engine.stream()).name("decode").open();
+    }
+
+    private static BrickProfiler profiler(CudaStream... streams) {
+        var options = BrickProfiler.builder().clock(SimulatedCuda::now).launchTimes(1);
+        for (CudaStream stream : streams) {
+            options.deviceStream(stream);
+        }
+        BrickProfiler profiler = options.build();
+        profiler.enable();
+        return profiler;
+    }
+
+    private static long kernelNs(int layer, int brick) {
+        return 700L + 10_000L * brick + layer;
+    }
+
+    private void brick(BrickProfiler profiler, BrickId id, long ns) {
+        long timer = profiler.startBrick(id);
+        engine.spin(ns);
+        SimulatedCuda.advance(10);
+        profiler.stopBrick(timer, 1);
+        SimulatedCuda.advance(10);
+    }
+
+    // ---- exact ----
+
+    @ParameterizedTest
+    @EnumSource(
+            value = SyncMode.class,
+            names = {"IMMEDIATE", "PER_LAYER", "DEFERRED"})
+    void everyBrickLastsAsLongAsItsKernel(SyncMode mode) {
+        try (CudaStream stream = lent()) {
+            BrickProfiler profiler = profiler(stream);
+            profiler.setSyncMode(mode);
+            long before = SimulatedCuda.synchronisations();
+            for (int layer = 0; layer < LAYERS; layer++) {
+                for (int brick = 0; brick < BRICKS; brick++) {
+                    brick(profiler, IDS[brick], kernelNs(layer, brick));
+                }
+                profiler.endLayer();
+            }
+            profiler.endPass();
+            long expected =
+                    switch (mode) {
+                        case IMMEDIATE -> (long) LAYERS * BRICKS;
+                        case PER_LAYER -> LAYERS;
+                        default -> 1;
+                    };
+            assertThat(SimulatedCuda.synchronisations() - before).isEqualTo(expected);
+            for (int brick = 0; brick < BRICKS; brick++) {
+                BrickStats stats = profiler.brickStats(IDS[brick]);
+                assertThat(stats.count()).isEqualTo(LAYERS);
+                assertThat(stats.minNs()).isEqualTo(kernelNs(0, brick));
+                assertThat(stats.maxNs()).isEqualTo(kernelNs(LAYERS - 1, brick));
+                assertThat(stats.totalNs()).isEqualTo(LAYERS * kernelNs(0, brick) + 499_500);
+            }
+            assertThat(profiler.snapshot().unresolved()).isZero();
+        }
+        assertThat(SimulatedCuda.liveEvents()).isZero();
+    }
+
+    @Test
+    void lapsAndSeveralStreamsAreExactToo() {
+        try (CudaStream stream = lent();
+                CudaStream copies = CudaStream.onDevice(0).name("copies").open()) {
+            BrickProfiler profiler = profiler(stream, copies);
+            long before = SimulatedCuda.calls("cuEventRecord");
+            long copy = profiler.stream("copies").startBrick(BrickId.HOST_TO_DEVICE);
+            long timer = profiler.startBrick(BrickId.RMS_NORM);
+            for (int brick = 1; brick <= 100; brick++) {
+                engine.spin(1_000 + brick);
+                engine.spin(40_000 + brick, copies.stream());
+                timer = profiler.lap(timer, 1, BrickId.RMS_NORM);
+                copy = profiler.lap(copy, 1, BrickId.HOST_TO_DEVICE);
+            }
+            engine.spin(50);
+            profiler.stopBrick(timer, 1);
+            profiler.stopBrick(copy, 1);
+            profiler.endPass();
+            assertThat(SimulatedCuda.calls("cuEventRecord") - before).isEqualTo(2 * 102);
+            assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(100_000 + 5_050 + 50);
+            assertThat(profiler.brickStats(BrickId.HOST_TO_DEVICE).totalNs()).isEqualTo(4_000_000 + 5_050);
+        }
+    }
+
+    /** A queue of a second: what the host's clock says of a brick has nothing to do with what it took. */
+    @Test
+    void theHostsClockIsWrongByMoreThanTenTimes() {
+        try (CudaStream stream = lent()) {
+            BrickProfiler profiler = profiler(stream);
+            for (int i = 0; i < 1_000; i++) {
+                long timer = profiler.startBrick(BrickId.DOWN_PROJECTION);
+                engine.spin(1_000_000);
+                SimulatedCuda.advance(3_000);
+                profiler.stopBrick(timer, 1);
+            }
+            profiler.endPass();
+            BrickStats stats = profiler.brickStats(BrickId.DOWN_PROJECTION);
+            assertThat(stats.totalNs()).isEqualTo(1_000_000_000);
+            assertThat(stats.minNs()).isEqualTo(stats.maxNs()).isEqualTo(1_000_000);
+            assertThat(stats.device()).isEqualTo(new DeviceTime(1_000, 1_000, 3_000_000, 3_000, 3_000, 0));
+            assertThat(stats.totalNs()).isGreaterThan(10 * stats.device().launchNs());
+            StreamTotals totals = profiler.snapshot().streams().get(0);
+            assertThat(totals.busyNs()).isEqualTo(1_000_000_000);
+            assertThat(totals.idleNs()).isZero();
+        }
+    }
+
+    @Test
+    void anEndWithoutWaitingNeverWaits() {
+        try (CudaStream stream = lent()) {
+            BrickProfiler profiler = profiler(stream);
+            long before = SimulatedCuda.synchronisations();
+            for (int pass = 0; pass < 50; pass++) {
+                brick(profiler, BrickId.RMS_NORM, 2_000);
+                SimulatedCuda.advance(1_500);
+                profiler.endPassAsync();
+            }
+            assertThat(profiler.hasPending()).isTrue();
+            SimulatedCuda.advance(100_000);
+            profiler.endPassAsync();
+            assertThat(profiler.hasPending()).isFalse();
+            assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(100_000);
+            assertThat(SimulatedCuda.synchronisations()).isEqualTo(before);
+        }
+    }
+
+    @Test
+    void withoutSynchronisationTheDriverIsNotCalled() {
+        try (CudaStream stream = lent()) {
+            BrickProfiler profiler = profiler(stream);
+            profiler.setSyncMode(SyncMode.NONE);
+            long before = SimulatedCuda.allCalls();
+            long timer = profiler.startBrick(BrickId.RMS_NORM);
+            SimulatedCuda.advance(70);
+            profiler.stopBrick(timer, 1);
+            profiler.endLayer();
+            profiler.endPass();
+            assertThat(SimulatedCuda.allCalls()).isEqualTo(before);
+            assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(70);
+        }
+    }
+
+    // ---- what goes wrong ----
+
+    /** What an application does with its profiler; the first pass is read before anything fails. */
+    private void run(BrickProfiler profiler) {
+        for (int pass = 0; pass < 3; pass++) {
+            brick(profiler, BrickId.RMS_NORM, 1_000);
+            brick(profiler, BrickId.LM_HEAD, 2_000);
+            profiler.endPass();
+        }
+        profiler.snapshot();
+    }
+
+    private SortedMap<String, Long> calls() {
+        try (CudaStream stream = lent()) {
+            SortedMap<String, Long> before = SimulatedCuda.counts();
+            run(profiler(stream));
+            SortedMap<String, Long> calls = new TreeMap<>(SimulatedCuda.counts());
+            before.forEach((name, count) -> calls.merge(name, -count, Long::sum));
+            calls.remove("cuLaunchKernel");
+            calls.values().removeIf(count -> count == 0);
+            return calls;
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> whateverFailsNothingIsMadeUp() {
+        start();
+        return calls().entrySet().stream().flatMap(call -> Stream.of(1L, 2L, call.getValue())
+                .distinct()
+                .map(nth -> dynamicTest(call.getKey() + " no. " + nth, () -> failsOnce(call.getKey(), nth))));
+    }
+
+    private void failsOnce(String call, long nth) {
+        start();
+        try (CudaStream stream = lent();
+                CapturedLog log = new CapturedLog()) {
+            BrickProfiler profiler = profiler(stream);
+            run(profiler);
+            SimulatedCuda.failOnce(call, nth, SOME_ERROR);
+            run(profiler);
+            // Where the wait itself failed, the next one finds what it left.
+            profiler.endPass();
+            ProfileSnapshot snapshot = profiler.snapshot();
+            assertThat(log.linesWith("WARN")).as(call + nth).isLessThanOrEqualTo(1);
+            assertThat(SimulatedCuda.launches()).isEqualTo(12);
+            for (BrickStats brick : snapshot.bricks()) {
+                long each = brick.name().equals("RmsNorm") ? 1_000 : 2_000;
+                assertThat(brick.count() + brick.device().unresolved()).as("%s %d %s", call, nth, brick).isEqualTo(6);
+                assertThat(brick.count()).isBetween(4L, 6L);
+                assertThat(brick.minNs()).isEqualTo(each);
+                assertThat(brick.maxNs()).isEqualTo(each);
+            }
+            assertThat(profiler.hasPending()).isFalse();
+        }
+        assertThat(SimulatedCuda.liveEvents()).isLessThanOrEqualTo(call.startsWith("cuEventDestroy") ? 1 : 0);
+        assertThat(SimulatedCuda.staleHandles()).isZero();
+    }
+
+    @Test
+    void aLostContextEndsProfilingWithOneWarning() {
+        try (CudaStream stream = lent();
+                CapturedLog log = new CapturedLog()) {
+            BrickProfiler profiler = profiler(stream);
+            run(profiler);
+            brick(profiler, BrickId.RMS_NORM, 1_000);
+            SimulatedCuda.loseContexts(ILLEGAL_ADDRESS);
+            profiler.endPass();
+            long lost = SimulatedCuda.allCalls();
+            for (int i = 0; i < 100; i++) {
+                long timer = profiler.startBrick(BrickId.RMS_NORM);
+                profiler.stopBrick(timer, 1);
+                profiler.endPass();
+            }
+            assertThat(SimulatedCuda.allCalls()).isEqualTo(lost);
+            assertThat(log.linesWith("WARN")).isOne();
+            assertThat(log.linesWith("CUDA_ERROR_ILLEGAL_ADDRESS (700)")).isOne();
+            BrickStats norm = profiler.brickStats(BrickId.RMS_NORM);
+            assertThat(norm.totalNs()).isEqualTo(3_000);
+            assertThat(norm.device().unresolved()).isEqualTo(101);
+            assertThat(profiler.snapshot().streams().get(0).failure().orElseThrow())
+                    .contains("CUDA_ERROR_ILLEGAL_ADDRESS");
+        }
+    }
+
+    @Test
+    void bricksOfACaptureAreUnresolved() {
+        try (CudaStream stream = lent();
+                CapturedLog log = new CapturedLog()) {
+            BrickProfiler profiler = profiler(stream);
+            brick(profiler, BrickId.RMS_NORM, 1_000);
+            JCudaDriver.cuStreamBeginCapture(
+                    engine.stream(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL);
+            brick(profiler, BrickId.LM_HEAD, 1_000);
+            profiler.endPass();
+            CUgraph graph = new CUgraph();
+            assertThat(JCudaDriver.cuStreamEndCapture(engine.stream(), graph)).isZero();
+            brick(profiler, BrickId.RMS_NORM, 500);
+            profiler.endPass();
+            assertThat(SimulatedCuda.spoiltCaptures()).isZero();
+            assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_500);
+            assertThat(profiler.brickStats(BrickId.LM_HEAD).count()).isZero();
+            assertThat(profiler.brickStats(BrickId.LM_HEAD).device().unresolved()).isOne();
+            assertThat(log.linesWith("CUDA_ERROR_CAPTURED_EVENT")).isOne();
+        }
+    }
+
+    @Test
+    void theLastPassIsReadBeforeTheStreamCloses() {
+        BrickProfiler profiler;
+        try (CudaStream stream = lent()) {
+            profiler = profiler(stream);
+            brick(profiler, BrickId.RMS_NORM, 1_000);
+            profiler.endPass();
+            brick(profiler, BrickId.LM_HEAD, 9_000);
+        }
+        assertThat(SimulatedCuda.liveEvents()).isZero();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_000);
+        profiler.endPass();
+        assertThat(profiler.brickStats(BrickId.LM_HEAD).device().unresolved()).isOne();
+        assertThat(profiler.snapshot().streams().get(0).failure()).contains("the stream is closed");
+    }
+
+    @Test
+    void timesOfAPassAreAskedForWithOneCallEach() {
+        try (CudaStream stream = lent()) {
+            BrickProfiler profiler = profiler(stream);
+            List<Long> before = List.of(
+                    SimulatedCuda.calls("cuEventElapsedTime"), SimulatedCuda.calls("cuStreamIsCapturing"));
+            for (int i = 0; i < 100; i++) {
+                brick(profiler, BrickId.RMS_NORM, 1_000);
+            }
+            profiler.endPass();
+            profiler.snapshot();
+            assertThat(SimulatedCuda.calls("cuEventElapsedTime") - before.get(0)).isEqualTo(199);
+            assertThat(SimulatedCuda.calls("cuStreamIsCapturing") - before.get(1)).isLessThanOrEqualTo(3);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package org.brickprofiler.trace.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.util.OptionalLong;
+import org.brickprofiler.Backend;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.SyncMode;
+import org.brickprofiler.device.SimulatedStream;
+import org.brickprofiler.record.Crew;
+import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.trace.DeviceInfo;
+import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TraceRecorder;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What devices timed comes back as the profile it was recorded with, and no launch counts. */
+final class DeviceRoundTripTest {
+
+    private final FakeClock clock = new FakeClock(5_000);
+    private final TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
+    private final SimulatedStream decode = new SimulatedStream("decode", clock);
+    private final SimulatedStream copies = new SimulatedStream("copies", clock);
+    private final BrickProfiler profiler = BrickProfiler.builder()
+            .clock(clock)
+            .deviceStream(decode)
+            .deviceStream(copies)
+            .tracing(recorder)
+            .build();
+
+    DeviceRoundTripTest() {
+        profiler.enable();
+    }
+
+    private void brick(BrickId id, long deviceNs, long elements) {
+        long timer = profiler.startBrick(id);
+        decode.work(deviceNs);
+        clock.advance(5);
+        profiler.stopBrick(timer, elements);
+    }
+
+    private void copy(long deviceNs) {
+        long timer = profiler.stream("copies").startBrick("copy");
+        copies.work(deviceNs);
+        clock.advance(3);
+        profiler.stopBrick(timer, 1);
+    }
+
+    private void pass() {
+        copy(400);
+        brick(BrickId.RMS_NORM, 70, 1);
+        brick(BrickId.LM_HEAD, 9_000, 0);
+        brick(BrickId.RMS_NORM, 30, 64);
+        profiler.endLayer();
+        profiler.endPass();
+    }
+
+    private void sameAsTheProfiler() throws IOException {
+        assertThat(profiler.snapshot().samples()).isPositive();
+        RoundTrip.assertSame(recorder.timeline(), profiler.snapshot());
+    }
+
+    @ParameterizedTest
+    @EnumSource(SyncMode.class)
+    void theProfileComesBackInEveryMode(SyncMode mode) throws Exception {
+        profiler.setSyncMode(mode);
+        pass();
+        new Crew().run(this::pass).join();
+        sameAsTheProfiler();
+    }
+
+    @Test
+    void whatIsDoneOfAPassThatNobodyWaitedForComesBack() throws IOException {
+        brick(BrickId.RMS_NORM, 70, 1);
+        clock.advance(1_000);
+        brick(BrickId.RMS_NORM, 5_000, 1);
+        profiler.endPassAsync();
+        assertThat(profiler.snapshot().samples()).isEqualTo(1);
+        sameAsTheProfiler();
+        clock.advance(10_000);
+        profiler.endPassAsync();
+        assertThat(profiler.snapshot().samples()).isEqualTo(2);
+        sameAsTheProfiler();
+    }
+
+    @Test
+    void someSamplesOfABrickMayBeTheHosts() throws IOException {
+        brick(BrickId.RMS_NORM, 70, 1);
+        profiler.endPass();
+        // The last sample is the one that was told last.
+        assertThat(profiler.snapshot().samples()).isEqualTo(1);
+        profiler.setSyncMode(SyncMode.NONE);
+        clock.advance(100);
+        brick(BrickId.RMS_NORM, 5_000, 1);
+        sameAsTheProfiler();
+    }
+
+    @Test
+    void unresolvedSamplesAreNone() throws IOException {
+        brick(BrickId.RMS_NORM, 70, 1);
+        profiler.endPass();
+        decode.capture(true);
+        brick(BrickId.RMS_NORM, 70, 1);
+        decode.capture(false);
+        profiler.endPass();
+        sameAsTheProfiler();
+    }
+
+    @ParameterizedTest
+    @EnumSource(RoundTrip.Format.class)
+    void spansToldByHandAddNothingBesideThem(RoundTrip.Format format) throws IOException {
+        DeviceInfo gpu = new DeviceInfo(3, "a GPU", Backend.CUDA, OptionalLong.empty());
+        recorder.stream(gpu, "stream 7", 7)
+                .launchedSpan("RmsNorm", "Norm", 6_000, 44, 1, Thread.currentThread().getId(), 5_000);
+        pass();
+        sameAsTheProfiler();
+
+        TraceReading reading = format.read(recorder.timeline());
+        assertThat(reading.eventsCounted()).isEqualTo(4);
+        assertThat(reading.ignored()).containsEntry(IgnoredReason.DEVICE, 1L).containsEntry(IgnoredReason.NO_BRICK, 5L);
+        // Two streams are busy; the launches are not looked at.
+        assertThat(reading.rows()).isEqualTo(2);
+        assertThat(reading.wallNs()).isEqualTo(9_100);
+    }
+
+    @Test
+    void stepsOfTheHostSkipWorkOfTheDevice() throws IOException {
+        for (int step = 0; step < 3; step++) {
+            pass();
+            clock.advance(1_000);
+        }
+        for (RoundTrip.Format format : RoundTrip.Format.values()) {
+            TraceReading reading = format.read(recorder.timeline(), ReadOptions.defaults().withSkipSteps(2));
+            assertThat(reading.snapshot().samples()).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void theProfileStaysWhereTheTimelineIsConverted() throws IOException {
+        pass();
+        pass();
+        Timeline timeline = recorder.timeline();
+        for (RoundTrip.Format format : RoundTrip.Format.values()) {
+            TimelineReading reading = TimelineReader.read(new ByteArrayInputStream(format.written(timeline)));
+            assertThat(reading.losses()).doesNotContainKey(Loss.ARGUMENT);
+            assertThat(reading.timeline().info().clockErrorNs()).isEqualTo(timeline.info().clockErrorNs());
+            RoundTrip.assertSame(reading.timeline(), profiler.snapshot());
+        }
+    }
+
+    @Test
+    void samplesThatAreMissingMakeTheTableIncomplete() throws IOException {
+        brick(BrickId.LM_HEAD, 30, 1);
+        decode.capture(true);
+        brick(BrickId.RMS_NORM, 50, 1);
+        decode.capture(false);
+        profiler.endPass();
+
+        assertThat(profiler.snapshot().samples()).isEqualTo(1);
+        for (RoundTrip.Format format : RoundTrip.Format.values()) {
+            assertThat(format.read(recorder.timeline()).repairs())
+                    .extracting(Repair::kind)
+                    .containsExactly(Repair.Kind.LOST_SPANS);
+        }
+    }
+}

@@ -1,0 +1,474 @@
+package org.brickprofiler.trace.read;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.brickprofiler.trace.read.Traces.array;
+import static org.brickprofiler.trace.read.Traces.object;
+import static org.brickprofiler.trace.read.Traces.slice;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.brickprofiler.trace.Span;
+import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TimelineVisitor;
+import org.brickprofiler.trace.Track;
+import org.brickprofiler.trace.write.proto.PerfettoTrace;
+import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Traces of other programs as timelines; those of this library are read back where they are written. */
+final class TimelineReaderTest {
+
+    private static TimelineReading read(String json) throws IOException {
+        return TimelineReader.read(new ByteArrayInputStream(json.getBytes(UTF_8)));
+    }
+
+    private static TraceFormatException refused(String json) {
+        return assertThatExceptionOfType(TraceFormatException.class)
+                .isThrownBy(() -> read(json))
+                .actual();
+    }
+
+    /** Each event in a line of text, in the order in which it is told. */
+    private static List<String> told(TimelineReading reading) {
+        List<String> lines = new ArrayList<>();
+        Timeline timeline = reading.timeline();
+        for (int track = 0; track < timeline.tracks().size(); track++) {
+            String name = timeline.tracks().get(track).name();
+            timeline.replay(track, new TimelineVisitor() {
+                @Override
+                public void span(Span span) {
+                    lines.add(name + ": " + timeline.names().get(span.name()).name() + " " + span.startNs() + ".."
+                            + span.endNs() + (span.isDeviceSample() ? " sample" : "")
+                            + (span.flowOut() == 0 ? "" : " out " + span.flowOut())
+                            + (span.flowIn() == 0 ? "" : " in " + span.flowIn()));
+                }
+
+                @Override
+                public void instant(long atNs, int instant) {
+                    lines.add(name + ": " + timeline.names().get(instant).name() + " at " + atNs);
+                }
+
+                @Override
+                public void counter(long atNs, double value) {
+                    lines.add(name + ": " + value + " at " + atNs);
+                }
+            });
+        }
+        assertThat(reading.events()).isEqualTo(lines.size());
+        return lines;
+    }
+
+    private static String event(String phase, String rest) {
+        return "{\"ph\": \"" + phase + "\", \"pid\": 1, \"tid\": 1, " + rest + "}";
+    }
+
+    // ---- slices ----
+
+    @Test
+    void slicesComeByStartTheLongerFirst() throws IOException {
+        TimelineReading reading = read(array(
+                slice("late", 9, 1), slice("inner", 2, 3), slice("outer", 2, 6), slice("twin", 2, 6),
+                event("B", "\"name\": \"begun\", \"ts\": 1"), event("E", "\"ts\": 8.5")));
+
+        assertThat(told(reading))
+                .containsExactly(
+                        "thread 1: begun 1000..8500",
+                        "thread 1: outer 2000..8000",
+                        "thread 1: twin 2000..8000",
+                        "thread 1: inner 2000..5000",
+                        "thread 1: late 9000..10000");
+        assertThat(reading.timeline().earliestNs()).isEqualTo(1_000);
+        assertThat(TimelineText.differences(reading)).isEmpty();
+    }
+
+    @Test
+    void manySlicesAreKeptInOrder() throws IOException {
+        int count = 200_000;
+        String[] slices = new String[count];
+        for (int i = 0; i < count; i++) {
+            slices[i] = slice("s" + i % 7, count - i, 1);
+        }
+        List<String> lines = told(read(array(slices)));
+
+        assertThat(lines).hasSize(count);
+        for (int i = 0; i < count; i++) {
+            String expected = "thread 1: s" + (count - 1 - i) % 7 + " " + (i + 1) + "000.." + (i + 2) + "000";
+            assertThat(lines.get(i)).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void whatIsFaultyIsLeftOutAndTold() throws IOException {
+        TimelineReading reading = read(array(
+                event("B", "\"name\": \"open\", \"ts\": 1"),
+                event("X", "\"name\": \"no end\", \"ts\": 2"),
+                event("X", "\"name\": \"backwards\", \"ts\": 3, \"dur\": -1"),
+                event("X", "\"name\": \"when\", \"ts\": \"?\", \"dur\": 1"),
+                event("i", "\"name\": \"when\""),
+                event("C", "\"name\": \"when\", \"args\": {\"value\": 1}"),
+                "{\"name\": \"no phase\"}", "null", "{}", slice("right", 5, 1),
+                "{\"ph\": \"E\", \"pid\": 2, \"tid\": 2, \"ts\": 5}"));
+
+        assertThat(told(reading)).containsExactly("thread 1: right 5000..6000");
+        assertThat(reading.repairs()).extracting(Repair::kind, Repair::count).containsExactly(
+                tuple(Repair.Kind.NO_PHASE, 1L),
+                tuple(Repair.Kind.NO_TIME, 3L),
+                tuple(Repair.Kind.MALFORMED_TIME, 1L),
+                tuple(Repair.Kind.NEGATIVE_DURATION, 1L),
+                tuple(Repair.Kind.BEGIN_WITHOUT_END, 1L),
+                tuple(Repair.Kind.END_WITHOUT_BEGIN, 1L));
+        assertThat(TimelineText.differences(reading)).contains("1 begin without end, dropped (first at offset 1)");
+    }
+
+    // ---- what a timeline has no place for ----
+
+    @Test
+    void whatATimelineHasNoPlaceForIsCounted() throws IOException {
+        TimelineReading reading = read(array(
+                event("X", "\"name\": \"a\", \"ts\": 1, \"dur\": 1, \"tts\": 4, \"args\": {\"elements\": 3, \"layer\": 2,"
+                        + " \"device_ns\": 7, \"bytes\": 1, \"grid\": [1, 2], \"stream\": 7}"),
+                event("X", "\"name\": \"b\", \"ts\": 3, \"dur\": 1, \"args\": {\"elements\": \"many\","
+                        + " \"layer\": \"conv\", \"bytes\": 2}"),
+                event("b", "\"name\": \"a\", \"ts\": 1, \"id\": 1"), event("e", "\"name\": \"a\", \"ts\": 1, \"id\": 1"),
+                event("v", "\"ts\": 1"), event("t", "\"ts\": 1, \"id\": 1"),
+                event("M", "\"name\": \"clock_sync\""),
+                event("C", "\"name\": \"c\", \"ts\": 1, \"args\": {\"value\": \"high\"}"),
+                event("i", "\"name\": \"i\", \"ts\": 1, \"s\": \"g\"")));
+
+        assertThat(reading.losses()).isEqualTo(Map.of(
+                Loss.ARGUMENT, 6L, Loss.FIELD, 2L, Loss.ASYNC, 2L, Loss.OTHER_PHASE, 1L, Loss.FURTHER_FLOW, 1L,
+                Loss.METADATA, 1L, Loss.NO_NUMBER, 1L));
+        assertThat(reading.arguments()).isEqualTo(
+                Map.of("bytes", 2L, "elements", 1L, "grid", 1L, "layer", 1L, "stream", 1L));
+        assertThat(TimelineText.differences(reading))
+                .isEqualTo("6 arguments left out (bytes 2, elements 1, grid 1, layer 1, stream 1), 2 further fields left"
+                        + " out, 2 async events left out, 1 second flow of a slice left out, 1 counter value that is no"
+                        + " number left out, 1 event of another phase left out, 1 other metadata event left out");
+        assertThat(reading.eventsRead()).isEqualTo(9);
+    }
+
+    @Test
+    void argumentsOfManyNamesAreTold() throws IOException {
+        String[] slices = new String[300];
+        for (int i = 0; i < slices.length; i++) {
+            slices[i] = event("X", "\"name\": \"a\", \"ts\": 1, \"dur\": 1, \"args\": {\"key " + i + "\": 1}");
+        }
+        TimelineReading reading = read(array(slices));
+
+        assertThat(reading.arguments()).hasSize(257).containsEntry(TimelineReading.OTHER_ARGUMENTS, 44L);
+        assertThat(TimelineText.differences(reading)).contains("300 arguments left out ((others) 44, key 0 1,");
+    }
+
+    // ---- flows ----
+
+    private static String flow(String phase, int id, int tid, long ts) {
+        return "{\"ph\":\"%s\",\"cat\":\"ac2g\",\"id\":%d,\"pid\":1,\"tid\":%d,\"ts\":%d%s}"
+                .formatted(phase, id, tid, ts, phase.equals("f") ? ",\"bp\":\"e\"" : "");
+    }
+
+    @Test
+    void aFlowBelongsToTheSliceAroundIt() throws IOException {
+        TimelineReading reading = read(array(
+                flow("f", 4, 2, 25), flow("s", 4, 1, 3), slice("outer", "x", 1, 0, 10), slice("inner", "x", 1, 2, 3),
+                slice("kernel", "x", 2, 20, 9), slice("later", "x", 2, 30, 9)));
+
+        assertThat(told(reading))
+                .containsExactly(
+                        "thread 2: kernel 20000..29000 in 1",
+                        "thread 2: later 30000..39000",
+                        "thread 1: outer 0..10000",
+                        "thread 1: inner 2000..5000 out 1");
+    }
+
+    @Test
+    void ofSlicesThatBeginTogetherTheOneBeforeTheFlowIsMeant() throws IOException {
+        TimelineReading reading = read(array(
+                slice("outer", "x", 1, 0, 10), flow("s", 4, 1, 0), slice("inner", "x", 1, 0, 3),
+                slice("kernel", "x", 2, 20, 9), flow("f", 4, 2, 20), slice("inside", "x", 2, 20, 5)));
+
+        assertThat(told(reading)).contains("thread 1: outer 0..10000 out 1", "thread 2: kernel 20000..29000 in 1");
+    }
+
+    @Test
+    void aFlowThatDoesNotBindToTheSliceAroundEndsInTheNext() throws IOException {
+        TimelineReading reading = read(array(
+                slice("from", "x", 1, 0, 10), flow("s", 4, 1, 5),
+                slice("around", "x", 2, 0, 90), slice("next", "x", 2, 30, 5),
+                "{\"ph\":\"f\",\"cat\":\"ac2g\",\"id\":4,\"pid\":1,\"tid\":2,\"ts\":20}"));
+
+        assertThat(told(reading)).contains("thread 1: from 0..10000 out 1", "thread 2: next 30000..35000 in 1");
+    }
+
+    @Test
+    void anIdentifierMayComeAgainAfterItsFlow() throws IOException {
+        TimelineReading reading = read(array(
+                slice("a", "x", 1, 0, 10), flow("s", 4, 1, 0), slice("b", "x", 2, 10, 10), flow("f", 4, 2, 10),
+                slice("c", "x", 1, 20, 10), flow("s", 4, 1, 20), slice("d", "x", 2, 30, 10), flow("f", 4, 2, 30)));
+
+        assertThat(told(reading))
+                .containsExactly(
+                        "thread 1: a 0..10000 out 1", "thread 1: c 20000..30000 out 2",
+                        "thread 2: b 10000..20000 in 1", "thread 2: d 30000..40000 in 2");
+    }
+
+    @Test
+    void looseAndSecondFlowsAreCounted() throws IOException {
+        TimelineReading reading = read(array(
+                slice("a", "x", 1, 0, 10), flow("s", 1, 1, 0), flow("s", 2, 1, 0), flow("s", 3, 1, 0),
+                flow("s", 1, 1, 0), slice("b", "x", 2, 10, 10), flow("f", 1, 2, 10), flow("f", 2, 2, 15),
+                flow("s", 5, 1, 500), flow("f", 5, 2, 10), flow("f", 6, 2, 10)));
+
+        assertThat(told(reading)).containsExactly("thread 1: a 0..10000 out 1", "thread 2: b 10000..20000 in 1");
+        // Two further ones of a slice, or of an identifier; without two ends those of 3, 5 and 6.
+        assertThat(reading.losses()).isEqualTo(Map.of(Loss.FURTHER_FLOW, 2L, Loss.LOOSE_FLOW, 3L));
+    }
+
+    // ---- rows ----
+
+    private static List<String> tracks(TimelineReading reading) {
+        List<Track> tracks = reading.timeline().tracks();
+        return tracks.stream()
+                .map(track -> track.kind() + " " + track.name() + " " + track.id()
+                        + (track.parent() == Track.PROCESS ? "" : " of " + tracks.get(track.parent()).name())
+                        + (track.unit().isEmpty() ? "" : " in " + track.unit()))
+                .toList();
+    }
+
+    private static String row(String pid, String tid, String category, String args) {
+        return "{\"ph\":\"X\",\"name\":\"n\",\"cat\":\"%s\",\"pid\":%s,\"tid\":%s,\"ts\":1,\"dur\":1,\"args\":{%s}}"
+                .formatted(category, pid, tid, args);
+    }
+
+    private static String meta(String name, int pid, int tid, String args) {
+        return "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":0,\"args\":{%s}}"
+                .formatted(name, pid, tid, args);
+    }
+
+    @Test
+    void devicesAndTheirStreamsAreTracksBelowThem() throws IOException {
+        TimelineReading reading = read(object(
+                meta("process_name", 900, 0, "\"name\": \"python\""),
+                meta("process_labels", 900, 0, "\"labels\": \"CPU\""),
+                meta("process_labels", 1, 0, "\"labels\": \"GPU 1\""),
+                meta("thread_name", 1, 20, "\"name\": \"stream 20\""),
+                row("1", "20", "kernel", "\"device\": 1, \"stream\": 20"),
+                row("1", "7", "gpu_memcpy", "\"device\": 1, \"stream\": 7"),
+                row("1", "-1", "cuda_sync", "\"device\": 1, \"stream\": 7"),
+                row("0", "5", "kernel", ""),
+                row("900", "901", "cpu_op", ""),
+                row("900", "\"main\"", "cpu_op", ""),
+                "{\"ph\":\"C\",\"name\":\"power\",\"pid\":1,\"tid\":0,\"ts\":1,\"args\":{\"watts\":200.5}}",
+                "{\"ph\":\"C\",\"name\":\"threads\",\"pid\":900,\"ts\":1,\"args\":{\"value\":3}}"));
+
+        assertThat(tracks(reading))
+                .containsExactly(
+                        "HOST_THREAD thread 901 901",
+                        "HOST_THREAD main -1",
+                        "DEVICE device 0 0",
+                        "STREAM stream 5 5 of device 0",
+                        "DEVICE GPU 1 1",
+                        "STREAM stream -1 -1 of GPU 1",
+                        "STREAM stream 7 7 of GPU 1",
+                        "STREAM stream 20 20 of GPU 1",
+                        "COUNTER power watts 0 of GPU 1",
+                        "COUNTER threads 1");
+        assertThat(reading.timeline().info().processName()).isEqualTo("python");
+        assertThat(reading.timeline().info().pid()).isEqualTo(900);
+        assertThat(reading.losses()).isEmpty();
+        assertThat(told(reading)).contains("power watts: 200.5 at 1000", "threads: 3.0 at 1000");
+    }
+
+    @Test
+    void threadsOfFurtherProcessesBearItsName() throws IOException {
+        TimelineReading reading = read(array(
+                row("\"Spans\"", "\"Profiler\"", "Trace", ""),
+                row("5", "6", "x", ""), row("5", "7", "x", ""), row("5", "7", "x", ""),
+                meta("process_name", 8, 0, "\"name\": \"worker\""), row("8", "6", "x", ""),
+                "{\"ph\":\"i\",\"name\":\"end\",\"ts\":1}"));
+
+        assertThat(tracks(reading))
+                .containsExactly(
+                        "HOST_THREAD Spans: Profiler -1", "HOST_THREAD thread 6 6", "HOST_THREAD thread 7 7",
+                        "HOST_THREAD worker 8: thread 6 -1", "HOST_THREAD (no process): (no thread) -1");
+        assertThat(reading.losses()).isEqualTo(Map.of(Loss.PROCESS, 3L));
+    }
+
+    @Test
+    void kernelsBesideThreadsOfOneProcessAreOnItsDevice() throws IOException {
+        TimelineReading reading = read(array(
+                row("5", "1", "cpu_op", ""), row("5", "2", "kernel", "\"device\": 3, \"stream\": 9")));
+
+        assertThat(tracks(reading))
+                .containsExactly("HOST_THREAD thread 1 1", "DEVICE device 3 3", "STREAM stream 2 9 of device 3");
+    }
+
+    @Test
+    void countersOfSeveralSeriesAreSeveral() throws IOException {
+        TimelineReading reading = read(array(
+                event("C", "\"name\": \"memory\", \"ts\": 2, \"args\": {\"used\": 1, \"free\": 9}"),
+                event("C", "\"name\": \"memory\", \"ts\": 1, \"args\": {\"used\": 0, \"free\": 10}"),
+                event("C", "\"name\": \"memory\", \"id\": \"0x1\", \"ts\": 1, \"args\": {\"value\": -0.0}")));
+
+        assertThat(told(reading))
+                .containsExactly(
+                        "memory free: 10.0 at 1000", "memory free: 9.0 at 2000", "memory used: 0.0 at 1000",
+                        "memory used: 1.0 at 2000", "memory 0x1: -0.0 at 1000");
+    }
+
+    // ---- the whole ----
+
+    @Test
+    void theCalendarIsThatOfTheTrace() throws IOException {
+        String base = "{\"baseTimeNanoseconds\": 1700000000000000000, \"distributedInfo\": {\"rank\": 3, \"backend\":"
+                + " \"nccl\"}, \"traceEvents\": " + array(slice("a", 5, 1)) + "}";
+        TimelineReading relative = read(base);
+        TimelineReading absolute = read(array(slice("a", 1_700_000_000_000_005L, 1)));
+        TimelineReading unknown = read(array(slice("a", 5, 1)));
+
+        assertThat(calendarNs(relative)).isEqualTo(1_700_000_000_000_005_000L);
+        assertThat(calendarNs(absolute)).isEqualTo(1_700_000_000_000_005_000L);
+        assertThat(calendarNs(unknown)).isEqualTo(5_000);
+        assertThat(relative.timeline().info().rank()).hasValue(3);
+        assertThat(relative.timeline().info().worldSize()).isEqualTo(4);
+    }
+
+    private static long calendarNs(TimelineReading reading) {
+        return reading.timeline().info().unixNs() - reading.timeline().info().monotonicNs()
+                + reading.timeline().earliestNs();
+    }
+
+    @Test
+    void anEmptyTraceIsAnEmptyTimeline() throws IOException {
+        TimelineReading reading = read("[]");
+
+        assertThat(told(reading)).isEmpty();
+        assertThat(reading.timeline().tracks()).isEmpty();
+        assertThat(reading.timeline().earliestNs()).isZero();
+    }
+
+    @Test
+    void anArrayWithoutItsEndIsReadToItsLastEvent() throws IOException {
+        TimelineReading reading = read("[" + slice("a", 0, 1) + ",");
+
+        assertThat(told(reading)).containsExactly("thread 1: a 0..1000");
+        assertThat(TimelineText.differences(reading)).contains("1 array without end, read to its last event");
+    }
+
+    // ---- Perfetto ----
+
+    @Test
+    void aPerfettoTraceOfAnotherProgram() throws IOException {
+        PerfettoTrace.Trace.Builder trace = PerfettoTrace.Trace.newBuilder();
+        describe(trace, 1).getProcessBuilder().setPid(5).setProcessName("app");
+        describe(trace, 2).getThreadBuilder().setPid(5).setTid(6).setThreadName("main");
+        describe(trace, 3).setName("async").setParentUuid(1);
+        describe(trace, 4).setName("queue").setParentUuid(3);
+        describe(trace, 5).setName("bytes").setParentUuid(1).getCounterBuilder()
+                .setUnit(PerfettoTrace.CounterDescriptor.Unit.UNIT_SIZE_BYTES);
+        describe(trace, 7).getProcessBuilder().setPid(9);
+        describe(trace, 8).getThreadBuilder().setPid(9).setTid(6);
+        begin(trace, "outer", 2, 100).addFlowIds(77).addFlowIds(78);
+        begin(trace, "inner", 2, 110).addDebugAnnotations(
+                PerfettoTrace.DebugAnnotation.newBuilder().setName("size").setStringValue("large"));
+        event(trace, TrackEvent.Type.TYPE_SLICE_END, 2, 120);
+        event(trace, TrackEvent.Type.TYPE_SLICE_END, 2, 130);
+        begin(trace, "job", 4, 140).addTerminatingFlowIds(77);
+        event(trace, TrackEvent.Type.TYPE_SLICE_END, 4, 150);
+        event(trace, TrackEvent.Type.TYPE_INSTANT, 8, 125).setName("tick");
+        event(trace, TrackEvent.Type.TYPE_COUNTER, 5, 105).setCounterValue(-3);
+        event(trace, TrackEvent.Type.TYPE_COUNTER, 5, 106).setDoubleCounterValue(0.5);
+        event(trace, TrackEvent.Type.TYPE_INSTANT, 99, 160).setName("where");
+        TimelineReading reading =
+                TimelineReader.read(new ByteArrayInputStream(trace.build().toByteArray()));
+
+        assertThat(told(reading))
+                .containsExactly(
+                        "main: outer 100..130 out 1", "main: inner 110..120", "queue: job 140..150 in 1",
+                        "process 9: track 8: tick at 125", "track 99: where at 160", "bytes: -3.0 at 105",
+                        "bytes: 0.5 at 106");
+        assertThat(tracks(reading))
+                .containsExactly(
+                        "HOST_THREAD main 6", "HOST_THREAD queue 0", "HOST_THREAD process 9: track 8 -1",
+                        "HOST_THREAD track 99 0", "COUNTER bytes 0 in bytes");
+        assertThat(reading.timeline().info().processName()).isEqualTo("app");
+        assertThat(reading.losses()).isEqualTo(
+                Map.of(Loss.ARGUMENT, 1L, Loss.LOOSE_FLOW, 1L, Loss.PROCESS, 1L));
+        assertThat(reading.isOwn()).isFalse();
+    }
+
+    private static PerfettoTrace.TrackDescriptor.Builder describe(PerfettoTrace.Trace.Builder trace, long uuid) {
+        return trace.addPacketBuilder().setTrustedPacketSequenceId(1).getTrackDescriptorBuilder().setUuid(uuid);
+    }
+
+    private static TrackEvent.Builder event(
+            PerfettoTrace.Trace.Builder trace, TrackEvent.Type type, long track, long ns) {
+        return trace.addPacketBuilder()
+                .setTrustedPacketSequenceId(1)
+                .setTimestamp(ns)
+                .getTrackEventBuilder()
+                .setType(type)
+                .setTrackUuid(track);
+    }
+
+    private static TrackEvent.Builder begin(PerfettoTrace.Trace.Builder trace, String name, long track, long ns) {
+        return event(trace, TrackEvent.Type.TYPE_SLICE_BEGIN, track, ns).setName(name);
+    }
+
+    // ---- what is refused ----
+
+    @Test
+    void moreEventsThanTheHeapHoldsAreRefused() {
+        String json = array(slice("a", 0, 1), slice("b", 1, 1), slice("c", 2, 1));
+
+        assertThatExceptionOfType(TraceFormatException.class)
+                .isThrownBy(() -> TimelineReader.read(new ByteArrayInputStream(json.getBytes(UTF_8)), 2))
+                .withMessageContaining("more than 2 events")
+                .withMessageContaining("-Xmx")
+                .withMessageContaining("64,000,000");
+        assertThat(TimelineReader.mostEvents(96L << 20)).isEqualTo(1 << 20);
+        assertThat(TimelineReader.mostEvents(Long.MAX_VALUE)).isEqualTo(TimelineReader.MOST_EVENTS);
+    }
+
+    @Test
+    void whatIsNoTraceOrDamagedIsRefused(@TempDir Path folder) throws IOException {
+        assertThat(refused("{\"a\": 1}")).hasMessageContaining("there is no traceEvents");
+        assertThat(refused("[{\"a\": 1}]")).hasMessageContaining("no trace");
+        assertThat(refused("{\"traceEvents\": [{")).hasMessageContaining("ends too early");
+        byte[] packed = Files.readAllBytes(Traces.SIMPLE_ADD);
+        Path cut = folder.resolve("cut.json.gz");
+        Files.write(cut, Arrays.copyOf(packed, packed.length / 2));
+
+        assertThatExceptionOfType(TraceFormatException.class)
+                .isThrownBy(() -> TimelineReader.read(cut, (bytesRead, totalBytes) -> {}))
+                .withMessageContaining(cut.toString())
+                .withMessageContaining("the packed file ends too early");
+        assertThatIOException()
+                .isThrownBy(() -> TimelineReader.read(folder.resolve("none"), (bytesRead, totalBytes) -> {}))
+                .withMessage("cannot read " + folder.resolve("none") + ": it does not exist");
+    }
+
+    @Test
+    void moreRowsSlicesAndNamesThanThereIsRoomForAreRefused() {
+        String[] rows = new String[16_385];
+        Arrays.setAll(rows, i -> slice("a", "x", i, 0, 1));
+        String[] open = new String[1_025];
+        Arrays.setAll(open, i -> event("B", "\"name\": \"a\", \"ts\": " + i));
+        String[] names = new String[70_000];
+        Arrays.setAll(names, i -> slice("n".repeat(1_990) + i, 0, 1));
+
+        assertThat(refused(array(rows))).hasMessageContaining("more than 16384 rows");
+        assertThat(refused(array(open))).hasMessageContaining("too many slices are open at once");
+        assertThat(refused(array(names))).hasMessageContaining("the names of its events take more than");
+    }
+}

@@ -1,0 +1,119 @@
+package org.brickprofiler.trace.write;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.domains.Domain;
+import net.jqwik.api.domains.DomainContext;
+import org.brickprofiler.trace.SpanName;
+import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.read.Loss;
+import org.brickprofiler.trace.read.TimelineReader;
+import org.brickprofiler.trace.read.TimelineReading;
+import org.brickprofiler.trace.write.RereadTimeline.Told;
+
+/** A timeline that was written and read is the one that it was, whatever it holds. */
+@Domain(Timelines.class)
+@Domain(DomainContext.Global.class)
+final class RereadProperties {
+
+    private static TimelineReading reread(Timeline timeline, boolean asChrome) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        if (asChrome) {
+            ChromeWriter.write(timeline, out);
+        } else {
+            PerfettoWriter.write(timeline, out);
+        }
+        TimelineReading reading = TimelineReader.read(new ByteArrayInputStream(out.toByteArray()));
+        assertThat(reading.isOwn()).isTrue();
+        return reading;
+    }
+
+    /** Chrome's readers want steps to be called by a number. */
+    private static List<Told> withoutStepNames(List<Told> events) {
+        return events.stream().map(RereadProperties::withoutStepName).toList();
+    }
+
+    private static Told withoutStepName(Told told) {
+        return told.category().equals(SpanName.STEP) && told.what().equals("span")
+                ? new Told(
+                        told.track(), told.what(), "", told.category(), told.startNs(), told.endNs(), told.elements(),
+                        told.layer(), told.deviceNs(), told.isDeviceSample(), told.value())
+                : told;
+    }
+
+    /** Each flow as the spans at its two ends. */
+    private static List<List<Told>> flows(Timeline timeline) {
+        List<List<Told>> flows = new ArrayList<>();
+        RereadTimeline.of(timeline).flows().forEach((from, ends) -> ends.forEach(
+                to -> flows.add(List.of(withoutStepName(from), withoutStepName(to)))));
+        return flows;
+    }
+
+    private static long calendarNs(Timeline timeline) {
+        TraceInfo info = timeline.info();
+        return info.unixNs() + (timeline.earliestNs() - info.monotonicNs());
+    }
+
+    @Property(tries = 400)
+    void everyEventComesBack(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
+        TimelineReading reading = reread(timeline, asChrome);
+
+        assertThat(withoutStepNames(RereadTimeline.of(reading.timeline()).events()))
+                .containsExactlyInAnyOrderElementsOf(withoutStepNames(
+                        RereadTimeline.of(timeline).events()));
+        assertThat(reading.events()).isEqualTo(RereadTimeline.of(timeline).events().size());
+        assertThat(reading.losses()).doesNotContainKeys(
+                Loss.ARGUMENT, Loss.FIELD, Loss.ASYNC, Loss.NO_NUMBER, Loss.OTHER_PHASE, Loss.METADATA, Loss.LONG_NAME,
+                Loss.PROCESS);
+    }
+
+    @Property(tries = 200)
+    void whatIsKnownOfTheWholeComesBack(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
+        TimelineReading reading = reread(timeline, asChrome);
+        TraceInfo info = reading.timeline().info();
+
+        assertThat(info.processName())
+                .isEqualTo(ExpectedEvents.readable(timeline.info().processName()));
+        // Where the number is also a device's, Chrome's format has another one.
+        assertThat(info.pid() % 1_000_000).isEqualTo(timeline.info().pid());
+        assertThat(info.rank()).isEqualTo(timeline.info().rank());
+        assertThat(info.droppedSpans()).isEqualTo(timeline.info().droppedSpans());
+        assertThat(info.clockErrorNs()).isEqualTo(timeline.info().clockErrorNs());
+        assertThat(calendarNs(reading.timeline())).isEqualTo(calendarNs(timeline));
+        if (asChrome) {
+            assertThat(info.devices()).extracting("backend").containsExactly(
+                    timeline.info().devices().get(0).backend());
+        }
+    }
+
+    @Property(tries = 200)
+    void aFlowLeadsFromWhereItLedToWhereItLed(@ForAll FixedTimeline timeline, @ForAll boolean asChrome)
+            throws IOException {
+        TimelineReading reading = reread(timeline, asChrome);
+        List<List<Told>> before = flows(timeline);
+        List<List<Told>> after = flows(reading.timeline());
+
+        assertThat(before).containsAll(after);
+        boolean isLost = reading.losses().containsKey(Loss.FURTHER_FLOW);
+        assertThat(after.size() == before.size() || isLost).isTrue();
+    }
+
+    @Property(tries = 200)
+    void whatWasReadIsWrittenInEitherFormat(@ForAll FixedTimeline timeline, @ForAll boolean asChrome)
+            throws IOException {
+        Timeline first = reread(timeline, asChrome).timeline();
+        Timeline second = reread(first, !asChrome).timeline();
+
+        assertThat(withoutStepNames(RereadTimeline.of(second).events()))
+                .containsExactlyInAnyOrderElementsOf(withoutStepNames(
+                        RereadTimeline.of(first).events()));
+    }
+}
