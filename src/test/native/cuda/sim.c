@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -106,6 +107,11 @@ CUresult sim_in_context(Handle owner) {
     Handle current;
     TRY(sim_current(&current));
     return current == owner ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* For a process in which nobody calls sim_use_real_clock: the environment says so. */
+__attribute__((constructor)) static void read_environment(void) {
+    sim.real_clock = getenv("CUDA_SIMULATION_REAL_CLOCK") != NULL;
 }
 
 #define HOLD int held __attribute__((cleanup(sim_unlock), unused)) = sim_lock()

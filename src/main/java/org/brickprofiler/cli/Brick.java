@@ -20,8 +20,8 @@ import picocli.CommandLine.Spec;
 
 /**
  * The command line {@code brick}. Results go to the standard output as UTF-8, and errors to the standard error, each in
- * one line after {@code brick:}. Exit code 0, 1 where nothing was found or two inputs differ, 2 after bad input and
- * where something could not be written.
+ * one line after {@code brick:}. Exit code 0, 1 where nothing was found, two inputs differ, or a device is missing or
+ * computes something else, 2 after bad input and where something could not be written.
  */
 @Command(
         name = "brick",
@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:all went well; two logs agree",
-            "1:nothing was found, or two logs differ",
+            "1:nothing was found, two logs differ, or a device computes something else",
             "2:bad input, or the output could not be written"
         },
         footerHeading = "%nExamples:%n",
@@ -59,6 +59,8 @@ public final class Brick implements Callable<Integer> {
         "    brick demo --threads 1 --temperature 0 --json one.json",
         "  A timeline for Perfetto, and the graph of one pass:",
         "    brick demo --tokens 50 --trace pass.pftrace --graph pass.dot",
+        "  On a GPU: the processor's results, each brick's time on the device, and what watching costs:",
+        "    brick demo --device cuda --tokens 200",
         "  Checksums of every brick, with one value changed on purpose, and where that shows:",
         "    brick demo --tokens 5 --checksums a.jsonl",
         "    brick demo --tokens 5 --checksums b.jsonl --perturb 1:RmsNorm",
@@ -129,6 +131,7 @@ public final class Brick implements Callable<Integer> {
                 .addSubcommand("report", new ReportCommand())
                 .addSubcommand("convert", new ConvertCommand())
                 .addSubcommand("diverge", new DivergeCommand())
+                .addSubcommand("devices", new DevicesCommand())
                 .addSubcommand("demo", demo)
                 .addSubcommand("generate-completion", new AutoComplete.GenerateCompletion())
                 .setCaseInsensitiveEnumValuesAllowed(true)

@@ -1,9 +1,13 @@
 package org.brickprofiler.demo;
 
+import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.TextReport;
 
 /**
  * Decodes a number of tokens, each from the one before it.
@@ -49,6 +53,26 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, ProfileSnap
         }
         long wallNs = System.nanoTime() - startNs;
         return new DecodeRun(List.copyOf(firstTokens), tokens, wallNs, profiler.snapshot());
+    }
+
+    /**
+     * Prints how fast it was, the first tokens and where the time went.
+     *
+     * @param warmup how many tokens were decoded before
+     * @param out where to
+     */
+    void print(int warmup, PrintWriter out) {
+        String shown = firstTokens.stream().map(String::valueOf).collect(Collectors.joining(" "));
+        out.printf(
+                Locale.ROOT,
+                "%d tokens in %.2f s: %.1f tokens/s, after %d tokens of warm-up that count for nothing%n",
+                tokens,
+                wallNs / 1e9,
+                tokensPerSec(),
+                warmup);
+        out.println("First tokens: " + shown + (tokens > firstTokens.size() ? " ..." : ""));
+        out.println();
+        out.println(TextReport.render(snapshot).stripTrailing());
     }
 
     /** Tokens per second of wall time. */

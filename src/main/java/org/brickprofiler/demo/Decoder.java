@@ -118,6 +118,11 @@ final class Decoder implements AutoCloseable {
         return config;
     }
 
+    /** The model. */
+    Weights weights() {
+        return weights;
+    }
+
     /** The logits of the last pass, one per token; a copy. */
     float[] logits() {
         return logits.clone();

@@ -3,11 +3,13 @@ package org.brickprofiler.demo;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.demo.device.DeviceFailure;
 import org.brickprofiler.report.JsonReport;
-import org.brickprofiler.report.TextReport;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -16,8 +18,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * Decodes tokens with a small transformer of random weights and prints where the time went. Exit code 0, or 2 after
- * bad input, which is told in one line.
+ * Decodes tokens with a small transformer of random weights and prints where the time went. Exit code 0, 1 where
+ * there is no such device or it computes something else, or 2 after bad input; the last two are told in one line.
  */
 @Command(
         name = "demo",
@@ -37,6 +39,8 @@ import picocli.CommandLine.Spec;
             "    mvn -q compile exec:java -Dexec.args=\"--kv-heads 8 --no-tiles\"",
             "  A timeline for Perfetto, and the graph of one pass:",
             "    mvn -q compile exec:java -Dexec.args=\"--tokens 50 --trace pass.pftrace --graph pass.dot\"",
+            "  On a CUDA device, compared with the processor; JCuda's native library is unpacked by mvn test-compile:",
+            "    MAVEN_OPTS=-Djava.library.path=target/natives mvn -q compile exec:java -Dexec.args=\"--device cuda\"",
             "  Checksums of every brick, with one value changed on purpose:",
             "    mvn -q compile exec:java -Dexec.args=\"--tokens 5 --checksums b.jsonl --perturb 1:RmsNorm\""
         })
@@ -91,25 +95,54 @@ public final class Demo implements Callable<Integer> {
     }
 
     private static int fail(CommandLine command, String message) {
+        tell(command, message);
+        return BAD_INPUT;
+    }
+
+    private static void tell(CommandLine command, String message) {
         PrintWriter err = command.getErr();
         String program = command.getCommandSpec().root().name();
         err.println(program + ": " + message.lines().collect(Collectors.joining(" ")));
         err.flush();
-        return BAD_INPUT;
     }
 
     @Override
     public Integer call() {
-        BrickProfiler profiler;
-        Recordings recordings;
-        Decoder decoder;
         try {
-            recordings = new Recordings(options);
-            profiler = profiler(recordings);
-            decoder = decoder(recordings.instruments(profiler));
+            OptionalInt device = options.cudaDevice();
+            return device.isPresent() ? onDevice(device.getAsInt()) : onProcessor();
         } catch (IllegalArgumentException badInput) {
             return refuse(spec.commandLine(), badInput);
         }
+    }
+
+    /** Leaves alone what does not exist: without a device nothing is prepared, and no file is looked at. */
+    private int onDevice(int ordinal) {
+        Optional<String> missing = DeviceDemo.missing(ordinal);
+        if (missing.isPresent()) {
+            tell(spec.commandLine(), missing.get());
+            return CommandLine.ExitCode.SOFTWARE;
+        }
+        OutputFile.requireWritable(options.json());
+        PrintWriter out = spec.commandLine().getOut();
+        try (Decoder reference = decoder(Instruments.NONE)) {
+            describe(reference.config(), out);
+            DecodeRun run = new DeviceDemo(options, reference, out).run(ordinal, this::progress);
+            JsonReport.write(run.snapshot(), options.json());
+        } catch (DeviceFailure failed) {
+            tell(spec.commandLine(), String.valueOf(failed.getMessage()));
+            return CommandLine.ExitCode.SOFTWARE;
+        } catch (IOException e) {
+            return fail(spec.commandLine(), String.valueOf(e.getMessage()));
+        }
+        tellJson(out);
+        return CommandLine.ExitCode.OK;
+    }
+
+    private int onProcessor() {
+        Recordings recordings = new Recordings(options);
+        BrickProfiler profiler = profiler(recordings);
+        Decoder decoder = decoder(recordings.instruments(profiler));
         PrintWriter out = spec.commandLine().getOut();
         DecodeRun run;
         try (decoder) {
@@ -123,9 +156,13 @@ public final class Demo implements Callable<Integer> {
         } catch (IOException e) {
             return fail(spec.commandLine(), String.valueOf(e.getMessage()));
         }
+        tellJson(out);
+        return CommandLine.ExitCode.OK;
+    }
+
+    private void tellJson(PrintWriter out) {
         out.println("JSON: " + options.json().toAbsolutePath());
         out.flush();
-        return CommandLine.ExitCode.OK;
     }
 
     private BrickProfiler profiler(Recordings recordings) {
@@ -195,17 +232,7 @@ public final class Demo implements Callable<Integer> {
     }
 
     private void report(DecodeRun run, PrintWriter out) {
-        String tokens = run.firstTokens().stream().map(String::valueOf).collect(Collectors.joining(" "));
-        out.printf(
-                Locale.ROOT,
-                "%d tokens in %.2f s: %.1f tokens/s, after %d tokens of warm-up that count for nothing%n",
-                run.tokens(),
-                run.wallNs() / 1e9,
-                run.tokensPerSec(),
-                options.warmup());
-        out.println("First tokens: " + tokens + (run.tokens() > run.firstTokens().size() ? " ..." : ""));
-        out.println();
-        out.println(TextReport.render(run.snapshot()).stripTrailing());
+        run.print(options.warmup(), out);
         if (options.tiles()) {
             out.println("Elements of a tile: the floats it touches (weights, inputs and outputs).");
         }

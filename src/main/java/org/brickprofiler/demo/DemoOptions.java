@@ -2,6 +2,10 @@ package org.brickprofiler.demo;
 
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.brickprofiler.SyncMode;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -13,6 +17,15 @@ final class DemoOptions {
 
     /** Beyond these the memory, not the processor, limits a decoder; whoever knows better may ask for more. */
     private static final int MOST_DEFAULT_THREADS = 8;
+
+    private static final Pattern DEVICE = Pattern.compile("cpu|cuda(?::(\\d{1,4}))?");
+
+    @Option(
+            names = "--device",
+            paramLabel = "DEVICE",
+            description = "Where to compute: cpu, cuda or cuda:N (${DEFAULT-VALUE}). A device's results are compared "
+                    + "with the processor's, and so are the ways to watch it.")
+    private String device = "cpu";
 
     @Option(names = "--layers", paramLabel = "N", description = "Layers (${DEFAULT-VALUE}).")
     private int layers = 12;
@@ -118,6 +131,27 @@ final class DemoOptions {
         requireInRange("warmup", warmup, 0, ModelConfig.LARGEST);
         requireInRange("threads", threads, 1, MOST_THREADS);
         return new ModelConfig(layers, dim, heads, kvHeads, ffnDim, vocab, tokens + warmup);
+    }
+
+    /**
+     * The number of the CUDA device to compute on.
+     *
+     * @return empty for the processor
+     * @throws IllegalArgumentException when there is no such kind of device, or an option is set that it has no use for
+     */
+    OptionalInt cudaDevice() {
+        Matcher parts = DEVICE.matcher(device);
+        if (!parts.matches()) {
+            throw new IllegalArgumentException("device '" + device + "' is not cpu, cuda or cuda:N");
+        }
+        if (device.equals("cpu")) {
+            return OptionalInt.empty();
+        }
+        if (Stream.of(trace, graph, checksums, perturb).anyMatch(option -> option != null)) {
+            throw new IllegalArgumentException(
+                    "--device " + device + " excludes --trace, --graph, --checksums and --perturb");
+        }
+        return OptionalInt.of(parts.group(1) == null ? 0 : Integer.parseInt(parts.group(1)));
     }
 
     private static void requireInRange(String what, int value, int smallest, int largest) {

@@ -26,6 +26,16 @@ final class RotaryEmbedding {
         }
     }
 
+    /** The cosines: one for each pair of a head, position after position. Not to be changed. */
+    float[] cosines() {
+        return cosines;
+    }
+
+    /** The sines, likewise. */
+    float[] sines() {
+        return sines;
+    }
+
     /**
      * Rotates heads in place.
      *

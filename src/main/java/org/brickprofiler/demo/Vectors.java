@@ -3,7 +3,7 @@ package org.brickprofiler.demo;
 /** The arithmetic of a decoder on plain arrays. */
 final class Vectors {
 
-    private static final float RMS_EPSILON = 1e-5f;
+    static final float RMS_EPSILON = 1e-5f;
 
     private Vectors() {}
 

@@ -156,6 +156,18 @@ class DemoIT {
         assertThat(folder.toFile().list()).containsExactly("brick-profile.json");
     }
 
+    @Test
+    void tellsWhyThereIsNoDeviceAndDoesNothingElse() throws Exception {
+        // Without JCuda's native library there is none, whatever the machine has.
+        List<String> nowhere = List.of("-Djava.library.path=" + folder, "-Djava.io.tmpdir=" + folder);
+        DemoProcess demo = DemoProcess.run(folder, List.of(), nowhere, with("--device", "cuda"));
+
+        assertThat(demo.exitCode()).isEqualTo(1);
+        assertThat(demo.err()).hasLineCount(1).startsWith("demo: CUDA is not available: ");
+        assertThat(demo.out()).isEmpty();
+        assertThat(folder).isEmptyDirectory();
+    }
+
     private static void assertRefused(DemoProcess demo, String reason) {
         assertThat(demo.exitCode()).isEqualTo(2);
         assertThat(demo.err()).hasLineCount(1).startsWith("demo: ").contains(reason).endsWith(System.lineSeparator());

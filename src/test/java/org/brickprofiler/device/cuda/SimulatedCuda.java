@@ -1,8 +1,10 @@
 package org.brickprofiler.device.cuda;
 
+import com.sun.jna.Callback;
 import com.sun.jna.FunctionMapper;
 import com.sun.jna.Library;
 import com.sun.jna.Native;
+import com.sun.jna.Pointer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,6 +14,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.NativeLibrary;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The CUDA driver that {@code src/test/native/cuda} simulates, and what tests set in it: one for the whole virtual
@@ -130,6 +133,13 @@ public final class SimulatedCuda {
     public static native void setKernelNs(long ns);
 
     public static native void setCopyNs(long ns);
+
+    /** Does what kernels do. It must be kept by whoever sets it: JNA does not. */
+    public interface KernelBody extends Callback {
+        void invoke(String name, Pointer shape, Pointer parameters);
+    }
+
+    public static native void setKernels(@Nullable KernelBody body);
 
     public static native void loseContexts(int code);
 

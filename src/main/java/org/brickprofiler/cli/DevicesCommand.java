@@ -1,0 +1,71 @@
+package org.brickprofiler.cli;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.brickprofiler.device.cuda.CudaSupport;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** Tells which devices can be timed. */
+@Command(
+        name = "devices",
+        sortOptions = false,
+        usageHelpWidth = 100,
+        description = "Lists the devices whose work can be timed, and says of each kind without one why there is none. "
+                + "Exit code 0 if there is a device, 1 if there is none.",
+        optionListHeading = "%nOptions:%n",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  Can this machine's GPUs be timed?",
+            "    brick devices",
+            "  Decode on the first of them:",
+            "    brick demo --device cuda:0 --layers 4 --tokens 200"
+        })
+final class DevicesCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @SuppressWarnings("unused") // picocli reads it
+    @Mixin
+    private HelpOption help;
+
+    /**
+     * One kind of devices.
+     *
+     * @param told what there is, or why there is nothing
+     * @param option what the demonstration calls its devices, without their numbers
+     * @param names the devices
+     */
+    private record Kind(String told, String option, List<String> names) {
+
+        static Kind cuda() {
+            CudaSupport support = CudaSupport.probe();
+            return new Kind(support.toString(), "cuda", support.deviceNames());
+        }
+    }
+
+    /** All kinds there are: a further one is a line here. */
+    private static List<Kind> kinds() {
+        return List.of(Kind.cuda());
+    }
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        boolean any = false;
+        for (Kind kind : kinds()) {
+            out.println(kind.told());
+            for (int number = 0; number < kind.names().size(); number++) {
+                out.println("  " + kind.option() + ":" + number + "  " + kind.names().get(number));
+                any = true;
+            }
+        }
+        out.flush();
+        return any ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    }
+}

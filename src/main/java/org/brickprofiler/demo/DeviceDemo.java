@@ -1,0 +1,223 @@
+package org.brickprofiler.demo;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.checksum.Tolerance;
+import org.brickprofiler.demo.device.DeviceDecoder;
+import org.brickprofiler.demo.device.DeviceFailure;
+import org.brickprofiler.demo.device.DeviceModel;
+import org.brickprofiler.demo.device.Gpu;
+import org.brickprofiler.demo.device.PassCosts;
+import org.brickprofiler.demo.device.Watching;
+import org.brickprofiler.device.cuda.CudaSupport;
+
+/**
+ * The demonstration on a CUDA device: the same model as on the processor, whose results it must give; then where its time
+ * went; then what each way of watching it costs. One thread.
+ */
+final class DeviceDemo {
+
+    /** How far logits may be apart. The additions of a sum have another order on a device. */
+    private static final Tolerance TOLERANCE = Tolerance.of(1e-3, 1e-3);
+
+    private static final int MOST_ROUNDS = 200;
+
+    private final DemoOptions options;
+    private final Decoder reference;
+    private final PrintWriter out;
+
+    /**
+     * Prepares a run.
+     *
+     * @param options what a person chose
+     * @param reference a decoder that has decoded nothing yet
+     * @param out where results are printed
+     */
+    DeviceDemo(DemoOptions options, Decoder reference, PrintWriter out) {
+        this.options = options;
+        this.reference = reference;
+        this.out = out;
+    }
+
+    /** Why there is no such device; empty where there is. */
+    static Optional<String> missing(int ordinal) {
+        CudaSupport support = CudaSupport.probe();
+        if (support.isAvailable() && ordinal >= support.deviceNames().size()) {
+            return Optional.of("there is no CUDA device " + ordinal + "; " + support);
+        }
+        return support.isAvailable() ? Optional.empty() : Optional.of(support.toString());
+    }
+
+    /**
+     * Compares, profiles and compares the costs, and prints all of it.
+     *
+     * @param ordinal the number of the device
+     * @param progress follows the comparison, which takes the processor longest
+     * @return the profiled run
+     * @throws DeviceFailure when the device refuses, or computes something else
+     */
+    DecodeRun run(int ordinal, Supplier<DecodeProgress> progress) {
+        try (Gpu gpu = Gpu.open(ordinal)) {
+            out.printf(Locale.ROOT, "Device: %s #%d%n", gpu.stream().deviceName(), ordinal);
+            DeviceDecoder decoder = new DeviceDecoder(gpu, upload(gpu));
+            try (DecodeProgress follows = progress.get()) {
+                compare(decoder, follows);
+            }
+            DecodeRun run = profile(decoder, gpu);
+            run.print(options.warmup(), out);
+            compareCosts(decoder, gpu);
+            out.flush();
+            return run;
+        }
+    }
+
+    private DeviceModel upload(Gpu gpu) {
+        Weights weights = reference.weights();
+        ModelConfig config = weights.config();
+        RotaryEmbedding rotary = new RotaryEmbedding(config);
+        List<DeviceModel.Layer> layers = IntStream.range(0, config.layers())
+                .mapToObj(weights::layer)
+                .map(layer -> new DeviceModel.Layer(
+                        gpu.upload(layer.attentionNorm()),
+                        gpu.upload(layer.qkv().values()),
+                        gpu.upload(layer.output().values()),
+                        gpu.upload(layer.ffnNorm()),
+                        gpu.upload(layer.gate().values()),
+                        gpu.upload(layer.up().values()),
+                        gpu.upload(layer.down().values())))
+                .toList();
+        return new DeviceModel(
+                new DeviceModel.Shape(
+                        config.dim(),
+                        config.heads(),
+                        config.kvHeads(),
+                        config.ffnDim(),
+                        config.vocab(),
+                        config.maxSequence(),
+                        Vectors.RMS_EPSILON),
+                gpu.upload(weights.embedding().values()),
+                layers,
+                gpu.upload(weights.finalNorm()),
+                gpu.upload(weights.head().values()),
+                gpu.upload(rotary.cosines()),
+                gpu.upload(rotary.sines()));
+    }
+
+    // ---- the same results ----
+
+    /** Decodes on both, each pass from the reference's token. */
+    private void compare(DeviceDecoder decoder, DecodeProgress progress) {
+        BrickProfiler nobody = new BrickProfiler();
+        Sampler sampler = options.sampler();
+        float[] logits = new float[reference.config().vocab()];
+        int passes = reference.config().maxSequence();
+        int ties = 0;
+        int token = DecodeRun.BEGIN_OF_SEQUENCE;
+        for (int position = 0; position < passes; position++) {
+            decoder.decode(token, position, Watching.ABSENT, nobody);
+            decoder.logits(logits);
+            token = reference.decode(token);
+            float[] expected = reference.logits();
+            requireNear(logits, expected, position);
+            int chosen = sampler.sample(logits);
+            if (chosen != token) {
+                requireTie(chosen, token, expected, position);
+                ties++;
+            }
+            progress.step();
+        }
+        out.printf(
+                Locale.ROOT,
+                "The same as on the processor: %d passes, all %d logits of each within %s + %s of their size, "
+                        + "%d tokens chosen alike%s%n",
+                passes,
+                logits.length,
+                TOLERANCE.absolute(),
+                TOLERANCE.relative(),
+                passes - ties,
+                ties == 0 ? "" : ", " + ties + " between equally likely ones");
+        out.flush();
+    }
+
+    private static void requireNear(float[] logits, float[] expected, int position) {
+        for (int i = 0; i < expected.length; i++) {
+            if (!TOLERANCE.accepts(logits[i], expected[i])) {
+                throw new DeviceFailure("pass " + position + ": logit " + i + " is " + logits[i]
+                        + " on the device and " + expected[i] + " on the processor");
+            }
+        }
+    }
+
+    /**
+     * Two tokens that are equally likely, as far as the tolerance goes, may stand in either order: the sampler's choice
+     * among many then differs although no logit does.
+     */
+    private static void requireTie(int chosen, int token, float[] expected, int position) {
+        if (!TOLERANCE.accepts(expected[chosen], expected[token])) {
+            throw new DeviceFailure("pass " + position + ": token " + chosen + " is chosen on the device and " + token
+                    + " on the processor, whose logits are " + expected[chosen] + " and " + expected[token]);
+        }
+    }
+
+    // ---- where the time went ----
+
+    private DecodeRun profile(DeviceDecoder decoder, Gpu gpu) {
+        BrickProfiler profiler = BrickProfiler.builder()
+                .percentiles(options.percentiles())
+                .deviceStream(gpu.stream())
+                .build();
+        profiler.setSyncMode(options.syncMode());
+        profiler.enable();
+        Sampler sampler = options.sampler();
+        float[] logits = new float[reference.config().vocab()];
+        List<Integer> firstTokens = new ArrayList<>();
+        int token = DecodeRun.BEGIN_OF_SEQUENCE;
+        long startNs = 0;
+        for (int position = 0; position < reference.config().maxSequence(); position++) {
+            if (position == options.warmup()) {
+                profiler.reset();
+                startNs = System.nanoTime();
+            }
+            decoder.decode(token, position, Watching.of(options.syncMode()), profiler);
+            decoder.logits(logits);
+            // The processor's work: the device has nothing to say of it.
+            long chooseNs = System.nanoTime();
+            token = sampler.sample(logits);
+            profiler.record(BrickId.SAMPLING, System.nanoTime() - chooseNs, 1);
+            if (position >= options.warmup() && firstTokens.size() < DecodeRun.SHOWN_TOKENS) {
+                firstTokens.add(token);
+            }
+        }
+        long wallNs = System.nanoTime() - startNs;
+        return new DecodeRun(List.copyOf(firstTokens), options.tokens(), wallNs, profiler.snapshot());
+    }
+
+    // ---- what watching costs ----
+
+    private void compareCosts(DeviceDecoder decoder, Gpu gpu) {
+        int position = reference.config().maxSequence() - 1;
+        int rounds = Math.min(MOST_ROUNDS, options.tokens());
+        BrickProfiler profiler =
+                BrickProfiler.builder().deviceStream(gpu.stream()).build();
+        profiler.enable();
+        PassCosts costs = PassCosts.ofWatching(
+                System::nanoTime,
+                rounds,
+                profiler,
+                way -> decoder.decode(DecodeRun.BEGIN_OF_SEQUENCE, position, way, profiler));
+        out.printf(
+                Locale.ROOT,
+                "%nWall time of a pass of %d bricks at position %d, %d rounds in turns%n%n",
+                decoder.bricks(),
+                position,
+                rounds);
+        out.print(costs.toText());
+    }
+}

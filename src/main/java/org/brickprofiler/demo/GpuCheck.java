@@ -1,0 +1,179 @@
+package org.brickprofiler.demo;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.brickprofiler.demo.device.Check;
+import org.brickprofiler.demo.device.CheckReport;
+import org.brickprofiler.demo.device.DeviceChecks;
+import org.brickprofiler.demo.device.DeviceFailure;
+import org.brickprofiler.demo.device.Gpu;
+import org.brickprofiler.demo.device.Outcome;
+import org.brickprofiler.device.cuda.CudaSupport;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * The checks for a machine with a GPU: what tests over a simulated driver cannot tell. Exit code 0 if every check that
+ * could be made held, 1 otherwise and where there is no device, 2 after bad input.
+ */
+@Command(
+        name = "gpu-check",
+        sortOptions = false,
+        usageHelpWidth = 100,
+        description = "Checks device times, and what taking them costs, on a CUDA device.")
+public final class GpuCheck implements Callable<Integer> {
+
+    /** How a driver is known that only pretends. */
+    private static final String SIMULATED = "Simulated GPU";
+
+    private static final long NS_PER_S = 1_000_000_000L;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--device", paramLabel = "N", description = "The number of the device (${DEFAULT-VALUE}).")
+    private int device;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Where the figures go (${DEFAULT-VALUE}).")
+    private Path json = Path.of("gpu-check.json");
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            description = "How often each way of watching is measured (${DEFAULT-VALUE}).")
+    private int rounds = 150;
+
+    @Option(names = "--marks", paramLabel = "N", description = "How many marks are set (${DEFAULT-VALUE}).")
+    private long marks = 10_000_000;
+
+    @Option(
+            names = "--torch",
+            paramLabel = "FILE",
+            description = "What torch_cost.py printed (nothing).")
+    private @Nullable Path torch;
+
+    @Option(
+            names = "--limit-s",
+            paramLabel = "S",
+            description = "No check is begun after so many seconds (${DEFAULT-VALUE}).")
+    private long limitS = 280;
+
+    @SuppressWarnings("unused") // picocli reads it
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Print this and end.")
+    private boolean help;
+
+    private GpuCheck() {}
+
+    /**
+     * Makes the checks, and ends the virtual machine with the exit code.
+     *
+     * @param args the options; {@code --help} tells them
+     */
+    public static void main(String[] args) {
+        System.exit(commandLine().execute(args));
+    }
+
+    /** The command. */
+    static CommandLine commandLine() {
+        return new CommandLine(new GpuCheck())
+                .setParameterExceptionHandler((badInput, args) -> refuse(badInput.getCommandLine(), badInput));
+    }
+
+    private static int refuse(CommandLine command, Exception badInput) {
+        command.getErr().println("gpu-check: " + badInput.getMessage());
+        command.getErr().flush();
+        return CommandLine.ExitCode.USAGE;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        try {
+            if (device < 0) {
+                throw new IllegalArgumentException("device " + device + " is negative");
+            }
+            requirePositive("rounds", rounds);
+            requirePositive("marks", marks);
+            OutputFile.requireWritable(json);
+        } catch (IllegalArgumentException badInput) {
+            return refuse(spec.commandLine(), badInput);
+        }
+        Optional<String> missing = DeviceDemo.missing(device);
+        if (missing.isPresent()) {
+            spec.commandLine().getErr().println("gpu-check: " + missing.get());
+            spec.commandLine().getErr().flush();
+            return CommandLine.ExitCode.SOFTWARE;
+        }
+        CheckReport report = check();
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(report.toText());
+        report.write(json);
+        out.println("JSON: " + json.toAbsolutePath());
+        out.flush();
+        return report.holds() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    }
+
+    private static void requirePositive(String what, long value) {
+        if (value < 1) {
+            throw new IllegalArgumentException(what + " " + value + " is too small");
+        }
+    }
+
+    private CheckReport check() {
+        long endNs = System.nanoTime() + limitS * NS_PER_S;
+        String deviceName = CudaSupport.probe().deviceNames().get(device);
+        boolean simulated = deviceName.startsWith(SIMULATED);
+        List<Outcome> outcomes = new ArrayList<>();
+        if (simulated) {
+            outcomes.add(Outcome.notMade(
+                    "decoder", DecoderCheck.CLAIM, "the driver is simulated: its kernels compute nothing"));
+        } else {
+            outcomes.addAll(outcomes(new DecoderCheck(device), endNs));
+        }
+        try (Gpu gpu = Gpu.open(device)) {
+            for (Check check : DeviceChecks.on(gpu, rounds, marks, torch)) {
+                outcomes.addAll(outcomes(check, endNs));
+            }
+        } catch (DeviceFailure refused) {
+            outcomes.add(refusal("device", refused));
+        }
+        return new CheckReport(
+                deviceName, simulated, CudaSupport.probe().driverVersion().orElse(""), outcomes);
+    }
+
+    private List<Outcome> outcomes(Check check, long endNs) {
+        if (System.nanoTime() - endNs > 0) {
+            return List.of(Outcome.notMade(
+                    check.name(), "it could be begun in time", "the others took " + limitS + " s and more"));
+        }
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("gpu-check: " + check.name() + " ...");
+        err.flush();
+        try {
+            return check.run();
+        } catch (DeviceFailure refused) {
+            return List.of(refusal(check.name(), refused));
+        }
+    }
+
+    private static Outcome refusal(String check, DeviceFailure refused) {
+        return new Outcome(
+                check,
+                Outcome.Status.FAILED,
+                "the device does what it is asked",
+                String.valueOf(refused.getMessage()),
+                Map.of());
+    }
+}

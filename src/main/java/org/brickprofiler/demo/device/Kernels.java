@@ -1,0 +1,231 @@
+package org.brickprofiler.demo.device;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.IntSupplier;
+import jcuda.Pointer;
+import jcuda.driver.CUfunction;
+
+/**
+ * The kernels of {@code kernels.ptx} as launches on a device: each with its arguments, and as many threads as it is
+ * written for. Numbers that change from pass to pass are {@link Cell}s, read at the time of each launch.
+ */
+final class Kernels {
+
+    private static final int BLOCK = 256;
+    private static final int WARP = 32;
+
+    /** For kernels that give each warp work of its own. */
+    private static final int WARPS = BLOCK / WARP;
+
+    /** Values of neighbouring positions are far apart in memory: more warps hide more of the way there. */
+    private static final int OUTPUT_BLOCK = 512;
+
+    private final Gpu gpu;
+    private final Map<String, CUfunction> functions = new HashMap<>();
+
+    Kernels(Gpu gpu) {
+        this.gpu = gpu;
+    }
+
+    /** The text of the module. */
+    static String text() {
+        try (InputStream ptx = Objects.requireNonNull(Kernels.class.getResourceAsStream("kernels.ptx"))) {
+            return new String(ptx.readAllBytes(), US_ASCII);
+        } catch (IOException e) {
+            throw new UncheckedIOException("the kernels cannot be read", e);
+        }
+    }
+
+    /**
+     * A number that a launch reads. It lies outside of Java's heap, as all arguments do: from the heap JCuda would hand it
+     * over in a way that no garbage can be collected until the launch returns, and a launch waits where a stream is full.
+     */
+    static final class Cell {
+        private final ByteBuffer value = ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.nativeOrder());
+
+        void set(int number) {
+            value.putInt(0, number);
+        }
+
+        int get() {
+            return value.getInt(0);
+        }
+
+        private Pointer pointer() {
+            return Pointer.to(value);
+        }
+    }
+
+    /** What the attention of one layer works on, and its shape. */
+    record Heads(
+            DeviceFloats scores,
+            int heads,
+            int headDim,
+            int kvHeads,
+            int maxSequence) {
+
+        int kvDim() {
+            return kvHeads * headDim;
+        }
+
+        int sharing() {
+            return heads / kvHeads;
+        }
+
+        DeviceFloats cache(DeviceFloats array) {
+            return array.requireLength((long) maxSequence * kvDim());
+        }
+    }
+
+    Launch embed(DeviceFloats out, DeviceFloats table, Cell token) {
+        return perValue("embed", out.length(), to(out), to(table), token.pointer(), to(out.length()));
+    }
+
+    Launch rmsNorm(DeviceFloats out, DeviceFloats in, DeviceFloats weights, float epsilon) {
+        int n = in.length();
+        out.requireLength(n);
+        weights.requireLength(n);
+        return launch("rms_norm", () -> 1, 1, BLOCK, to(out), to(in), to(weights), to(n), to(epsilon));
+    }
+
+    Launch matvec(DeviceFloats out, DeviceFloats matrix, DeviceFloats in) {
+        int rows = out.length();
+        int cols = in.length();
+        matrix.requireLength((long) rows * cols);
+        int blocks = divideUp(rows, WARPS);
+        return launch("matvec", () -> blocks, 1, BLOCK, to(out), to(matrix), to(in), to(rows), to(cols));
+    }
+
+    Launch rope(DeviceFloats qkv, DeviceFloats cosines, DeviceFloats sines, Heads shape, Cell position) {
+        int pairs = shape.headDim() / 2;
+        int count = (shape.heads() + shape.kvHeads()) * pairs;
+        qkv.requireLength(2L * count);
+        cosines.requireLength((long) shape.maxSequence() * pairs);
+        sines.requireLength((long) shape.maxSequence() * pairs);
+        return perValue(
+                "rope", count, to(qkv), to(cosines), to(sines), position.pointer(), to(pairs), to(count));
+    }
+
+    Launch kvUpdate(DeviceFloats keys, DeviceFloats values, DeviceFloats qkv, Heads shape, Cell position) {
+        int n = shape.kvDim();
+        int from = shape.heads() * shape.headDim();
+        qkv.requireLength(from + 2L * n);
+        return perValue(
+                "kv_update",
+                n,
+                to(shape.cache(keys)),
+                to(shape.cache(values)),
+                to(qkv),
+                to(from),
+                position.pointer(),
+                to(n));
+    }
+
+    Launch attentionScore(DeviceFloats queries, DeviceFloats keys, Heads shape, Cell positions) {
+        float scale = (float) (1.0 / Math.sqrt(shape.headDim()));
+        return launch(
+                "attention_score",
+                () -> divideUp(positions.get(), WARPS),
+                shape.heads(),
+                BLOCK,
+                to(shape.scores()),
+                to(queries),
+                to(shape.cache(keys)),
+                positions.pointer(),
+                to(shape.maxSequence()),
+                to(shape.headDim()),
+                to(shape.kvDim()),
+                to(shape.sharing()),
+                to(scale));
+    }
+
+    Launch attentionSoftmax(Heads shape, Cell positions) {
+        return launch(
+                "attention_softmax",
+                shape::heads,
+                1,
+                BLOCK,
+                to(shape.scores()),
+                positions.pointer(),
+                to(shape.maxSequence()));
+    }
+
+    Launch attentionOutput(DeviceFloats out, DeviceFloats values, Heads shape, Cell positions) {
+        int blocks = divideUp(shape.headDim(), WARP);
+        return launch(
+                "attention_output",
+                () -> blocks,
+                shape.heads(),
+                OUTPUT_BLOCK,
+                to(out.requireLength((long) shape.heads() * shape.headDim())),
+                to(shape.scores()),
+                to(shape.cache(values)),
+                positions.pointer(),
+                to(shape.maxSequence()),
+                to(shape.headDim()),
+                to(shape.kvDim()),
+                to(shape.sharing()));
+    }
+
+    Launch swiGlu(DeviceFloats out, DeviceFloats gate, DeviceFloats up) {
+        int n = out.length();
+        gate.requireLength(n);
+        up.requireLength(n);
+        return perValue("swiglu", n, to(out), to(gate), to(up), to(n));
+    }
+
+    Launch residualAdd(DeviceFloats sum, DeviceFloats addend) {
+        int n = sum.length();
+        addend.requireLength(n);
+        return perValue("residual_add", n, to(sum), to(addend), to(n));
+    }
+
+    /** Lasts {@code ns} by the device's clock, and leaves its two readings in an array of 4 floats, as 64 bits each. */
+    Launch spin(long ns, DeviceFloats stamps) {
+        stamps.requireLength(2L * Long.BYTES / Float.BYTES);
+        return launch("spin_ns_stamped", () -> 1, 1, 1, to(ns), to(stamps));
+    }
+
+    private Launch perValue(String kernel, int count, Pointer... arguments) {
+        int blocks = divideUp(count, BLOCK);
+        return launch(kernel, () -> blocks, 1, BLOCK, arguments);
+    }
+
+    private Launch launch(String kernel, IntSupplier gridX, int gridY, int block, Pointer... arguments) {
+        CUfunction function = functions.computeIfAbsent(kernel, gpu::function);
+        return new Launch(function, gpu.handle(), gridX, gridY, block, Pointer.to(arguments));
+    }
+
+    private static Pointer to(DeviceFloats array) {
+        return Pointer.to(array.address());
+    }
+
+    private static Pointer to(int number) {
+        Cell cell = new Cell();
+        cell.set(number);
+        return cell.pointer();
+    }
+
+    private static Pointer to(float number) {
+        return to(Float.floatToRawIntBits(number));
+    }
+
+    private static Pointer to(long number) {
+        Cell cell = new Cell();
+        cell.value.putLong(0, number);
+        return cell.pointer();
+    }
+
+    private static int divideUp(int value, int by) {
+        return (value + by - 1) / by;
+    }
+}

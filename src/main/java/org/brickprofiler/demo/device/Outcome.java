@@ -1,0 +1,60 @@
+package org.brickprofiler.demo.device;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What came out of a check. Immutable.
+ *
+ * @param check the name of the check
+ * @param status how it ended
+ * @param claim what was checked, with its bound
+ * @param found what was found, or why nothing was
+ * @param figures the numbers behind it, for a file: numbers, texts, and lists and maps of them
+ */
+public record Outcome(String check, Status status, String claim, String found, Map<String, Object> figures) {
+
+    /** How a check ended. */
+    public enum Status {
+        /** What is claimed is so. */
+        HELD,
+        /** What is claimed is not so. */
+        FAILED,
+        /** There is no telling. */
+        NOT_MADE,
+        /** Nothing is claimed: a number to compare with. */
+        TOLD
+    }
+
+    /** Keeps the order of the figures. */
+    public Outcome {
+        figures = Collections.unmodifiableMap(new LinkedHashMap<>(figures));
+    }
+
+    /**
+     * A claim that was looked into.
+     *
+     * @param check the name of the check
+     * @param holds whether it is so
+     * @param claim what was checked
+     * @param found what was found
+     * @param figures the numbers behind it
+     * @return the outcome
+     */
+    public static Outcome of(String check, boolean holds, String claim, String found, Map<String, Object> figures) {
+        return new Outcome(check, holds ? Status.HELD : Status.FAILED, claim, found, figures);
+    }
+
+    /**
+     * A check that could not be made.
+     *
+     * @param check its name
+     * @param claim what it is about
+     * @param reason why not
+     * @return the outcome
+     */
+    public static Outcome notMade(String check, String claim, String reason) {
+        return new Outcome(check, Status.NOT_MADE, claim, reason, Map.of());
+    }
+}

@@ -1,0 +1,121 @@
+package org.brickprofiler.demo;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.brickprofiler.device.cuda.SimulatedCuda;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The checks as they are started on a machine with a GPU, over the simulated driver and the machine's clock. */
+@Timeout(300)
+@EnabledOnOs(value = OS.LINUX, architectures = "amd64", disabledReason = "the simulated driver is built there only")
+class GpuCheckIT {
+
+    private static final Path JAR = Path.of(System.getProperty("cli.jar"));
+    private static final Path SOURCE = Path.of("native", "gpu-check");
+
+    @TempDir
+    Path folder;
+
+    /** As pack.sh lays it out, but for the runtime. */
+    @BeforeEach
+    void layOut() throws IOException {
+        Files.createDirectories(folder.resolve("lib"));
+        Files.createDirectories(folder.resolve("natives"));
+        Files.copy(SOURCE.resolve("run.sh"), folder.resolve("run.sh"));
+        Files.copy(SOURCE.resolve("torch_cost.py"), folder.resolve("torch_cost.py"));
+        Files.copy(JAR, folder.resolve("lib").resolve("brick-profiler-cli.jar"));
+        for (String path : System.getProperty("java.library.path").split(":", -1)) {
+            try (var files = Files.newDirectoryStream(Path.of(path), "libJCudaDriver-*")) {
+                for (Path file : files) {
+                    Files.copy(file, folder.resolve("natives").resolve(file.getFileName()));
+                }
+            }
+        }
+    }
+
+    /** What the script ended with, and what it printed. */
+    private record Run(int exitCode, String output) {}
+
+    private Run run(Map<String, String> environment, String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("bash", folder.resolve("run.sh").toString()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder =
+                new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true);
+        // With these a virtual machine greets on the standard error.
+        builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"));
+        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        try {
+            process.getOutputStream().close();
+            String output = new String(process.getInputStream().readAllBytes(), UTF_8);
+            return new Run(process.waitFor(), output);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
+    void allChecksAreMade() throws Exception {
+        Map<String, String> simulated = Map.of(
+                "LD_LIBRARY_PATH", SimulatedCuda.DRIVER.build().resolveSibling("").toString(),
+                "CUDA_SIMULATION_REAL_CLOCK", "1");
+        Run run = run(simulated, "--rounds", "5", "--marks", "400000");
+
+        assertThat(run.output())
+                .contains("*** SIMULATED DRIVER: no device was used", "Device: Simulated GPU 0")
+                .containsPattern("\\d held, \\d failed, \\d could not be made");
+        JsonNode json = new ObjectMapper().readTree(folder.resolve("gpu-check.json").toFile());
+        Map<String, String> statuses = new HashMap<>();
+        json.get("checks")
+                .forEach(check -> statuses.put(
+                        check.get("check").asText(), check.get("status").asText()));
+        assertThat(json.get("simulated").asBoolean()).isTrue();
+        // The times of the cost are this machine's, which others use, too.
+        assertThat(statuses)
+                .containsEntry("decoder", "not_made")
+                .containsEntry("spin", "held")
+                .containsEntry("span", "held")
+                .containsEntry("marks", "held")
+                .containsKeys("cost", "torch");
+        assertThat(run.exitCode()).isEqualTo(json.get("holds").asBoolean() ? 0 : 1);
+    }
+
+    @Test
+    void withoutADriverTheReasonIsAllThereIs() throws Exception {
+        // Without JCuda's library there is none, whatever the machine has.
+        try (var files = Files.newDirectoryStream(folder.resolve("natives"))) {
+            for (Path file : files) {
+                Files.delete(file);
+            }
+        }
+        Run run = run(Map.of());
+
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.output()).startsWith("gpu-check: CUDA is not available: ").hasLineCount(1);
+        assertThat(folder.resolve("gpu-check.json")).doesNotExist();
+    }
+
+    @Test
+    void tellsWhatIsMissing() throws Exception {
+        Files.delete(folder.resolve("lib").resolve("brick-profiler-cli.jar"));
+        Run unbuilt = run(Map.of());
+        assertThat(unbuilt.exitCode()).isEqualTo(2);
+        assertThat(unbuilt.output()).startsWith("gpu-check: nothing is built here").hasLineCount(1);
+    }
+}

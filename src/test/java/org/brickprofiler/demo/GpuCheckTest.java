@@ -1,0 +1,119 @@
+package org.brickprofiler.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import jcuda.driver.CUresult;
+import jcuda.driver.JCudaDriver;
+import org.brickprofiler.device.cuda.SimulatedCuda;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class GpuCheckTest {
+
+    @TempDir
+    Path folder;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @BeforeEach
+    void start() {
+        SimulatedCuda.start();
+        assertThat(JCudaDriver.cuInit(0)).isEqualTo(CUresult.CUDA_SUCCESS);
+    }
+
+    private int run(String... more) {
+        List<String> arguments = new ArrayList<>(
+                List.of("--json", folder.resolve("out.json").toString(), "--rounds", "1", "--marks", "2000"));
+        arguments.addAll(List.of(more));
+        return GpuCheck.commandLine()
+                .setOut(new PrintWriter(out))
+                .setErr(new PrintWriter(err))
+                .execute(arguments.toArray(String[]::new));
+    }
+
+    private JsonNode json() throws IOException {
+        return new ObjectMapper().readTree(folder.resolve("out.json").toFile());
+    }
+
+    @Test
+    void makesEveryCheckAndSaysThatTheDriverIsSimulated() throws IOException {
+        int exitCode = run();
+
+        List<String> checks = new ArrayList<>();
+        json().get("checks").forEach(check -> checks.add(check.get("check").asText()));
+        assertThat(checks)
+                .containsExactly("decoder", "spin", "cost", "cost", "cost", "cost", "cost", "span", "marks", "torch");
+        assertThat(json().get("simulated").asBoolean()).isTrue();
+        // The cost is real time: what it comes to is not known here.
+        assertThat(exitCode).isEqualTo(json().get("holds").asBoolean() ? 0 : 1);
+        assertThat(out.toString())
+                .startsWith("*** SIMULATED DRIVER")
+                .contains("not made  decoder", "held      spin", "held      span", "held      marks", "not made  torch");
+        assertThat(SimulatedCuda.liveContexts()).isZero();
+    }
+
+    @Test
+    void aRefusalFailsTheCheckAndNotTheOthers() throws IOException {
+        // The first launches are those of the spins.
+        SimulatedCuda.failOnce("cuLaunchKernel", 3, CUresult.CUDA_ERROR_LAUNCH_FAILED);
+
+        assertThat(run()).isEqualTo(1);
+
+        assertThat(out.toString())
+                .contains("FAILED    spin", "cuLaunchKernel answers CUDA_ERROR_LAUNCH_FAILED", "held      span");
+        assertThat(json().get("holds").asBoolean()).isFalse();
+    }
+
+    @Test
+    void aDeviceThatCannotBeOpenedFails() {
+        SimulatedCuda.failAlways("cuModuleLoadData", CUresult.CUDA_ERROR_INVALID_PTX);
+
+        assertThat(run()).isEqualTo(1);
+
+        assertThat(out.toString()).contains("FAILED    device", "CUDA_ERROR_INVALID_PTX");
+    }
+
+    @Test
+    void nothingIsBegunAfterTheLimit() {
+        assertThat(run("--limit-s", "0")).isEqualTo(1);
+
+        assertThat(out.toString()).contains("not made  spin", "not made  marks", "0 held, 0 failed");
+    }
+
+    @Test
+    void tellsThatThereIsNoSuchDevice() {
+        assertThat(run("--device", "2")).isEqualTo(1);
+
+        assertThat(err.toString()).hasLineCount(1).startsWith("gpu-check: there is no CUDA device 2");
+        assertThat(out.toString()).isEmpty();
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--device, -1, device -1 is negative",
+        "--marks, 0, marks 0 is too small",
+        "--rounds, x, Invalid value for option '--rounds'"
+    })
+    void tellsBadInput(String option, String value, String reason) {
+        List<String> arguments = List.of(option, value);
+        int exitCode = GpuCheck.commandLine()
+                .setErr(new PrintWriter(err))
+                .execute(arguments.toArray(String[]::new));
+
+        assertThat(exitCode).isEqualTo(2);
+        assertThat(err.toString()).hasLineCount(1).startsWith("gpu-check: ").contains(reason);
+    }
+}
