@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.brickprofiler.device.cuda.CudaSupport;
+import org.brickprofiler.device.metal.MetalSupport;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -47,11 +48,17 @@ final class DevicesCommand implements Callable<Integer> {
             CudaSupport support = CudaSupport.probe();
             return new Kind(support.toString(), "cuda", support.deviceNames());
         }
+
+        static Kind metal() {
+            MetalSupport support = MetalSupport.probe();
+            return new Kind(
+                    support.toString(), "metal", support.deviceName().stream().toList());
+        }
     }
 
     /** All kinds there are: a further one is a line here. */
     private static List<Kind> kinds() {
-        return List.of(Kind.cuda());
+        return List.of(Kind.cuda(), Kind.metal());
     }
 
     @Override

@@ -69,11 +69,7 @@ class MarkedStream {
     private int reclaimedInPass = -1;
     private boolean exhaustionTold;
 
-    private long samples;
-    private long busyNs;
-    private long idleNs;
-    private long waits;
-    private long clockErrorNs;
+    private final StreamCounts counts = new StreamCounts();
 
     MarkedStream(DeviceStream stream, NanoClock clock, int index, int launchesEvery) {
         this.stream = stream;
@@ -225,7 +221,7 @@ class MarkedStream {
         tellSettled(sums);
         boolean late = stream.isReached(waiting.end(waiting.size() - 1));
         if (stream.synchronize()) {
-            waits++;
+            counts.waited();
             settled = waiting.size();
             settledAtNs = clock.nanoTime();
             settledByWaiting = !late;
@@ -291,7 +287,7 @@ class MarkedStream {
             sums.unresolved(key);
             return;
         }
-        samples++;
+        counts.timed();
         long launchedNs = marked ? setNs[start] : sinceNs[end];
         boolean read = launchedNs != NOT_READ && setNs[end] != NOT_READ;
         long launchNs = read ? Math.max(0, setNs[end] - launchedNs) : NOT_READ;
@@ -302,11 +298,7 @@ class MarkedStream {
 
     private void addUp() {
         chain.addUp(counted);
-        busyNs += chain.busyNs();
-        idleNs += chain.idleNs();
-        if (chain.isUnbroken() && chain.hostErrorNs() != MarkChain.NO_ERROR) {
-            clockErrorNs = chain.hostErrorNs();
-        }
+        counts.add(chain);
         int last = chain.last();
         // Of a pass that is over nothing more will be counted.
         boolean goesOn = last != DeviceStream.NO_MARK && passes[last] == pass;
@@ -388,25 +380,11 @@ class MarkedStream {
         }
     }
 
-    // ---- totals ----
-
     final StreamTotals totals() {
-        return new StreamTotals(
-                stream.name(),
-                stream.deviceName(),
-                stream.deviceIndex(),
-                samples,
-                busyNs,
-                idleNs,
-                waits,
-                clockErrorNs,
-                stream.failure());
+        return counts.totals(stream);
     }
 
     final void resetTotals() {
-        samples = 0;
-        busyNs = 0;
-        idleNs = 0;
-        waits = 0;
+        counts.reset();
     }
 }
