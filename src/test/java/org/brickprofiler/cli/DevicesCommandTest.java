@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.device.cuda.CudaSupport;
 import org.brickprofiler.device.cuda.SimulatedCuda;
+import org.brickprofiler.device.metal.MetalSupport;
+import org.brickprofiler.device.metal.SimulatedMetal;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -12,6 +14,7 @@ class DevicesCommandTest {
     @BeforeEach
     void start() {
         SimulatedCuda.start();
+        SimulatedMetal.start();
     }
 
     @Test
@@ -21,5 +24,8 @@ class DevicesCommandTest {
         assertThat(devices.err()).isEmpty();
         assertThat(devices.exitCode()).isZero();
         assertThat(devices.out()).startsWith(CudaSupport.probe() + "\n").contains("\n  cuda:0  Simulated GPU 0\n");
+        assertThat(devices.out())
+                .contains("\n" + MetalSupport.probe() + "\n")
+                .contains("\n  metal:0  " + MetalSupport.probe().deviceName().orElseThrow() + "\n");
     }
 }

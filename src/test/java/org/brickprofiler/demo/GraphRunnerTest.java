@@ -71,8 +71,9 @@ class GraphRunnerTest {
     @Test
     void theCriticalPathIsThePass() {
         double closest = Double.MAX_VALUE;
-        for (int attempt = 0; attempt < 20 && closest > 0.02; attempt++) {
-            // A pass that the scheduler interrupts between two bricks takes longer than they do: try again.
+        for (int attempt = 0; attempt < 100 && closest > 0.02; attempt++) {
+            // A pass that the scheduler interrupts between two bricks takes longer than they do, and so does one while
+            // its code is compiled: try again.
             profiler.reset();
             GraphRunner runner = decode(3, 2);
             long pathNs = CriticalPath.of(runner.graph()).totalNs();

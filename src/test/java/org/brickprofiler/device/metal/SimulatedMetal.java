@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each native method is the function {@code fake_...} of the same name; its meaning is told in {@code fake_metal.h}.
  */
-final class SimulatedMetal {
+public final class SimulatedMetal {
 
     static final int NIL = 1;
     static final int THROW = 2;
@@ -53,7 +53,7 @@ final class SimulatedMetal {
     private SimulatedMetal() {}
 
     /** Loads the library, where that was not done, and resets the simulation. Skips the test where it cannot be built. */
-    static synchronized Path start() {
+    public static synchronized Path start() {
         Path loaded = file;
         if (loaded == null) {
             loaded = load();
