@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
  */
 final class AllocationTest {
 
-    private static final int CALLS = 100_000;
+    private static final int CALLS = 40_000;
     private static final int WARM_UP_CALLS = 5_000;
     private static final int STRETCHES = 10;
     private static final int BRICKS = 23;

@@ -30,7 +30,7 @@ public final class StressGate {
 
     private static final String CONTROL_SUFFIX = "Control";
     private static final List<String> QUICK = List.of(
-            "-m", "quick", "-f", "1", "-sc", "false", "-hs", "256",
+            "-m", "quick", "-f", "1", "-sc", "false", "-hs", "256", "-iters", "4",
             "-jvmArgs",
             "-XX:-TieredCompilation -XX:+UnlockDiagnosticVMOptions -XX:+StressLCM -XX:+StressGCM -XX:+StressIGVN");
     private static final List<String> FULL = List.of("-m", "default", "-hs", "512");
