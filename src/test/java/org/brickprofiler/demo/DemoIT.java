@@ -159,7 +159,8 @@ class DemoIT {
     @Test
     void tellsWhyThereIsNoDeviceAndDoesNothingElse() throws Exception {
         // Without JCuda's native library there is none, whatever the machine has.
-        List<String> nowhere = List.of("-Djava.library.path=" + folder, "-Djava.io.tmpdir=" + folder);
+        List<String> nowhere = List.of(
+                "-Djava.library.path=" + folder, "-Djava.io.tmpdir=" + folder, "--enable-native-access=ALL-UNNAMED");
         DemoProcess demo = DemoProcess.run(folder, List.of(), nowhere, with("--device", "cuda"));
 
         assertThat(demo.exitCode()).isEqualTo(1);
