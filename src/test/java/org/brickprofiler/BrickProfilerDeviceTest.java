@@ -608,6 +608,21 @@ final class BrickProfilerDeviceTest {
     }
 
     @Test
+    void aTimerOfAnotherProfilerDoesNoHarm() {
+        // On the host, and the lower bits of its clock say "device", a stream and a mark that are not there.
+        FakeClock other = new FakeClock(-1);
+        BrickProfiler host = BrickProfiler.builder().clock(other).build();
+        host.enable();
+        long foreign = host.startBrick(BrickId.RMS_NORM);
+        profiler.stopBrick(foreign, 1);
+        profiler.stopBrick(profiler.lap(foreign, 1, BrickId.LM_HEAD), 1);
+        profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).count()).isZero();
+        assertThat(stats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(2);
+        assertThat(stats(BrickId.LM_HEAD).count()).isEqualTo(1);
+    }
+
+    @Test
     void aResetForgetsWhatIsPending() {
         brick(BrickId.RMS_NORM, 100);
         stream.capture(true);

@@ -159,9 +159,11 @@ class MarkedStream {
                 : MarkToken.device(key, index, mark, generations[mark]);
     }
 
-    /** Whether a token's mark is still the one that it was made for. */
+    /** Whether a token's mark is still the one that it was made for; false for a token of another profiler. */
     final boolean isCurrent(long token) {
-        return MarkToken.generation(token) == (int) GENERATION.getAcquire(generations, MarkToken.mark(token));
+        int mark = MarkToken.mark(token);
+        return mark < generations.length
+                && MarkToken.generation(token) == (int) GENERATION.getAcquire(generations, mark);
     }
 
     /** Gives a mark back that the calling thread has just set and nobody will ask for. */
