@@ -30,14 +30,11 @@ final class TimelineCollector implements EventSink {
     private final Losses losses = new Losses();
     private final TimelineFlows flows = new TimelineFlows(losses);
     private final TimelineArguments arguments;
+    private final Elements elements;
     private final Map<Long, PerfettoTrack> described = new TreeMap<>();
 
     /** The slice that came last, which a flow may belong to. */
     private int lastSlice = NO_EVENT;
-
-    private long eventsRead;
-    private boolean phaseSeen;
-    private boolean openArray;
 
     /**
      * Nothing taken yet.
@@ -53,6 +50,7 @@ final class TimelineCollector implements EventSink {
         this.mostEvents = mostEvents;
         this.isPerfetto = isPerfetto;
         this.head = new TraceHead(source, tally);
+        this.elements = new Elements(source, tally);
         this.open = new OpenSlices(limits.openSlices(), tally);
         this.rows = new TimelineRows(source, limits.rows());
         this.names = new TimelineNames(source);
@@ -61,11 +59,7 @@ final class TimelineCollector implements EventSink {
 
     @Override
     public void accept(RawEvent event) throws TraceFormatException {
-        eventsRead++;
-        if (event.repeatedKey) {
-            tally.repair(Repair.Kind.REPEATED_KEY, event.offset);
-        }
-        phaseSeen |= event.phase != RawEvent.NO_PHASE;
+        elements.count(event);
         switch (event.phase) {
             case 'X' -> complete(event);
             case 'B' -> begin(event);
@@ -296,7 +290,7 @@ final class TimelineCollector implements EventSink {
 
     @Override
     public long eventsRead() {
-        return eventsRead;
+        return elements.read();
     }
 
     @Override
@@ -306,34 +300,27 @@ final class TimelineCollector implements EventSink {
 
     @Override
     public void ignoreElement() {
-        eventsRead++;
+        elements.countOther();
     }
 
     @Override
     public void lostState(long offset) {
-        eventsRead++;
-        phaseSeen = true;
-        tally.repair(Repair.Kind.LOST_STATE, offset);
+        elements.lostState(offset);
     }
 
     @Override
     public void openArray(long offset) {
-        openArray = true;
-        tally.repair(Repair.Kind.OPEN_ARRAY, offset);
+        elements.openArray(offset);
     }
 
     @Override
     public boolean isOpenArray() {
-        return openArray;
+        return elements.isOpenArray();
     }
 
     @Override
     public void end(long offset) throws TraceFormatException {
-        if (eventsRead > 0 && !phaseSeen) {
-            throw new TraceFormatException(
-                    source, offset, "none of " + Figures.count(eventsRead, "element") + " has a phase (ph): the text"
-                            + " is JSON, but no trace");
-        }
+        elements.end(offset);
         open.close();
     }
 
@@ -348,6 +335,6 @@ final class TimelineCollector implements EventSink {
         ReadTimeline timeline = new ReadTimeline(
                 TimelineInfo.of(head, layout, lines.earliestNs()), names.all(), layout.tracks(), events, lines);
         return new TimelineReading(
-                timeline, head.isOwn(), eventsRead, lines.size(), losses.counts(), losses.arguments(), tally.repairs());
+                timeline, head.isOwn(), elements.read(), lines.size(), losses.counts(), losses.arguments(), tally.repairs());
     }
 }

@@ -23,14 +23,12 @@ final class TraceCollector implements EventSink, Closeable {
     private final OpenSlices open;
     private final TimeCheck times = new TimeCheck(tally);
     private final Rows rows;
+    private final Elements elements;
 
     private EventSorter slices = new EventSorter();
     private Kernels kernels;
     private long ignoredByRule;
     private boolean deviceSeen;
-    private boolean phaseSeen;
-    private boolean openArray;
-    private long eventsRead;
 
     /**
      * Nothing taken yet.
@@ -43,6 +41,7 @@ final class TraceCollector implements EventSink, Closeable {
         this.options = options;
         this.argKeys = options.rules().argKeys();
         this.head = new TraceHead(source, tally);
+        this.elements = new Elements(source, tally);
         this.steps = new Steps(source);
         this.rows = new Rows(source, options.limits().rows());
         this.open = new OpenSlices(options.limits().openSlices(), tally);
@@ -67,11 +66,7 @@ final class TraceCollector implements EventSink, Closeable {
 
     @Override
     public void accept(RawEvent event) throws IOException {
-        eventsRead++;
-        if (event.repeatedKey) {
-            tally.repair(Repair.Kind.REPEATED_KEY, event.offset);
-        }
-        phaseSeen |= event.phase != RawEvent.NO_PHASE;
+        elements.count(event);
         switch (event.phase) {
             case 'X' -> complete(event);
             case 'B' -> begin(event);
@@ -96,7 +91,7 @@ final class TraceCollector implements EventSink, Closeable {
 
     @Override
     public void ignoreElement() {
-        eventsRead++;
+        elements.countOther();
         tally.ignore(IgnoredReason.EMPTY);
     }
 
@@ -217,29 +212,22 @@ final class TraceCollector implements EventSink, Closeable {
 
     @Override
     public void lostState(long offset) {
-        eventsRead++;
-        phaseSeen = true;
-        tally.repair(Repair.Kind.LOST_STATE, offset);
+        elements.lostState(offset);
     }
 
     @Override
     public void openArray(long offset) {
-        openArray = true;
-        tally.repair(Repair.Kind.OPEN_ARRAY, offset);
+        elements.openArray(offset);
     }
 
     @Override
     public boolean isOpenArray() {
-        return openArray;
+        return elements.isOpenArray();
     }
 
     @Override
     public void end(long offset) throws TraceFormatException {
-        if (eventsRead > 0 && !phaseSeen) {
-            throw new TraceFormatException(
-                    source, offset, "none of " + Figures.count(eventsRead, "element") + " has a phase (ph): the text"
-                            + " is JSON, but no trace");
-        }
+        elements.end(offset);
         open.close();
         tally.ignore(IgnoredReason.RULE, ignoredByRule);
     }
@@ -278,7 +266,7 @@ final class TraceCollector implements EventSink, Closeable {
 
     @Override
     public long eventsRead() {
-        return eventsRead;
+        return elements.read();
     }
 
     @Override
