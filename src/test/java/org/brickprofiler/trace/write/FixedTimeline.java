@@ -2,9 +2,11 @@ package org.brickprofiler.trace.write;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.brickprofiler.Backend;
 import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.SpanName;
@@ -51,6 +53,22 @@ record FixedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, L
 
     FixedTimeline with(TraceInfo other) {
         return new FixedTimeline(other, names, tracks, events);
+    }
+
+    /** The same, where each flow leaves one span and ends in one other, as {@link org.brickprofiler.trace.Span} says. */
+    FixedTimeline withFlowsOfTwoSpans() {
+        Set<Long> left = new HashSet<>();
+        Set<Long> ended = new HashSet<>();
+        List<List<Event>> lines = events.stream()
+                .map(line -> line.stream()
+                        .map(event -> {
+                            long out = left.add(event.flowOut()) ? event.flowOut() : 0;
+                            boolean isOther = event.flowIn() != out && ended.add(event.flowIn());
+                            return event.flow(out, isOther ? event.flowIn() : 0);
+                        })
+                        .toList())
+                .toList();
+        return new FixedTimeline(info, names, tracks, lines);
     }
 
     @Override
