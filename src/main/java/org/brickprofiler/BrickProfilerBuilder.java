@@ -15,7 +15,7 @@ public final class BrickProfilerBuilder {
     Attribution attribution = Attribution.LITERAL;
     @Nullable SpanSink tracing = TraceSetting.sink();
     final Map<String, DeviceStream> streams = new LinkedHashMap<>();
-    int launchesEvery = 16;
+    int launchesEvery = 32;
 
     BrickProfilerBuilder() {}
 
@@ -97,7 +97,7 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * Of how many bricks on device streams the host's side is timed, too: of one in so many, drawn by chance; 16 unless
+     * Of how many bricks on device streams the host's side is timed, too: of one in so many, drawn by chance; 32 unless
      * set. It takes two readings of the clock, about as long as the marks themselves. Where there is a timeline or a graph,
      * every one is timed.
      *

@@ -98,7 +98,8 @@ public final class DeviceRecorder {
      */
     public long start(int key, int stream) {
         MarkedStream marked = streams[stream];
-        return marked.token(key, mark(marked, 1, marked.draws()));
+        boolean timed = marked.draws();
+        return marked.token(key, mark(marked, 1, timed), timed);
     }
 
     /**
@@ -115,15 +116,15 @@ public final class DeviceRecorder {
             sums.unresolved(MarkToken.key(timer));
             return NO_TIME;
         }
-        int end = mark(marked, 1, marked.isRead(timer));
+        boolean timed = MarkToken.isTimed(timer);
+        int end = mark(marked, 1, timed);
         marked.stopped(timer, end);
         if (end == DeviceStream.NO_MARK) {
-            queue(timer, QueuedSample.NO_END, elements);
+            queue(marked, timer, QueuedSample.NO_END, elements);
             return NO_TIME;
         }
-        long nowNs = marked.setNs(end);
-        if (queue(timer, end, elements)) {
-            return nowNs;
+        if (queue(marked, timer, end, elements)) {
+            return timed ? marked.setNs(end) : NO_TIME;
         }
         marked.giveUp(end);
         return NO_TIME;
@@ -140,16 +141,16 @@ public final class DeviceRecorder {
     public long lap(long timer, long elements, int nextKey) {
         MarkedStream marked = streamOf(timer);
         boolean running = isRunning(marked, timer);
-        boolean draws = marked.draws();
-        int mark = mark(marked, running ? 2 : 1, draws || (running && marked.isRead(timer)));
+        boolean timed = marked.draws();
+        int mark = mark(marked, running ? 2 : 1, timed || (running && MarkToken.isTimed(timer)));
         if (running) {
             marked.stopped(timer, mark);
             // Where the queue refuses, the mark is held once too often; it is reclaimed when marks run out.
-            queue(timer, mark == DeviceStream.NO_MARK ? QueuedSample.NO_END : mark, elements);
+            queue(marked, timer, mark == DeviceStream.NO_MARK ? QueuedSample.NO_END : mark, elements);
         } else {
             sums.unresolved(MarkToken.key(timer));
         }
-        return marked.token(nextKey, mark);
+        return marked.token(nextKey, mark, timed);
     }
 
     /**
@@ -170,7 +171,7 @@ public final class DeviceRecorder {
             return;
         }
         marked.since(mark, sinceNs);
-        if (!queue(marked.token(key, mark), mark, elements)) {
+        if (!queue(marked, marked.token(key, mark, true), mark, elements)) {
             marked.giveUp(mark);
         }
     }
@@ -229,10 +230,10 @@ public final class DeviceRecorder {
         }
     }
 
-    private boolean queue(long timer, int end, long elements) {
+    private boolean queue(MarkedStream marked, long timer, int end, long elements) {
         int key = MarkToken.key(timer);
         boolean queued =
-                launches.defer(QueuedSample.row(stream(timer), key), QueuedSample.marks(timer, end), elements);
+                launches.defer(QueuedSample.row(marked.index(), key), QueuedSample.marks(timer, end), elements);
         if (!queued) {
             sums.unresolved(key);
         }

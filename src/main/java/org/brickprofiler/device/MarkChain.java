@@ -29,9 +29,7 @@ final class MarkChain {
     private static final int MARK_MASK = (1 << MARK_BITS) - 1;
 
     private final DeviceStream stream;
-    private final long[] setNs;
-    private final long[] turns;
-    private final int[] passes;
+    private final MarkStates states;
 
     // By mark; of the current batch where batchOf says so.
     private final int[] batchOf;
@@ -62,20 +60,17 @@ final class MarkChain {
      * A chain over the marks of a stream.
      *
      * @param stream tells the times between marks
-     * @param setNs the host's clock when each mark was set, or {@link DeviceRecorder#NO_TIME}, by mark
-     * @param turns in which order they were set, as far as that is known, by mark
-     * @param passes in which pass each mark was set, by mark
+     * @param states what is known of them
      */
-    MarkChain(DeviceStream stream, long[] setNs, long[] turns, int[] passes) {
+    MarkChain(DeviceStream stream, MarkStates states) {
         this.stream = stream;
-        this.setNs = setNs;
-        this.turns = turns;
-        this.passes = passes;
-        this.batchOf = new int[setNs.length];
-        this.positions = new int[setNs.length];
-        this.offsetsNs = new long[setNs.length];
-        this.opened = new int[setNs.length];
-        this.coveredNs = new long[setNs.length];
+        this.states = states;
+        int count = states.count();
+        this.batchOf = new int[count];
+        this.positions = new int[count];
+        this.offsetsNs = new long[count];
+        this.opened = new int[count];
+        this.coveredNs = new long[count];
     }
 
     /** Begins a batch without marks. */
@@ -115,7 +110,7 @@ final class MarkChain {
      * @param waited whether the host waited for that
      */
     void measure(long lookedNs, boolean waited) {
-        sort(turns);
+        sort(states.turns());
         stream.elapsedNs(marks, size, stepsNs);
         unbroken = true;
         int last = NO_POSITION;
@@ -182,8 +177,8 @@ final class MarkChain {
         }
         long earliestNs = Long.MIN_VALUE;
         for (int i = 0; i < size; i++) {
-            long readNs = setNs[marks[i]];
-            if (readNs != DeviceRecorder.NO_TIME) {
+            long readNs = states.setNs(marks[i]);
+            if (readNs != MarkStates.NOT_READ) {
                 earliestNs = Math.max(earliestNs, readNs - offsetsNs[marks[i]]);
             }
         }
@@ -256,7 +251,7 @@ final class MarkChain {
             if (i > first) {
                 long busy = open > 0 ? ns : Math.min(ns, coveredNs[mark]);
                 busyNs += busy;
-                idleNs += passes[mark] == passes[marks[i - 1]] ? ns - busy : 0;
+                idleNs += states.pass(mark) == states.pass(marks[i - 1]) ? ns - busy : 0;
             }
             open += opened[mark];
         }

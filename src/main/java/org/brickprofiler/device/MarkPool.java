@@ -1,10 +1,16 @@
 package org.brickprofiler.device;
 
-import java.util.concurrent.atomic.AtomicLong;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
- * The numbers of the marks of one stream: which are free. They are taken and given without a lock and without allocation;
- * only growing, which makes a chunk of them at once, takes turns. Any thread.
+ * The numbers of the marks of one stream: which are free, and who may use what stands behind the others. They are taken
+ * and given without a lock and without allocation; only growing, which makes a chunk of them at once, takes turns. Any
+ * thread.
+ *
+ * <p>A number that was taken has one owner at a time: whoever took it, until it is {@link #set}; then whoever gets it by
+ * {@link #release} or {@link #retire}, which only one call of all does. Where nothing stands behind a number that could be
+ * used too late, {@link #take} and {@link #give} are enough.
  *
  * <h2>Why a number is never taken twice</h2>
  *
@@ -18,9 +24,17 @@ public final class MarkPool {
     /** The largest bound: 2<sup>20</sup>, less one number that nobody has. */
     public static final int MAX_BOUND = (1 << 20) - 1;
 
+    private static final VarHandle HEAD = head();
+    private static final VarHandle STATE = MethodHandles.arrayElementVarHandle(int[].class);
+
     private static final int CHUNK = 1_024;
     private static final long NUMBER = 0xFFFF_FFFFL;
     private static final long CHANGE = 1L << 32;
+
+    // States of a number. Of a free one it is the number below, plus one, or 0; what is 0 or more of another says nothing.
+    private static final int OWNED = 0;
+    private static final int SET = -1;
+    private static final int RETIRED = -2;
 
     /** Makes what stands behind numbers. */
     @FunctionalInterface
@@ -36,15 +50,22 @@ public final class MarkPool {
     }
 
     private final Maker maker;
-    private final AtomicLong head = new AtomicLong();
+    private final int[] states;
 
-    /** The number below each free one, plus one. */
-    private final int[] below;
+    private volatile long head;
 
     /** Guarded by this. */
     private int made;
 
     private volatile int bound;
+
+    private static VarHandle head() {
+        try {
+            return MethodHandles.lookup().findVarHandle(MarkPool.class, "head", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     /**
      * A pool, filled with its first numbers.
@@ -64,7 +85,7 @@ public final class MarkPool {
         }
         this.bound = bound;
         this.maker = maker;
-        this.below = new int[bound];
+        this.states = new int[bound];
         grow(first);
     }
 
@@ -75,20 +96,20 @@ public final class MarkPool {
      */
     public int take() {
         while (true) {
-            long top = head.get();
+            long top = head;
             int number = (int) top - 1;
             if (number < 0) {
                 if (!growIfEmpty()) {
                     return DeviceStream.NO_MARK;
                 }
-            } else if (head.compareAndSet(top, changed(top, below[number]))) {
+            } else if (HEAD.compareAndSet(this, top, changed(top, states[number]))) {
                 return number;
             }
         }
     }
 
     /**
-     * Gives a number back.
+     * By its owner: gives a number back.
      *
      * @param number what {@link #take()} returned; not checked
      */
@@ -96,9 +117,39 @@ public final class MarkPool {
         push(number, number);
     }
 
+    /**
+     * By its owner: the number is in use, and no longer the owner's.
+     *
+     * @param number what {@link #take()} returned
+     */
+    public void set(int number) {
+        STATE.setRelease(states, number, SET);
+    }
+
+    /**
+     * Gives a number back that is in use. Does nothing where it is not, so that neither twice nor too late does harm.
+     *
+     * @param number a number that was taken once
+     */
+    public void release(int number) {
+        if (STATE.compareAndSet(states, number, SET, OWNED)) {
+            give(number);
+        }
+    }
+
+    /**
+     * Takes a number that is in use away from its users, for good.
+     *
+     * @param number a number that was taken once
+     * @return whether the caller is the owner now; false where it is not in use
+     */
+    public boolean retire(int number) {
+        return STATE.compareAndSet(states, number, SET, RETIRED);
+    }
+
     private synchronized boolean growIfEmpty() {
         // Another thread may have made some, or given one back, meanwhile.
-        return (int) head.get() != 0 || grow(Math.min(CHUNK, bound - made));
+        return (int) head != 0 || grow(Math.min(CHUNK, bound - made));
     }
 
     private synchronized boolean grow(int wanted) {
@@ -113,7 +164,7 @@ public final class MarkPool {
             return false;
         }
         for (int number = from + 1; number < until; number++) {
-            below[number] = number;
+            states[number] = number;
         }
         push(until - 1, from);
         return true;
@@ -123,9 +174,9 @@ public final class MarkPool {
     private void push(int first, int last) {
         long top;
         do {
-            top = head.get();
-            below[last] = (int) top;
-        } while (!head.compareAndSet(top, changed(top, first + 1)));
+            top = head;
+            states[last] = (int) top;
+        } while (!HEAD.compareAndSet(this, top, changed(top, first + 1)));
     }
 
     private static long changed(long top, int newTop) {
@@ -157,7 +208,7 @@ public final class MarkPool {
      */
     public int free() {
         int free = 0;
-        for (int number = (int) head.get(); number != 0 && free < below.length; number = below[number - 1]) {
+        for (int number = (int) head; number != 0 && free < states.length; number = states[number - 1]) {
             free++;
         }
         return free;

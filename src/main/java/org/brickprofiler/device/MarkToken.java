@@ -4,12 +4,12 @@ package org.brickprofiler.device;
  * A running timer of a brick that may run on a device, as one {@code long}. Bit 12 tells the two kinds apart.
  *
  * <pre>
- *            63         39 38       19 18     13  12  11        0
- *           +-------------+-----------+---------+---+------------+
- *  device:  | generation  | mark      | stream  | 1 | key + 1    |
- *           +-------------+-----------+---------+---+------------+
- *  host:    | start: low 51 bits of the clock, ns  | 0 | key + 1    |
- *           +-------------------------------------+---+------------+
+ *            63        40  39  38       19 18     13  12  11        0
+ *           +------------+----+-----------+---------+---+------------+
+ *  device:  | generation | t  | mark      | stream  | 1 | key + 1    |   t: the host's side is timed
+ *           +------------+----+-----------+---------+---+------------+
+ *  host:    | start: low 51 bits of the clock, ns   | 0 | key + 1    |
+ *           +---------------------------------------+---+------------+
  * </pre>
  *
  * <p>The generation counts how often the mark's number was used: a token whose mark was given to somebody else meanwhile
@@ -31,8 +31,9 @@ public final class MarkToken {
     private static final int STREAM_SHIFT = START_SHIFT;
     private static final int MARK_SHIFT = 19;
     private static final int MARK_MASK = (1 << 20) - 1;
-    private static final int GENERATION_SHIFT = 39;
-    private static final int GENERATION_MASK = (1 << 25) - 1;
+    private static final long TIMED = 1L << 39;
+    private static final int GENERATION_SHIFT = 40;
+    private static final int GENERATION_MASK = (1 << 24) - 1;
 
     private MarkToken() {}
 
@@ -47,8 +48,9 @@ public final class MarkToken {
         return (startNs << START_SHIFT) | (key + 1);
     }
 
-    static long device(int key, int stream, int mark, int generation) {
+    static long device(int key, int stream, int mark, int generation, boolean timed) {
         return ((long) generation << GENERATION_SHIFT)
+                | (timed ? TIMED : 0)
                 | ((long) mark << MARK_SHIFT)
                 | ((long) stream << STREAM_SHIFT)
                 | DEVICE
@@ -81,6 +83,11 @@ public final class MarkToken {
 
     static int mark(long token) {
         return (int) (token >>> MARK_SHIFT) & MARK_MASK;
+    }
+
+    /** Whether the host's clock is to be read at the end, too. */
+    static boolean isTimed(long token) {
+        return (token & TIMED) != 0;
     }
 
     static int generation(long token) {

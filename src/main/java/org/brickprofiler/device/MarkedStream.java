@@ -1,7 +1,5 @@
 package org.brickprofiler.device;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import org.brickprofiler.record.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -10,21 +8,14 @@ import org.slf4j.LoggerFactory;
  * A stream with what is known of each of its marks, and the samples that wait for them. Marks are set by any thread,
  * without a lock; the rest happens on one thread at a time, which {@link DeviceRecorder} sees to.
  *
- * <h2>Who may touch what is known of a mark</h2>
- *
- * A mark belongs to the thread that set it, until the token or the sample that names it is handed on. Its generation is
- * written last, with release, and read first, with acquire: a thread that finds the generation of a token also finds the
- * rest as it was written with it. A sample reaches the resolving thread through a queue that orders in the same way.
- *
  * <p>Nobody wants spans of this one: as long as no {@link TracedStream} was made, compiled code holds nothing of them.
  */
 class MarkedStream {
 
     private static final Logger LOG = LoggerFactory.getLogger(MarkedStream.class);
 
-    private static final VarHandle GENERATION = MethodHandles.arrayElementVarHandle(int[].class);
-    /** Instead of the host's clock when a mark was set: it was not read. */
-    private static final long NOT_READ = DeviceRecorder.NO_TIME;
+    private static final long NOT_READ = MarkStates.NOT_READ;
+    private static final int MOST_BETWEEN_LAUNCHES = 1 << 30;
 
     final NanoClock clock;
     final MarkChain chain;
@@ -32,28 +23,22 @@ class MarkedStream {
     private final DeviceStream stream;
     private final int index;
 
-    // By mark.
-    private final long[] setNs;
-    private final long[] turns;
-    private final int[] generations;
-    private final int[] passes;
+    private final MarkStates marks;
 
-    /** How many hold a mark: the timer that runs or the sample that waits, the next one after a lap, and the chain. */
-    private final int[] holders;
-
-    /** When the host began a sample that has a mark at its end only. */
+    /** When the host began a sample that has a mark at its end only, by that mark. */
     private final long[] sinceNs;
 
     /** Marks that are set now belong to this pass. */
     private volatile int pass;
 
-    // Written by any thread without order: what gets lost puts a mark out of turn, or draws a number twice.
-    private long lastTurn;
-    private int random = 1;
-    private boolean readsNext = true;
-
     /** The host's side of one brick in so many is timed. */
     private int launchesEvery;
+
+    // Written by any thread without order: what gets lost draws a number twice.
+    private int random = 1;
+
+    /** So many bricks until one is drawn, that one with them; less than 0 where a boundary draws the next one besides. */
+    private int untilDraw;
 
     private final WaitingSamples waiting = new WaitingSamples();
 
@@ -76,19 +61,19 @@ class MarkedStream {
         this.clock = clock;
         this.index = index;
         this.reached = stream::isReached;
-        this.launchesEvery = launchesEvery;
-        int marks = stream.maxMarks();
-        setNs = new long[marks];
-        turns = new long[marks];
-        generations = new int[marks];
-        passes = new int[marks];
-        holders = new int[marks];
-        sinceNs = new long[marks];
-        chain = new MarkChain(stream, setNs, turns, passes);
+        this.launchesEvery = Math.min(launchesEvery, MOST_BETWEEN_LAUNCHES);
+        this.marks = new MarkStates(stream.maxMarks());
+        this.sinceNs = new long[marks.count()];
+        this.chain = new MarkChain(stream, marks);
     }
 
     final DeviceStream stream() {
         return stream;
+    }
+
+    /** Its number among the streams of its recorder. */
+    final int index() {
+        return index;
     }
 
     // ---- spans ----
@@ -115,11 +100,7 @@ class MarkedStream {
         long nowNs = reads ? clock.nanoTime() : NOT_READ;
         int mark = stream.mark();
         if (mark != DeviceStream.NO_MARK) {
-            setNs[mark] = nowNs;
-            turns[mark] = ++lastTurn;
-            passes[mark] = pass;
-            holders[mark] = holderCount;
-            GENERATION.setRelease(generations, mark, MarkToken.next(generations[mark]));
+            marks.set(mark, holderCount, pass, nowNs);
         }
         return mark;
     }
@@ -129,52 +110,52 @@ class MarkedStream {
      * time has a place in the host's, and of others by chance, since whatever is periodic in a pass would meet a period.
      */
     final boolean draws() {
-        if (launchesEvery == 1 || readsNext) {
-            readsNext = false;
-            return true;
+        int left = untilDraw;
+        if (left > 1) {
+            untilDraw = left - 1;
+            return false;
         }
+        untilDraw = left < 0 ? -left : nextDraw();
+        return true;
+    }
+
+    /** From 1 to twice the mean less one, all as likely. */
+    private int nextDraw() {
         // Marsaglia's xorshift, 32 bits.
         int drawn = random;
         drawn ^= drawn << 13;
         drawn ^= drawn >>> 17;
         drawn ^= drawn << 5;
         random = drawn;
-        return (Integer.toUnsignedLong(drawn) * launchesEvery) >>> Integer.SIZE == 0;
-    }
-
-    /** Whether the host's side of a running timer is timed. */
-    final boolean isRead(long timer) {
-        return setNs[MarkToken.mark(timer)] != NOT_READ;
+        return 1 + (int) ((Integer.toUnsignedLong(drawn) * (2L * launchesEvery - 1)) >>> Integer.SIZE);
     }
 
     /** From now on the host's side of every brick is timed. */
     final void timeEveryLaunch() {
         launchesEvery = 1;
+        untilDraw = 0;
     }
 
     /** The timer of a brick that begins at a mark, which the calling thread has just set. */
-    final long token(int key, int mark) {
+    final long token(int key, int mark, boolean timed) {
         return mark == DeviceStream.NO_MARK
-                ? MarkToken.device(key, index, 0, MarkToken.NO_GENERATION)
-                : MarkToken.device(key, index, mark, generations[mark]);
+                ? MarkToken.device(key, index, 0, MarkToken.NO_GENERATION, false)
+                : MarkToken.device(key, index, mark, marks.generation(mark), timed);
     }
 
-    /** Whether a token's mark is still the one that it was made for; false for a token of another profiler. */
+    /** Whether a token's mark is still the one that it was made for. */
     final boolean isCurrent(long token) {
-        int mark = MarkToken.mark(token);
-        return mark < generations.length
-                && MarkToken.generation(token) == (int) GENERATION.getAcquire(generations, mark);
+        return marks.isCurrent(token);
     }
 
     /** Gives a mark back that the calling thread has just set and nobody will ask for. */
     final void giveUp(int mark) {
-        holders[mark] = 0;
         free(mark);
     }
 
     /** The host's clock when a mark was set, or {@link DeviceRecorder#NO_TIME}. */
     final long setNs(int mark) {
-        return setNs[mark];
+        return marks.setNs(mark);
     }
 
     /** Notes when the host began the sample that ends at a mark and has no other. */
@@ -188,15 +169,15 @@ class MarkedStream {
      * Takes a sample, unless it has no end, or its first mark is somebody else's by now.
      *
      * @param key the brick
-     * @param marks what was queued: see {@link QueuedSample}
+     * @param queued its marks: see {@link QueuedSample}
      * @param elementCount elements it processed
      * @return whether it was taken
      */
-    final boolean take(int key, long marks, long elementCount) {
-        int start = QueuedSample.start(marks);
-        int end = QueuedSample.end(marks);
+    final boolean take(int key, long queued, long elementCount) {
+        int start = QueuedSample.start(queued);
+        int end = QueuedSample.end(queued);
         boolean ended = end != QueuedSample.NO_END;
-        boolean current = QueuedSample.isOf(marks, generations[start]);
+        boolean current = QueuedSample.isOf(queued, marks.generation(start));
         if (current && ended) {
             waiting.add(key, start, end, elementCount);
         } else if (current) {
@@ -241,12 +222,12 @@ class MarkedStream {
     /** Tells the samples that have their time, without waiting. */
     final void poll(DeviceSums sums) {
         tellSettled(sums);
-        int done = stream.isUsable() ? waiting.moveReachedToFront(turns, reached) : waiting.size();
+        int done = stream.isUsable() ? waiting.moveReachedToFront(marks.turns(), reached) : waiting.size();
         resolve(done, clock.nanoTime(), false, sums);
     }
 
     private void resolve(int count, long lookedNs, boolean waited, DeviceSums sums) {
-        readsNext = true;
+        untilDraw = -Math.abs(untilDraw);
         if (count == 0) {
             return;
         }
@@ -290,9 +271,10 @@ class MarkedStream {
             return;
         }
         counts.timed();
-        long launchedNs = marked ? setNs[start] : sinceNs[end];
-        boolean read = launchedNs != NOT_READ && setNs[end] != NOT_READ;
-        long launchNs = read ? Math.max(0, setNs[end] - launchedNs) : NOT_READ;
+        long launchedNs = marked ? marks.setNs(start) : sinceNs[end];
+        long endedNs = marks.setNs(end);
+        boolean read = launchedNs != NOT_READ && endedNs != NOT_READ;
+        long launchNs = read ? Math.max(0, endedNs - launchedNs) : NOT_READ;
         long atNs = chain.isUnbroken() ? chain.hostNs(end) : lookedNs;
         sums.resolved(key, elapsedNs, launchNs, atNs, waiting.elements(i));
         timed(key, launchedNs, end, elapsedNs, waiting.elements(i));
@@ -303,9 +285,9 @@ class MarkedStream {
         counts.add(chain);
         int last = chain.last();
         // Of a pass that is over nothing more will be counted.
-        boolean goesOn = last != DeviceStream.NO_MARK && passes[last] == pass;
+        boolean goesOn = last != DeviceStream.NO_MARK && marks.pass(last) == pass;
         if (goesOn) {
-            holders[last]++;
+            marks.hold(last);
         }
         forgetCounted();
         counted = goesOn ? last : DeviceStream.NO_MARK;
@@ -318,16 +300,14 @@ class MarkedStream {
         }
     }
 
-    /** Not for less than nobody: a timer that was stopped twice made two samples over one hold of its mark. */
     private void letGo(int mark) {
-        if (holders[mark] > 0 && --holders[mark] == 0) {
+        if (marks.letGo(mark)) {
             free(mark);
         }
     }
 
-    /** Whatever names the mark from now on names another. */
     private void free(int mark) {
-        GENERATION.setRelease(generations, mark, MarkToken.next(generations[mark]));
+        marks.retire(mark);
         stream.release(mark);
     }
 
@@ -357,14 +337,13 @@ class MarkedStream {
             return;
         }
         reclaimedInPass = now;
-        boolean[] used = new boolean[holders.length];
+        boolean[] used = new boolean[marks.count()];
         for (int i = 0; i < waiting.size(); i++) {
             used[waiting.start(i)] = true;
             used[waiting.end(i)] = true;
         }
-        for (int mark = 0; mark < holders.length; mark++) {
-            if (holders[mark] > 0 && !used[mark] && mark != counted && now - passes[mark] >= 2) {
-                holders[mark] = 0;
+        for (int mark = 0; mark < used.length; mark++) {
+            if (marks.isHeld(mark) && !used[mark] && mark != counted && now - marks.pass(mark) >= 2) {
                 free(mark);
             }
         }

@@ -11,7 +11,7 @@ package org.brickprofiler.device;
  *          +-------------+--------+---------+
  *           63           40 39   20 19      0
  *          +---------------+-------+--------+
- *  marks:  | generation    |  end  | start  |   the lower bits of the start's generation
+ *  marks:  | generation    |  end  | start  |   the generation is the start's
  *          +---------------+-------+--------+
  * </pre>
  */
@@ -24,7 +24,6 @@ final class QueuedSample {
     private static final int KEY_MASK = (1 << KEY_BITS) - 1;
     private static final int MARK_BITS = 20;
     private static final int MARK_MASK = (1 << MARK_BITS) - 1;
-    private static final int GENERATION_MASK = (1 << 24) - 1;
 
     private QueuedSample() {}
 
@@ -42,7 +41,7 @@ final class QueuedSample {
 
     /** The sample of a timer that was stopped at a mark or {@link #NO_END}. */
     static long marks(long timer, int end) {
-        return ((long) lower(MarkToken.generation(timer)) << (2 * MARK_BITS))
+        return ((long) MarkToken.generation(timer) << (2 * MARK_BITS))
                 | ((long) end << MARK_BITS)
                 | MarkToken.mark(timer);
     }
@@ -57,10 +56,6 @@ final class QueuedSample {
 
     /** Whether a mark of a generation is the one that a sample began at. */
     static boolean isOf(long marks, int generation) {
-        return (int) (marks >>> (2 * MARK_BITS)) == lower(generation);
-    }
-
-    private static int lower(int generation) {
-        return generation & GENERATION_MASK;
+        return (int) (marks >>> (2 * MARK_BITS)) == generation;
     }
 }

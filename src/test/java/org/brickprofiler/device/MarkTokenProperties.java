@@ -11,21 +11,23 @@ import org.brickprofiler.record.TimerToken;
 
 final class MarkTokenProperties {
 
-    private static final int LAST_GENERATION = (1 << 25) - 1;
+    private static final int LAST_GENERATION = (1 << 24) - 1;
 
     @Property
     void aDeviceTokenHoldsItsParts(
             @ForAll @IntRange(max = TimerToken.MAX_KEY) int key,
             @ForAll @IntRange(max = MarkToken.MAX_STREAMS - 1) int stream,
             @ForAll @IntRange(max = MarkPool.MAX_BOUND - 1) int mark,
-            @ForAll @IntRange(max = LAST_GENERATION) int generation) {
-        long token = MarkToken.device(key, stream, mark, generation);
+            @ForAll @IntRange(max = LAST_GENERATION) int generation,
+            @ForAll boolean timed) {
+        long token = MarkToken.device(key, stream, mark, generation, timed);
         assertThat(token).isNotEqualTo(TimerToken.VOID);
         assertThat(MarkToken.isDevice(token)).isTrue();
         assertThat(MarkToken.key(token)).isEqualTo(key);
         assertThat(MarkToken.stream(token)).isEqualTo(stream);
         assertThat(MarkToken.mark(token)).isEqualTo(mark);
         assertThat(MarkToken.generation(token)).isEqualTo(generation);
+        assertThat(MarkToken.isTimed(token)).isEqualTo(timed);
     }
 
     @Property

@@ -30,7 +30,7 @@ final class CudaMarks {
     private static final long LOOK_AGAIN_NS = 20_000;
 
     private final CudaQueue queue;
-    private final @Nullable CudaMark[] marks;
+    private final @Nullable CUevent[] events;
     private final MarkPool pool;
     private final StampedLock use = new StampedLock();
 
@@ -45,7 +45,7 @@ final class CudaMarks {
      */
     CudaMarks(CudaQueue queue, int first, int bound) {
         this.queue = queue;
-        this.marks = new CudaMark[bound];
+        this.events = new CUevent[bound];
         this.pool = new MarkPool(first, bound, this::make);
     }
 
@@ -53,10 +53,10 @@ final class CudaMarks {
         if (closing) {
             return from;
         }
-        List<CudaMark> chunk = Stream.generate(CudaMark::new).limit(to - from).toList();
-        int created = queue.create(chunk.stream().map(CudaMark::event).toList());
+        List<CUevent> chunk = Stream.generate(CUevent::new).limit(to - from).toList();
+        int created = queue.create(chunk);
         for (int i = 0; i < created; i++) {
-            marks[from + i] = chunk.get(i);
+            events[from + i] = chunk.get(i);
         }
         return from + created;
     }
@@ -80,9 +80,8 @@ final class CudaMarks {
         if (number == DeviceStream.NO_MARK) {
             return DeviceStream.NO_MARK;
         }
-        CudaMark mark = mark(number);
-        if (queue.record(mark.event())) {
-            mark.set();
+        if (queue.record(event(number))) {
+            pool.set(number);
             return number;
         }
         pool.give(number);
@@ -91,9 +90,7 @@ final class CudaMarks {
 
     /** Gives a mark back. Does nothing where it is not set, so that neither twice nor too late does harm. */
     void release(int number) {
-        if (mark(number).release()) {
-            pool.give(number);
-        }
+        pool.release(number);
     }
 
     // ---- asking: slower, and at boundaries ----
@@ -105,7 +102,7 @@ final class CudaMarks {
             return true;
         }
         try {
-            return queue.isReached(mark(number).event());
+            return queue.isReached(event(number));
         } finally {
             use.unlockRead(stamp);
         }
@@ -118,7 +115,7 @@ final class CudaMarks {
             return DeviceStream.UNRESOLVED;
         }
         try {
-            return queue.elapsedNs(mark(from).event(), mark(to).event());
+            return queue.elapsedNs(event(from), event(to));
         } finally {
             use.unlockRead(stamp);
         }
@@ -151,11 +148,6 @@ final class CudaMarks {
         }
     }
 
-    /** The event of a mark. */
-    CUevent event(int number) {
-        return mark(number).event();
-    }
-
     /** 0 where this is closed or closing. */
     private long begin() {
         return closing ? 0 : use.tryReadLock();
@@ -165,12 +157,13 @@ final class CudaMarks {
         return closing;
     }
 
-    private CudaMark mark(int number) {
-        CudaMark mark = marks[number];
-        if (mark == null) {
+    /** The event of a mark. */
+    CUevent event(int number) {
+        CUevent event = events[number];
+        if (event == null) {
             throw new IndexOutOfBoundsException("mark " + number + ", of " + pool.made());
         }
-        return mark;
+        return event;
     }
 
     // ---- the end ----
@@ -193,22 +186,19 @@ final class CudaMarks {
 
     /** Destroys the events that nobody else owns now. Returns how many. */
     private int retire() {
-        List<CUevent> events = new ArrayList<>();
+        List<CUevent> gone = new ArrayList<>();
         for (int number = pool.take(); number != DeviceStream.NO_MARK; number = pool.take()) {
-            CudaMark mark = mark(number);
-            mark.retireOwned();
-            events.add(mark.event());
+            gone.add(event(number));
         }
         int made = pool.made();
         for (int number = 0; number < made; number++) {
-            CudaMark mark = mark(number);
-            if (mark.retire()) {
-                events.add(mark.event());
+            if (pool.retire(number)) {
+                gone.add(event(number));
             }
         }
-        if (!events.isEmpty()) {
-            queue.destroy(events);
+        if (!gone.isEmpty()) {
+            queue.destroy(gone);
         }
-        return events.size();
+        return gone.size();
     }
 }

@@ -1,0 +1,142 @@
+package org.brickprofiler.device;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * What is known of each mark of a stream: when and in which turn and pass it was set, how many hold it, and which
+ * generation of its number it is.
+ *
+ * <pre>
+ *           63          40  39  38      32 31     0
+ *          +--------------+----+----------+--------+
+ *  state:  |  generation  | r  | holders  |  pass  |   r: the host's clock was read
+ *          +--------------+----+----------+--------+
+ * </pre>
+ *
+ * <p>The generation counts how often a number was used and given up. Those who hold a mark are the timer that runs or the
+ * sample that waits, after a lap the next one too, and whoever adds up time from there on.
+ *
+ * <h2>Who may touch it</h2>
+ *
+ * A mark belongs to the thread that set it, until the token or the sample that names it is handed on; after that to the
+ * thread that resolves. Its state is written last, with release, and read first, with acquire: a thread that finds the
+ * generation of a token also finds the rest as it was written with it. A sample reaches the resolving thread through a
+ * queue that orders in the same way.
+ */
+final class MarkStates {
+
+    /** Instead of the host's clock when a mark was set: it was not read. */
+    static final long NOT_READ = DeviceRecorder.NO_TIME;
+
+    private static final VarHandle STATE = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private static final int GENERATION_SHIFT = 40;
+    private static final long READ = 1L << 39;
+    private static final long HOLDER = 1L << 32;
+    private static final long HOLDERS = 127 * HOLDER;
+    private static final long PASS = HOLDER - 1;
+
+    private final long[] states;
+    private final long[] turns;
+    private final long[] setNs;
+
+    /** Written by any thread without order: what gets lost puts a mark out of turn. */
+    private long lastTurn;
+
+    /** The states of marks that were never set. */
+    MarkStates(int marks) {
+        states = new long[marks];
+        turns = new long[marks];
+        setNs = new long[marks];
+    }
+
+    // ---- by the thread that sets a mark ----
+
+    /**
+     * A mark was set.
+     *
+     * @param holders how many hold it
+     * @param pass in which pass
+     * @param nowNs the host's clock, or {@link #NOT_READ}
+     */
+    void set(int mark, int holders, int pass, long nowNs) {
+        turns[mark] = ++lastTurn;
+        long state = nextGeneration(mark) | (holders * HOLDER) | (pass & PASS);
+        if (nowNs != NOT_READ) {
+            setNs[mark] = nowNs;
+            state |= READ;
+        }
+        STATE.setRelease(states, mark, state);
+    }
+
+    private long nextGeneration(int mark) {
+        return (long) MarkToken.next(generation(mark)) << GENERATION_SHIFT;
+    }
+
+    /** The generation of a mark that belongs to the calling thread. */
+    int generation(int mark) {
+        return generationOf(states[mark]);
+    }
+
+    // ---- any thread ----
+
+    /** Whether a token's mark is still the one that it was made for; false for a token of another profiler. */
+    boolean isCurrent(long token) {
+        int mark = MarkToken.mark(token);
+        return mark < states.length
+                && MarkToken.generation(token) == generationOf((long) STATE.getAcquire(states, mark));
+    }
+
+    private static int generationOf(long state) {
+        return (int) (state >>> GENERATION_SHIFT);
+    }
+
+    // ---- by whoever a mark belongs to ----
+
+    /** The host's clock when a mark was set, ns, or {@link #NOT_READ}. */
+    long setNs(int mark) {
+        return (states[mark] & READ) == 0 ? NOT_READ : setNs[mark];
+    }
+
+    int pass(int mark) {
+        return (int) states[mark];
+    }
+
+    /** In which order marks were set, as far as that is known, by mark; to be read only. */
+    long[] turns() {
+        return turns;
+    }
+
+    boolean isHeld(int mark) {
+        return (states[mark] & HOLDERS) != 0;
+    }
+
+    /** One more holds a mark. */
+    void hold(int mark) {
+        STATE.setRelease(states, mark, states[mark] + HOLDER);
+    }
+
+    /**
+     * One less holds a mark; not less than nobody, since a timer that was stopped twice made two samples over one hold.
+     *
+     * @return whether it was the last one
+     */
+    boolean letGo(int mark) {
+        if (!isHeld(mark)) {
+            return false;
+        }
+        STATE.setRelease(states, mark, states[mark] - HOLDER);
+        return !isHeld(mark);
+    }
+
+    /** Nobody holds a mark any more: whatever names it from now on names another. */
+    void retire(int mark) {
+        STATE.setRelease(states, mark, nextGeneration(mark));
+    }
+
+    /** How many marks there may be. */
+    int count() {
+        return states.length;
+    }
+}
