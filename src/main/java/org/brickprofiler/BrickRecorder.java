@@ -58,7 +58,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @throws IllegalArgumentException when a number is negative, or no brick has that key
      */
     public final void record(int key, long elapsedNs, long elements) {
-        if (!hasBrick(key)) {
+        if (!timing.hasBrick(key)) {
             throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
         }
         requireSample(elapsedNs, elements);

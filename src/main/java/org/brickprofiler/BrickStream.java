@@ -36,7 +36,7 @@ public final class BrickStream {
      * @return the timer, for the profiler to stop; void where no brick has that key
      */
     public long startBrick(int key) {
-        return timers.enabled && timers.hasBrick(key) ? timing.start(key, stream) : TimerToken.VOID;
+        return timers.enabled && timing.hasBrick(key) ? timing.start(key, stream) : TimerToken.VOID;
     }
 
     /**

@@ -39,9 +39,6 @@ public abstract sealed class BrickTimers permits BrickRecorder {
 
     final BrickTiming timing;
 
-    /** The same where a device stream was given, otherwise null: bricks are timed here then, by the host's clock. */
-    private final @Nullable DeviceTiming devices;
-
     private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
 
     volatile boolean enabled;
@@ -52,16 +49,15 @@ public abstract sealed class BrickTimers permits BrickRecorder {
         SpanNames spanNames = BrickNames.spanNames(names);
         SpanStore spans = sink == null ? null : sink.bricks(spanNames);
         registry = new TableRegistry(BrickNames.FIXED, options.percentiles, spans);
-        devices = options.streams.isEmpty()
-                ? null
-                : new DeviceTiming(
+        timing = options.streams.isEmpty()
+                ? new BrickTiming(clock, names, registry)
+                : DeviceTiming.of(
                         clock,
                         names,
                         registry,
                         options.streams,
                         options.launchesEvery,
                         sink == null ? StreamTracing.NONE : tracing(sink, spanNames));
-        timing = devices == null ? new BrickTiming(names, registry) : devices;
     }
 
     private static StreamTracing tracing(SpanSink sink, SpanNames spanNames) {
@@ -77,7 +73,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      * @return the timer, for {@link #stopBrick} or {@link #lap(long, long, BrickId)}
      */
     public final long startBrick(BrickId id) {
-        return enabled ? start(id.index()) : TimerToken.VOID;
+        return enabled ? timing.start(id.index()) : TimerToken.VOID;
     }
 
     /**
@@ -87,7 +83,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      * @return the timer; void where no brick has that key
      */
     public final long startBrick(int key) {
-        return enabled && hasBrick(key) ? start(key) : TimerToken.VOID;
+        return enabled && timing.hasBrick(key) ? timing.start(key) : TimerToken.VOID;
     }
 
     /**
@@ -98,7 +94,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public final long startBrick(String name) {
-        return enabled ? start(keyOf(name)) : TimerToken.VOID;
+        return enabled ? timing.start(keyOf(name)) : TimerToken.VOID;
     }
 
     /**
@@ -110,7 +106,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      */
     public final void stopBrick(long timer, long elements) {
         if (timer != TimerToken.VOID && enabled) {
-            stop(timer, elements);
+            timing.stop(timer, elements);
         }
     }
 
@@ -124,7 +120,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      * @throws IllegalArgumentException when the elements are negative
      */
     public final long lap(long timer, long elements, BrickId next) {
-        return enabled ? lapTo(timer, elements, next.index()) : TimerToken.VOID;
+        return enabled ? timing.lap(timer, elements, next.index()) : TimerToken.VOID;
     }
 
     /**
@@ -140,48 +136,11 @@ public abstract sealed class BrickTimers permits BrickRecorder {
         if (!enabled) {
             return TimerToken.VOID;
         }
-        if (hasBrick(nextKey)) {
-            return lapTo(timer, elements, nextKey);
+        if (timing.hasBrick(nextKey)) {
+            return timing.lap(timer, elements, nextKey);
         }
         stopBrick(timer, elements);
         return TimerToken.VOID;
-    }
-
-    private long start(int key) {
-        DeviceTiming onDevice = devices;
-        return onDevice == null ? TimerToken.pack(key, clock.nanoTime()) : onDevice.start(key);
-    }
-
-    private void stop(long timer, long elements) {
-        DeviceTiming onDevice = devices;
-        if (onDevice == null) {
-            stopAt(timer, elements, clock.nanoTime());
-        } else {
-            onDevice.stop(timer, elements);
-        }
-    }
-
-    private long lapTo(long timer, long elements, int nextKey) {
-        DeviceTiming onDevice = devices;
-        if (onDevice != null) {
-            return onDevice.lap(timer, elements, nextKey);
-        }
-        long now = clock.nanoTime();
-        if (timer != TimerToken.VOID) {
-            stopAt(timer, elements, now);
-        }
-        return TimerToken.pack(nextKey, now);
-    }
-
-    private void stopAt(long timer, long elements, long now) {
-        int key = TimerToken.key(timer);
-        if (hasBrick(key)) {
-            timing.addSample(key, TimerToken.elapsedNs(timer, now), now, elements);
-        }
-    }
-
-    final boolean hasBrick(int key) {
-        return names.hasKey(key);
     }
 
     // ---- dynamic bricks ----

@@ -1,14 +1,17 @@
 package org.brickprofiler;
 
 import org.brickprofiler.record.NameTable;
+import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.record.TimerToken;
 
 /**
- * What becomes of samples between a timer and a reader: here, where there are no devices, they go straight to the sums.
- * Any thread.
+ * Where the time of a brick comes from: here, from the host's clock. As long as no profiler of the virtual machine has a
+ * device stream there is no other way, and compiled code holds nothing of it. Any thread.
  */
 class BrickTiming {
 
+    final NanoClock clock;
     final NameTable names;
     final TableRegistry registry;
 
@@ -20,7 +23,8 @@ class BrickTiming {
 
     volatile SyncMode mode = SyncMode.DEFERRED;
 
-    BrickTiming(NameTable names, TableRegistry registry) {
+    BrickTiming(NanoClock clock, NameTable names, TableRegistry registry) {
+        this.clock = clock;
         this.names = names;
         this.registry = registry;
     }
@@ -30,11 +34,42 @@ class BrickTiming {
         follower = newFollower;
     }
 
-    /** Adds a sample that the host's clock took. */
+    // ---- the hot path ----
+
+    /** Starts a brick that exists. */
+    long start(int key) {
+        return TimerToken.pack(key, clock.nanoTime());
+    }
+
+    /** Stops a timer that is not void. */
+    void stop(long timer, long elements) {
+        stopAt(timer, elements, clock.nanoTime());
+    }
+
+    /** Stops a timer, unless it is void, and starts another brick. */
+    long lap(long timer, long elements, int nextKey) {
+        long now = clock.nanoTime();
+        if (timer != TimerToken.VOID) {
+            stopAt(timer, elements, now);
+        }
+        return TimerToken.pack(nextKey, now);
+    }
+
+    private void stopAt(long timer, long elements, long now) {
+        int key = TimerToken.key(timer);
+        if (hasBrick(key)) {
+            addSample(key, TimerToken.elapsedNs(timer, now), now, elements);
+        }
+    }
+
     final void addSample(int key, long elapsedNs, long nowNs, long elements) {
         BrickTimers.requireNotNegative("elements", elements);
         registry.add(key, elapsedNs, nowNs, elements);
         follower.ended(key, nowNs - elapsedNs, nowNs, elements);
+    }
+
+    final boolean hasBrick(int key) {
+        return key >= 0 && key < names.size();
     }
 
     /** Queues a measurement whose start is known; false where there is no room. */

@@ -20,19 +20,28 @@ final class DeviceTiming extends BrickTiming {
 
     private static final int DEFAULT_STREAM = 0;
 
-    private final NanoClock clock;
     private final List<String> streamNames;
     private final DeviceRecorder device;
 
-    DeviceTiming(
+    /** A timing. By its supertype, so that whoever calls this is verified without loading the class. */
+    static BrickTiming of(
             NanoClock clock,
             NameTable names,
             TableRegistry registry,
             Map<String, DeviceStream> streams,
             int launchesEvery,
             StreamTracing tracing) {
-        super(names, registry);
-        this.clock = clock;
+        return new DeviceTiming(clock, names, registry, streams, launchesEvery, tracing);
+    }
+
+    private DeviceTiming(
+            NanoClock clock,
+            NameTable names,
+            TableRegistry registry,
+            Map<String, DeviceStream> streams,
+            int launchesEvery,
+            StreamTracing tracing) {
+        super(clock, names, registry);
         this.streamNames = List.copyOf(streams.keySet());
         this.device = new DeviceRecorder(
                 clock, registry, new ArrayList<>(streams.values()), launchesEvery, tracing);
@@ -47,22 +56,19 @@ final class DeviceTiming extends BrickTiming {
         return stream;
     }
 
-    // ---- the hot path ----
-
-    /** Starts a brick that exists on the first stream. */
+    @Override
     long start(int key) {
         return start(key, DEFAULT_STREAM);
     }
 
-    /** Starts a brick that exists. */
     long start(int key, int stream) {
         return mode == SyncMode.NONE ? MarkToken.host(key, clock.nanoTime()) : device.start(key, stream);
     }
 
-    /** Stops a timer that is not void. */
+    @Override
     void stop(long timer, long elements) {
         int key = MarkToken.key(timer);
-        if (!names.hasKey(key)) {
+        if (!hasBrick(key)) {
             return;
         }
         if (MarkToken.isDevice(timer)) {
@@ -77,14 +83,12 @@ final class DeviceTiming extends BrickTiming {
         }
     }
 
-    /**
-     * Stops a timer, unless it is void, and starts another brick: with one mark for both, where the device need not be
-     * waited for in between.
-     */
+    /** One mark for two bricks, where the device need not be waited for in between. */
+    @Override
     long lap(long timer, long elements, int nextKey) {
         SyncMode now = mode;
         int key = MarkToken.key(timer);
-        if (now == SyncMode.IMMEDIATE || now == SyncMode.NONE || !MarkToken.isDevice(timer) || !names.hasKey(key)) {
+        if (now == SyncMode.IMMEDIATE || now == SyncMode.NONE || !MarkToken.isDevice(timer) || !hasBrick(key)) {
             if (timer != TimerToken.VOID) {
                 stop(timer, elements);
             }
@@ -92,9 +96,7 @@ final class DeviceTiming extends BrickTiming {
         }
         BrickTimers.requireNotNegative("elements", elements);
         long next = device.lap(timer, elements, nextKey);
-        if (follower != BrickFollower.NOBODY) {
-            follow(key, timer, device.startedNs(next), elements);
-        }
+        follow(key, timer, device.startedNs(next), elements);
         return next;
     }
 

@@ -123,16 +123,6 @@ public final class NameTable {
     }
 
     /**
-     * Whether a key is in use.
-     *
-     * @param key any number
-     * @return true from 0 to {@code size() - 1}
-     */
-    public boolean hasKey(int key) {
-        return key >= 0 && key < size.get();
-    }
-
-    /**
      * The name of a key.
      *
      * @param key 0 to {@code size() - 1}
