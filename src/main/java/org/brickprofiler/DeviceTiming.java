@@ -96,7 +96,9 @@ final class DeviceTiming extends BrickTiming {
         }
         BrickTimers.requireNotNegative("elements", elements);
         long next = device.lap(timer, elements, nextKey);
-        follow(key, timer, device.startedNs(next), elements);
+        if (follower != BrickFollower.NOBODY) {
+            follow(key, timer, device.startedNs(next), elements);
+        }
         return next;
     }
 
