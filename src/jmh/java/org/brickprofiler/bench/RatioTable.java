@@ -2,20 +2,22 @@ package org.brickprofiler.bench;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.brickprofiler.Environment;
+import org.brickprofiler.bench.PairedBenchmark.Path;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
@@ -23,9 +25,10 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 /**
  * Prints what each path costs as a multiple of its floor, as a Markdown table.
  *
- * <p>A round runs every benchmark once, each in a virtual machine of its own and in an order drawn anew. A ratio is
- * taken within a round, where both sides met the same machine, and the table shows the median over the rounds: a clock
- * rate that drifts from minute to minute changes it little.
+ * <p>A round runs every benchmark once, each in a virtual machine of its own and in an order drawn anew. Where a bound is
+ * tight, path and floor take turns within one ({@link PairedBenchmark}): what each takes is the time that one turn in ten
+ * keeps below, where nobody else used the core, and the ratio of all turns stands beside. Of the others a ratio is taken
+ * within a round. The table shows the median over the rounds.
  *
  * <p>Arguments: a pattern of names (all), {@code -rounds} (3), {@code -warmup} in ms (2,000; some of the other tools
  * need as much until they are compiled), {@code -iterations} that are measured (3), {@code -ms} for each (400).
@@ -40,29 +43,31 @@ public final class RatioTable {
     private static final String GRAPH = GraphBenchmark.class.getSimpleName() + ".";
     private static final String CHECKSUM = ChecksumBenchmark.class.getSimpleName() + ".";
 
-    private static final String DEVICE = DeviceBenchmark.class.getSimpleName() + ".";
+    private static final String PAIRED = PairedBenchmark.class.getSimpleName() + ".";
+
+    // After the name of a pair: its floor, and the ratio of all turns.
+    private static final String FLOOR = "/floor";
+    private static final String ALL = "/all";
 
     private static final int WARMUP_ITERATIONS = 4;
 
-    private static final String ONE_READ = RECORDING + "floorOneClockRead";
-    private static final String TWO_READS = RECORDING + "floorTwoClockReads";
     private static final String LOOP = RECORDING + "floorEmptyLoop";
     private static final String TWO_READS_BESIDE = COMPETITOR + "floorTwoClockReads";
 
     private static final List<Row> ROWS = List.of(
-            atMost(1.10, "start + stop by id", RECORDING + "startStop", TWO_READS),
-            atMost(1.10, "start + stop by key", RECORDING + "startStopByKey", TWO_READS),
-            atMost(1.20, "start + stop with percentiles", RECORDING + "startStopWithPercentiles", TWO_READS),
-            atMost(1.22, "start + stop with a timeline", RECORDING + "startStopTraced", TWO_READS),
-            atMost(1.35, "start + stop by dynamic name", RECORDING + "startStopByName", TWO_READS),
-            shown("start + stop by alias", RECORDING + "startStopByAlias", TWO_READS),
-            atMost(0.62, "lap by id", RECORDING + "lap", TWO_READS),
-            shown("lap by key", RECORDING + "lapByKey", TWO_READS),
+            atMost(1.10, "start + stop by id", Path.BY_ID),
+            atMost(1.10, "start + stop by key", Path.BY_KEY),
+            atMost(1.20, "start + stop with percentiles", Path.WITH_PERCENTILES),
+            atMost(1.22, "start + stop with a timeline", Path.WITH_TIMELINE),
+            atMost(1.35, "start + stop by dynamic name", Path.BY_NAME),
+            shown("start + stop by alias", Path.BY_ALIAS),
+            atMost(0.62, "lap by id", Path.LAP_BY_ID),
+            shown("lap by key", Path.LAP_BY_KEY),
             new Row("off, start + stop", RECORDING + "startStopOff", LOOP, Kind.NS_OVER, 1.0),
-            atMost(1.4, "elapsedNs + recordDeferred + share of finalize", RECORDING + "deferredAndFinalize", ONE_READ),
-            shown("record", RECORDING + "record", ONE_READ),
-            shown("scope", RECORDING + "scope", TWO_READS),
-            shown("tile, start + stop", RECORDING + "tileStartStop", TWO_READS),
+            atMost(1.4, "elapsedNs + recordDeferred + share of finalize", Path.DEFERRED),
+            shown("record", Path.RECORD),
+            shown("scope", Path.SCOPE),
+            shown("tile, start + stop", Path.TILE),
             shown("graph, a brick", GRAPH + "brickOn", GRAPH + "floorTwoClockReads"),
             shown("graph, a brick past the budget", GRAPH + "brickPastTheBudget", GRAPH + "floorTwoClockReads"),
             shown("graph, off", GRAPH + "brickOff", GRAPH + "floorTwoClockReads"),
@@ -76,9 +81,9 @@ public final class RatioTable {
                     KERNELS + "floorEmptyLoop",
                     Kind.NS_OVER,
                     0.1),
-            atMost(1.25, "brick on a simulated CUDA stream", DEVICE + "marked", DEVICE + "floorTwoEventRecords"),
-            atMost(0.7, "the same by lap", DEVICE + "markedByLap", DEVICE + "floorTwoEventRecords"),
-            shown("the same, to the resolved sample", DEVICE + "markedToTheEnd", DEVICE + "floorTwoEventRecords"),
+            atMost(1.25, "brick on a simulated CUDA stream", Path.MARKED),
+            atMost(0.7, "the same by lap", Path.MARKED_BY_LAP),
+            shown("the same, start and stop, to the resolved sample", Path.MARKED_TO_THE_END),
             new Row("two threads to one", THREADS + "twoThreads", THREADS + "oneThread", Kind.AT_LEAST, 1.9),
             shown("(clock reads, two threads to one)", THREADS + "floorTwoThreads", THREADS + "floorOneThread"),
             shown("Brick Profiler", COMPETITOR + "brickProfiler", TWO_READS_BESIDE),
@@ -126,8 +131,16 @@ public final class RatioTable {
         }
     }
 
-    private static Row atMost(double bound, String what, String benchmark, String floor) {
-        return new Row(what, benchmark, floor, Kind.AT_MOST, bound);
+    private static Row atMost(double bound, String what, Path path) {
+        return paired(what, path, Kind.AT_MOST, bound);
+    }
+
+    private static Row shown(String what, Path path) {
+        return paired(what, path, Kind.SHOWN, 0);
+    }
+
+    private static Row paired(String what, Path path, Kind kind, double bound) {
+        return new Row(what, PAIRED + path, PAIRED + path + FLOOR, kind, bound);
     }
 
     private static Row shown(String what, String benchmark, String floor) {
@@ -181,33 +194,53 @@ public final class RatioTable {
             List<Row> rows, Random order, int warmupMs, int iterations, int ms) throws RunnerException {
         Set<String> wanted = new LinkedHashSet<>();
         for (Row row : rows) {
-            wanted.add(row.floor);
             wanted.add(row.benchmark);
+            if (!row.floor.endsWith(FLOOR)) {
+                wanted.add(row.floor);
+            }
         }
         List<String> shuffled = new ArrayList<>(wanted);
         Collections.shuffle(shuffled, order);
         Map<String, Double> scores = new HashMap<>();
         for (String benchmark : shuffled) {
-            Collection<RunResult> results = new Runner(new OptionsBuilder()
-                            .include(Pattern.quote("." + benchmark) + "$")
-                            .forks(1)
-                            .warmupIterations(WARMUP_ITERATIONS)
-                            .warmupTime(TimeValue.milliseconds(warmupMs / WARMUP_ITERATIONS))
-                            .measurementIterations(iterations)
-                            .measurementTime(TimeValue.milliseconds(ms))
-                            .verbosity(VerboseMode.SILENT)
-                            .shouldFailOnError(true)
-                            .build())
-                    .run();
-            scores.put(benchmark, results.iterator().next().getPrimaryResult().getScore());
+            boolean paired = benchmark.startsWith(PAIRED);
+            ChainedOptionsBuilder options = new OptionsBuilder()
+                    .include(Pattern.quote("." + (paired ? PAIRED + "turns" : benchmark)) + "$")
+                    .forks(1)
+                    .warmupIterations(WARMUP_ITERATIONS)
+                    .warmupTime(TimeValue.milliseconds(warmupMs / WARMUP_ITERATIONS))
+                    .measurementIterations(iterations)
+                    .measurementTime(TimeValue.milliseconds(ms))
+                    .verbosity(VerboseMode.SILENT)
+                    .shouldFailOnError(true);
+            if (paired) {
+                options.param("path", benchmark.substring(PAIRED.length()));
+            }
+            RunResult result = new Runner(options.build()).run().iterator().next();
+            if (paired) {
+                int bricks = Path.valueOf(benchmark.substring(PAIRED.length())).bricks();
+                scores.put(benchmark, turn(result, "pathQuietNs") / bricks);
+                scores.put(benchmark + FLOOR, turn(result, "floorQuietNs") / bricks);
+                scores.put(benchmark + ALL, turn(result, "pathAvgNs") / turn(result, "floorAvgNs"));
+            } else {
+                scores.put(benchmark, result.getPrimaryResult().getScore());
+            }
         }
         return scores;
     }
 
+    private static double turn(RunResult result, String counter) {
+        return counter(result, counter) / counter(result, "iterations");
+    }
+
+    private static double counter(RunResult result, String name) {
+        return Objects.requireNonNull(result.getSecondaryResults().get(name), name).getScore();
+    }
+
     private static String table(List<Row> rows, List<Map<String, Double>> scores) {
         StringBuilder text =
-                new StringBuilder("| what | measured | floor | to floor | lowest..highest round | bound | |\n");
-        text.append("|---|---:|---:|---:|---|---|---|\n");
+                new StringBuilder("| what | measured | floor | to floor | lowest..highest round | all turns | bound | |\n");
+        text.append("|---|---:|---:|---:|---|---|---|---|\n");
         for (Row row : rows) {
             double[] values = sorted(scores, row.benchmark);
             double[] floors = sorted(scores, row.floor);
@@ -215,9 +248,10 @@ public final class RatioTable {
                     .mapToDouble(round -> row.compare(score(round, row.benchmark), score(round, row.floor)))
                     .sorted()
                     .toArray();
+            double[] all = sorted(scores, row.benchmark + ALL);
             String unit = row.benchmark.startsWith(THREADS) ? "/us" : " ns";
             text.append(format(
-                    "| %s | %.2f%s | %.2f%s | %s | %.2f..%.2f | %s | %s |%n",
+                    "| %s | %.2f%s | %.2f%s | %s | %.2f..%.2f | %s | %s | %s |%n",
                     row.what,
                     median(values),
                     unit,
@@ -226,6 +260,7 @@ public final class RatioTable {
                     format(row.kind == Kind.NS_OVER ? "%+.2f ns" : "%.2f ×", median(compared)),
                     compared[0],
                     compared[compared.length - 1],
+                    Double.isNaN(all[0]) ? "" : format("%.2f ×", median(all)),
                     row.boundText(),
                     row.verdict(median(compared))));
         }

@@ -34,7 +34,7 @@ import org.openjdk.jmh.annotations.Warmup;
 public class RecordingBenchmark {
 
     static final int BRICKS = 23;
-    private static final int LAYERS = 16;
+    static final int LAYERS = 16;
 
     /** As many aliases as there are, in rotation. */
     private static final String[] ALIASES = {
@@ -211,7 +211,7 @@ public class RecordingBenchmark {
 
     /** A pass of some layers, with one synchronisation. */
     @Benchmark
-    @OperationsPerInvocation(LAYERS * BRICKS)
+    @OperationsPerInvocation(RecordingBenchmark.LAYERS * RecordingBenchmark.BRICKS)
     public void deferredAndFinalize() {
         for (int layer = 0; layer < LAYERS; layer++) {
             for (BrickId id : ids) {

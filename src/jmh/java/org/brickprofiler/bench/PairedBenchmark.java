@@ -1,0 +1,218 @@
+package org.brickprofiler.bench;
+
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.openjdk.jmh.annotations.AuxCounters;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * A path and its floor in turn, a fraction of a millisecond each, in a virtual machine of their own. On a machine that is
+ * shared with others, speed changes from one second to the next by more than what is to be shown; both sides meet the
+ * same changes here. The counters tell what each side took; the score, which is both together, means nothing.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 4, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 3, time = 400, timeUnit = TimeUnit.MILLISECONDS)
+@Fork(3)
+public class PairedBenchmark {
+
+    /** How often the host's bricks are gone through in a turn. */
+    private static final int HOST_RUNS = 3 * RecordingBenchmark.LAYERS;
+
+    /** Something that takes time, and a result that keeps it from being left out. */
+    @FunctionalInterface
+    interface Side {
+        long run();
+    }
+
+    /**
+     * A path and its floor. In a turn both do the same number of bricks.
+     *
+     * @param floorRuns how often the floor is run in a turn
+     * @param pathRuns how often the path is
+     * @param after what follows each turn, and is not timed
+     * @param close what follows the last one
+     */
+    private record Pair(Side floor, int floorRuns, Side path, int pathRuns, Runnable after, Runnable close) {}
+
+    /** What is measured. */
+    public enum Path {
+        BY_ID,
+        BY_KEY,
+        BY_NAME,
+        BY_ALIAS,
+        WITH_PERCENTILES,
+        WITH_TIMELINE,
+        LAP_BY_ID,
+        LAP_BY_KEY,
+        SCOPE,
+        TILE,
+        RECORD,
+        DEFERRED,
+        MARKED,
+        MARKED_BY_LAP,
+        MARKED_TO_THE_END;
+
+        private Pair open() {
+            RecordingBenchmark bench = new RecordingBenchmark();
+            bench.prepare();
+            return switch (this) {
+                case BY_ID -> twoReads(bench, bench::startStop);
+                case BY_KEY -> twoReads(bench, bench::startStopByKey);
+                case BY_NAME -> twoReads(bench, bench::startStopByName);
+                case BY_ALIAS -> twoReads(bench, bench::startStopByAlias);
+                case WITH_PERCENTILES -> twoReads(bench, bench::startStopWithPercentiles);
+                case WITH_TIMELINE -> withTimeline(bench);
+                case LAP_BY_ID -> twoReads(bench, bench::lap);
+                case LAP_BY_KEY -> twoReads(bench, bench::lapByKey);
+                case SCOPE -> twoReads(bench, bench::scope);
+                case TILE -> twoReads(bench, bench::tileStartStop);
+                case RECORD -> oneRead(bench, bench::record, HOST_RUNS);
+                case DEFERRED -> oneRead(bench, bench::deferredAndFinalize, HOST_RUNS / RecordingBenchmark.LAYERS);
+                case MARKED -> twoRecords(DeviceBenchmark::marked);
+                case MARKED_BY_LAP -> twoRecords(DeviceBenchmark::markedByLap);
+                case MARKED_TO_THE_END -> twoRecords(DeviceBenchmark::markedToTheEnd);
+            };
+        }
+
+        /** How many bricks a turn of either side does. */
+        int bricks() {
+            return switch (this) {
+                case MARKED, MARKED_BY_LAP, MARKED_TO_THE_END -> DeviceBenchmark.BRICKS;
+                default -> HOST_RUNS * RecordingBenchmark.BRICKS;
+            };
+        }
+
+        private static Pair withTimeline(RecordingBenchmark bench) {
+            RecordingBenchmark.Traced traced = new RecordingBenchmark.Traced();
+            traced.prepare();
+            return twoReads(bench, () -> bench.startStopTraced(traced));
+        }
+
+        private static Pair twoReads(RecordingBenchmark bench, Runnable path) {
+            return new Pair(bench::floorTwoClockReads, HOST_RUNS, side(path), HOST_RUNS, () -> {}, () -> {});
+        }
+
+        private static Pair oneRead(RecordingBenchmark bench, Runnable path, int runs) {
+            return new Pair(bench::floorOneClockRead, HOST_RUNS, side(path), runs, () -> {}, () -> {});
+        }
+
+        private static Pair twoRecords(Consumer<DeviceBenchmark> path) {
+            DeviceBenchmark bench = new DeviceBenchmark();
+            bench.prepare();
+            return new Pair(
+                    side(bench::floorTwoEventRecords), 1, side(() -> path.accept(bench)), 1, bench::endPass, bench::close);
+        }
+
+        private static Side side(Runnable path) {
+            return () -> {
+                path.run();
+                return 0;
+            };
+        }
+    }
+
+    /** What the turns of an iteration took. JMH adds the counters of iterations up. */
+    @AuxCounters(AuxCounters.Type.EVENTS)
+    @State(Scope.Thread)
+    public static class Turns {
+        private static final int MOST = 1 << 16;
+
+        private final long[] floorNs = new long[MOST];
+        private final long[] pathNs = new long[MOST];
+        private int count;
+
+        @Setup(Level.Iteration)
+        public void begin() {
+            count = 0;
+        }
+
+        void add(long ofFloorNs, long ofPathNs) {
+            if (count < MOST) {
+                floorNs[count] = ofFloorNs;
+                pathNs[count] = ofPathNs;
+                count++;
+            }
+        }
+
+        /** One an iteration. */
+        public long iterations() {
+            return 1;
+        }
+
+        /** What a turn of the floor takes on average, ns. */
+        public double floorAvgNs() {
+            return Arrays.stream(floorNs, 0, count).average().orElse(Double.NaN);
+        }
+
+        /** What a turn of the path takes on average, ns. */
+        public double pathAvgNs() {
+            return Arrays.stream(pathNs, 0, count).average().orElse(Double.NaN);
+        }
+
+        /** What nine of ten turns of the floor take longer than, ns. */
+        public double floorQuietNs() {
+            return tenth(floorNs, count);
+        }
+
+        /** What nine of ten turns of the path take longer than, ns. */
+        public double pathQuietNs() {
+            return tenth(pathNs, count);
+        }
+
+        private static double tenth(long[] turns, int count) {
+            long[] sorted = Arrays.copyOf(turns, count);
+            Arrays.sort(sorted);
+            return count == 0 ? Double.NaN : sorted[count / 10];
+        }
+    }
+
+    @Param
+    public Path path;
+
+    private Pair pair;
+
+    @Setup
+    public void open() {
+        pair = path.open();
+    }
+
+    @TearDown
+    public void close() {
+        pair.close.run();
+    }
+
+    @Benchmark
+    public long turns(Turns turns) {
+        Pair both = pair;
+        long result = 0;
+        long beganNs = System.nanoTime();
+        for (int i = 0; i < both.floorRuns; i++) {
+            result += both.floor.run();
+        }
+        long floorNs = System.nanoTime() - beganNs;
+        both.after.run();
+        beganNs = System.nanoTime();
+        for (int i = 0; i < both.pathRuns; i++) {
+            result += both.path.run();
+        }
+        turns.add(floorNs, System.nanoTime() - beganNs);
+        both.after.run();
+        return result;
+    }
+}
