@@ -1,6 +1,7 @@
 package org.brickprofiler.device;
 
 import java.util.Arrays;
+import java.util.function.IntToLongFunction;
 
 /**
  * The marks of a batch of samples of one stream, put in the order in which the device reached them, and how far each lies
@@ -42,6 +43,10 @@ final class MarkChain {
     /** How long before a mark a sample began that has no mark at its start, 0 for none. */
     private final long[] coveredNs;
 
+    // Made once, so that sorting allocates nothing.
+    private final IntToLongFunction turns;
+    private final IntToLongFunction offsets = this::offsetNs;
+
     private int batch;
     private int size;
     private int[] marks = new int[256];
@@ -65,6 +70,7 @@ final class MarkChain {
     MarkChain(DeviceStream stream, MarkStates states) {
         this.stream = stream;
         this.states = states;
+        this.turns = states::turn;
         int count = states.count();
         this.batchOf = new int[count];
         this.positions = new int[count];
@@ -110,7 +116,7 @@ final class MarkChain {
      * @param waited whether the host waited for that
      */
     void measure(long lookedNs, boolean waited) {
-        sort(states.turns());
+        sort(turns);
         stream.elapsedNs(marks, size, stepsNs);
         unbroken = true;
         int last = NO_POSITION;
@@ -124,7 +130,7 @@ final class MarkChain {
             }
         }
         if (unbroken && !inOrder) {
-            sort(offsetsNs);
+            sort(offsets);
             for (int i = 0; i < size; i++) {
                 positions[marks[i]] = i;
             }
@@ -132,14 +138,18 @@ final class MarkChain {
         correlate(lookedNs, waited);
     }
 
+    private long offsetNs(int mark) {
+        return offsetsNs[mark];
+    }
+
     /** Sorts the marks by what each has. Threads may have set theirs at the same time, or in another order. */
-    private void sort(long[] values) {
+    private void sort(IntToLongFunction valueOf) {
         long newest = Long.MIN_VALUE;
         for (int i = 0; i < size; i++) {
-            newest = Math.max(newest, values[marks[i]]);
+            newest = Math.max(newest, valueOf.applyAsLong(marks[i]));
         }
         for (int i = 0; i < size; i++) {
-            long age = Math.min(OLDEST, newest - values[marks[i]]);
+            long age = Math.min(OLDEST, newest - valueOf.applyAsLong(marks[i]));
             order[i] = ((OLDEST - age) << MARK_BITS) | marks[i];
         }
         Arrays.sort(order, 0, size);

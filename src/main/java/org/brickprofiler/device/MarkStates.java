@@ -31,14 +31,18 @@ final class MarkStates {
 
     private static final VarHandle STATE = MethodHandles.arrayElementVarHandle(long[].class);
 
+    private static final int STRIDE = 2;
+    private static final int TURN = 1;
+
     private static final int GENERATION_SHIFT = 40;
     private static final long READ = 1L << 39;
     private static final long HOLDER = 1L << 32;
     private static final long HOLDERS = 127 * HOLDER;
     private static final long PASS = HOLDER - 1;
 
-    private final long[] states;
-    private final long[] turns;
+    /** The state of each mark, and next to it its turn. */
+    private final long[] cells;
+
     private final long[] setNs;
 
     /** Written by any thread without order: what gets lost puts a mark out of turn. */
@@ -46,8 +50,7 @@ final class MarkStates {
 
     /** The states of marks that were never set. */
     MarkStates(int marks) {
-        states = new long[marks];
-        turns = new long[marks];
+        cells = new long[STRIDE * marks];
         setNs = new long[marks];
     }
 
@@ -61,13 +64,13 @@ final class MarkStates {
      * @param nowNs the host's clock, or {@link #NOT_READ}
      */
     void set(int mark, int holders, int pass, long nowNs) {
-        turns[mark] = ++lastTurn;
+        cells[STRIDE * mark + TURN] = ++lastTurn;
         long state = nextGeneration(mark) | (holders * HOLDER) | (pass & PASS);
         if (nowNs != NOT_READ) {
             setNs[mark] = nowNs;
             state |= READ;
         }
-        STATE.setRelease(states, mark, state);
+        STATE.setRelease(cells, STRIDE * mark, state);
     }
 
     private long nextGeneration(int mark) {
@@ -76,7 +79,7 @@ final class MarkStates {
 
     /** The generation of a mark that belongs to the calling thread. */
     int generation(int mark) {
-        return generationOf(states[mark]);
+        return generationOf(cells[STRIDE * mark]);
     }
 
     // ---- any thread ----
@@ -84,8 +87,8 @@ final class MarkStates {
     /** Whether a token's mark is still the one that it was made for; false for a token of another profiler. */
     boolean isCurrent(long token) {
         int mark = MarkToken.mark(token);
-        return mark < states.length
-                && MarkToken.generation(token) == generationOf((long) STATE.getAcquire(states, mark));
+        return mark < setNs.length
+                && MarkToken.generation(token) == generationOf((long) STATE.getAcquire(cells, STRIDE * mark));
     }
 
     private static int generationOf(long state) {
@@ -96,25 +99,25 @@ final class MarkStates {
 
     /** The host's clock when a mark was set, ns, or {@link #NOT_READ}. */
     long setNs(int mark) {
-        return (states[mark] & READ) == 0 ? NOT_READ : setNs[mark];
+        return (cells[STRIDE * mark] & READ) == 0 ? NOT_READ : setNs[mark];
     }
 
     int pass(int mark) {
-        return (int) states[mark];
+        return (int) cells[STRIDE * mark];
     }
 
-    /** In which order marks were set, as far as that is known, by mark; to be read only. */
-    long[] turns() {
-        return turns;
+    /** In which order marks were set, as far as that is known. */
+    long turn(int mark) {
+        return cells[STRIDE * mark + TURN];
     }
 
     boolean isHeld(int mark) {
-        return (states[mark] & HOLDERS) != 0;
+        return (cells[STRIDE * mark] & HOLDERS) != 0;
     }
 
     /** One more holds a mark. */
     void hold(int mark) {
-        STATE.setRelease(states, mark, states[mark] + HOLDER);
+        STATE.setRelease(cells, STRIDE * mark, cells[STRIDE * mark] + HOLDER);
     }
 
     /**
@@ -126,17 +129,17 @@ final class MarkStates {
         if (!isHeld(mark)) {
             return false;
         }
-        STATE.setRelease(states, mark, states[mark] - HOLDER);
+        STATE.setRelease(cells, STRIDE * mark, cells[STRIDE * mark] - HOLDER);
         return !isHeld(mark);
     }
 
     /** Nobody holds a mark any more: whatever names it from now on names another. */
     void retire(int mark) {
-        STATE.setRelease(states, mark, nextGeneration(mark));
+        STATE.setRelease(cells, STRIDE * mark, nextGeneration(mark));
     }
 
     /** How many marks there may be. */
     int count() {
-        return states.length;
+        return setNs.length;
     }
 }

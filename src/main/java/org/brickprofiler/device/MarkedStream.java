@@ -222,7 +222,7 @@ class MarkedStream {
     /** Tells the samples that have their time, without waiting. */
     final void poll(DeviceSums sums) {
         tellSettled(sums);
-        int done = stream.isUsable() ? waiting.moveReachedToFront(marks.turns(), reached) : waiting.size();
+        int done = stream.isUsable() ? waiting.moveReachedToFront(marks, reached) : waiting.size();
         resolve(done, clock.nanoTime(), false, sums);
     }
 

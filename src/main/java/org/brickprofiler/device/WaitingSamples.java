@@ -74,15 +74,15 @@ final class WaitingSamples {
      * Moves the samples that the device has done to the front. Marks are reached in the order in which they were set: after
      * one that is not, no later one needs be asked for.
      *
-     * @param turns in which order marks were set, by mark
+     * @param marks tells in which order they were set
      * @param stream tells whether a mark is reached
      * @return how many are done
      */
-    int moveReachedToFront(long[] turns, Reached stream) {
+    int moveReachedToFront(MarkStates marks, Reached stream) {
         long unreached = Long.MAX_VALUE;
         int reached = 0;
         for (int i = 0; i < size; i++) {
-            long turn = turns[ends[i]];
+            long turn = marks.turn(ends[i]);
             if (turn < unreached && stream.isReached(ends[i])) {
                 swap(reached++, i);
             } else {

@@ -22,6 +22,9 @@ final class CudaFailures {
     private volatile @Nullable String latest;
     private volatile boolean lost;
 
+    /** Whether the device is lost or the queue closes: one question for the path that enqueues. */
+    private volatile boolean over;
+
     /**
      * No failures yet.
      *
@@ -58,6 +61,7 @@ final class CudaFailures {
         if (!lost) {
             latest = what;
             lost = true;
+            over = true;
             LOG.warn("{}: {}; nothing is marked there any more", owner, what);
         }
     }
@@ -65,6 +69,16 @@ final class CudaFailures {
     /** Whether calls are of no use any more. */
     boolean isLost() {
         return lost;
+    }
+
+    /** The queue closes. */
+    void end() {
+        over = true;
+    }
+
+    /** Whether nothing is to be enqueued any more. */
+    boolean isOver() {
+        return over;
     }
 
     Optional<String> latest() {

@@ -153,10 +153,6 @@ final class CudaMarks {
         return closing ? 0 : use.tryReadLock();
     }
 
-    boolean isClosed() {
-        return closing;
-    }
-
     /** The event of a mark. */
     CUevent event(int number) {
         CUevent event = events[number];

@@ -149,7 +149,7 @@ public final class CudaStream implements DeviceStream {
 
     @Override
     public int mark() {
-        return marks == null || failures.isLost() || marks.isClosed() ? NO_MARK : marks.set();
+        return marks == null || failures.isOver() ? NO_MARK : marks.set();
     }
 
     @Override
@@ -194,6 +194,7 @@ public final class CudaStream implements DeviceStream {
             beforeClose.run();
             closed = true;
             if (marks != null) {
+                failures.end();
                 marks.close();
             }
         }
