@@ -3,28 +3,20 @@ package org.brickprofiler.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import jcuda.driver.CUresult;
-import jcuda.driver.JCudaDriver;
 import org.brickprofiler.demo.device.SimulatedKernels;
 import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The demonstration over the simulated driver, whose kernels an interpreter runs. */
-class DeviceDemoTest {
+class DeviceDemoTest extends SimulatedRun {
 
     /** Of two layers; lengths are no multiples of a block or a warp. */
     private static final List<String> SMALL = List.of(
@@ -35,28 +27,13 @@ class DeviceDemoTest {
     private static final int TOKENS = 3;
     private static final int KERNEL_NS = 5_000;
 
-    @TempDir
-    Path folder;
-
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
     @BeforeEach
-    void start() {
-        SimulatedCuda.start();
-        // The library does so once in a process, and the reset has undone it.
-        assertThat(JCudaDriver.cuInit(0)).isEqualTo(CUresult.CUDA_SUCCESS);
+    void setKernelTime() {
         SimulatedCuda.setKernelNs(KERNEL_NS);
     }
 
     private int run(String... more) {
-        List<String> arguments = new ArrayList<>(SMALL);
-        arguments.addAll(List.of("--json", folder.resolve("out.json").toString()));
-        arguments.addAll(List.of(more));
-        return Demo.commandLine()
-                .setOut(new PrintWriter(out))
-                .setErr(new PrintWriter(err))
-                .execute(arguments.toArray(String[]::new));
+        return run(Demo.commandLine(), SMALL, more);
     }
 
     private JsonNode brick(String name) throws IOException {
@@ -69,10 +46,7 @@ class DeviceDemoTest {
 
     private Map<String, JsonNode> bricks() throws IOException {
         Map<String, JsonNode> bricks = new HashMap<>();
-        new ObjectMapper()
-                .readTree(folder.resolve("out.json").toFile())
-                .get("bricks")
-                .forEach(brick -> bricks.put(brick.get("name").asText(), brick));
+        json().get("bricks").forEach(brick -> bricks.put(brick.get("name").asText(), brick));
         return bricks;
     }
 

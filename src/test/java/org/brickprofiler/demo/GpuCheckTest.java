@@ -2,49 +2,20 @@ package org.brickprofiler.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import jcuda.driver.CUresult;
-import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.cuda.SimulatedCuda;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class GpuCheckTest {
-
-    @TempDir
-    Path folder;
-
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
-    @BeforeEach
-    void start() {
-        SimulatedCuda.start();
-        assertThat(JCudaDriver.cuInit(0)).isEqualTo(CUresult.CUDA_SUCCESS);
-    }
+class GpuCheckTest extends SimulatedRun {
 
     private int run(String... more) {
-        List<String> arguments = new ArrayList<>(
-                List.of("--json", folder.resolve("out.json").toString(), "--rounds", "1", "--marks", "2000"));
-        arguments.addAll(List.of(more));
-        return GpuCheck.commandLine()
-                .setOut(new PrintWriter(out))
-                .setErr(new PrintWriter(err))
-                .execute(arguments.toArray(String[]::new));
-    }
-
-    private JsonNode json() throws IOException {
-        return new ObjectMapper().readTree(folder.resolve("out.json").toFile());
+        return run(GpuCheck.commandLine(), List.of("--rounds", "1", "--marks", "2000"), more);
     }
 
     @Test

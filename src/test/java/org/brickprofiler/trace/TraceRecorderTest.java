@@ -1,59 +1,19 @@
 package org.brickprofiler.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.OptionalLong;
-import org.brickprofiler.Attribution;
-import org.brickprofiler.Backend;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.record.Crew;
-import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
 
-final class TraceRecorderTest {
-
-    private static final DeviceInfo GPU = new DeviceInfo(0, "a GPU", Backend.CUDA, OptionalLong.empty());
-
-    private final FakeClock clock = new FakeClock();
-    private final TraceRecorder recorder =
-            TraceRecorder.builder().clock(clock).tiles(true).build();
-    private final BrickProfiler profiler = profiler(recorder);
-    private final String thread = Thread.currentThread().getName();
-
-    private BrickProfiler profiler(TraceRecorder sink) {
-        BrickProfiler made = BrickProfiler.builder()
-                .clock(clock)
-                .attribution(Attribution.SEQUENTIAL)
-                .tracing(sink)
-                .build();
-        made.enable();
-        return made;
-    }
-
-    private long startAt(long ns, BrickId id) {
-        clock.set(ns);
-        return profiler.startBrick(id);
-    }
-
-    private void stopAt(long ns, long timer, long elements) {
-        clock.set(ns);
-        profiler.stopBrick(timer, elements);
-    }
-
-    private void brick(BrickId id, long startNs, long endNs) {
-        stopAt(endNs, startAt(startNs, id), 1);
-    }
-
-    private List<String> events(String track) {
-        return Replay.of(recorder.timeline(), track);
-    }
+/** What a profiler tells a recorder, and the bounds of the recorder. */
+final class TraceRecorderTest extends TracedBricks {
 
     // ---- bricks ----
 
@@ -239,138 +199,6 @@ final class TraceRecorderTest {
         second.record(key, 5, 1);
 
         assertThat(events(thread)).containsExactly("RmsNorm 10..20 x1", "of the second 15..20 x1");
-    }
-
-    // ---- what an application adds ----
-
-    @Test
-    void instantsAndSpansOfTheApplicationLieOnTheThreadsLine() {
-        brick(BrickId.RMS_NORM, 10, 20);
-        clock.set(15);
-        recorder.instant("token chosen");
-        recorder.span("request", "Server", 5, 30);
-
-        assertThat(events(thread))
-                .containsExactly("request 5..35", "RmsNorm 10..20 x1", "token chosen at 15");
-        assertThat(recorder.timeline().names())
-                .contains(new SpanName("request", "Server"), new SpanName("token chosen", "Application"));
-    }
-
-    @Test
-    void aSpanMayBeAddedToTheLineOfAnotherThread() throws Exception {
-        brick(BrickId.RMS_NORM, 10, 20);
-        long here = Thread.currentThread().getId();
-        Crew.runOnNewThread(() -> recorder.span("elsewhere", "Server", 5, 7, here));
-        recorder.span("gone", "Server", 1, 2, 1L << 40);
-
-        assertThat(events(thread)).containsExactly("elsewhere 5..12", "RmsNorm 10..20 x1");
-        assertThat(events("thread " + (1L << 40))).containsExactly("gone 1..3");
-    }
-
-    @Test
-    void aCounterHasATrackWithItsUnit() throws Exception {
-        TraceCounter counter = recorder.counter("memory", "bytes");
-        clock.set(20);
-        counter.set(2.5);
-        clock.set(10);
-        Crew.runOnNewThread(() -> recorder.counter("memory", "other").set(-1));
-
-        Timeline timeline = recorder.timeline();
-        assertThat(timeline.tracks()).hasSize(1);
-        assertThat(timeline.tracks().get(0).kind()).isEqualTo(Track.Kind.COUNTER);
-        assertThat(timeline.tracks().get(0).unit()).isEqualTo("bytes");
-        assertThat(Replay.of(timeline, "memory")).containsExactly("-1.0 at 10", "2.5 at 20");
-        assertThat(timeline.earliestNs()).isEqualTo(10);
-    }
-
-    @Test
-    void aTimerClosedByHandIsBackDatedAndLiesOnTheLineOfItsNumber() {
-        clock.set(100);
-        recorder.push("gemm", "probe", 30, 7);
-        recorder.push("norm", "probe", 10, 3);
-
-        assertThat(Replay.trackNames(recorder.timeline())).containsExactly("timers 3", "timers 7");
-        assertThat(events("timers 7")).containsExactly("gemm 70..100");
-    }
-
-    @Test
-    void badInputIsRefusedAndNamed() {
-        assertThatIllegalArgumentException().isThrownBy(() -> recorder.instant("")).withMessageContaining("''");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> recorder.push("a", "b", -5, 1))
-                .withMessageContaining("-5");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> recorder.push("a", "b", 5, -1))
-                .withMessageContaining("-1");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> recorder.span("a", "b", 5, -2))
-                .withMessageContaining("-2");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> TraceRecorder.builder().threadCapacity(0))
-                .withMessageContaining("0");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> TraceRecorder.builder().totalCapacity(-3))
-                .withMessageContaining("-3");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> TraceRecorder.builder().rank(4, 4))
-                .withMessageContaining("rank 4 of 4");
-        assertThat(recorder.timeline().tracks()).isEmpty();
-    }
-
-    // ---- devices ----
-
-    @Test
-    void aDeviceSpanIsTiedToTheHostSpanThatLaunchedIt() {
-        DeviceTrack stream = recorder.stream(GPU, "stream 7", 7);
-        brick(BrickId.RMS_NORM, 10, 12);
-        brick(BrickId.LM_HEAD, 12, 15);
-        long host = Thread.currentThread().getId();
-        stream.launchedSpan("RmsNorm", "Norm", 20, 30, 1, host, 10);
-        stream.launchedSpan("LmHead", "Other", 50, 40, 1, host, 12);
-        stream.launchedSpan("LmHead", "Other", 95, 1, 1, host, 11);
-        stream.span("memset", "Transfer", 100, 5, 0);
-        stream.clockErrorNs(300);
-        stream.clockErrorNs(200);
-
-        Timeline timeline = recorder.timeline();
-        assertThat(Replay.trackNames(timeline)).containsExactly(thread, "a GPU", "stream 7");
-        assertThat(timeline.tracks().get(2)).isEqualTo(new Track(Track.Kind.STREAM, "stream 7", 1, 7));
-        assertThat(Replay.of(timeline, thread))
-                .containsExactly("RmsNorm 10..12 x1 device 30 out 1", "LmHead 12..15 x1 device 40 out 2");
-        assertThat(Replay.of(timeline, "stream 7"))
-                .containsExactly(
-                        "RmsNorm 20..50 x1 in 1", "LmHead 50..90 x1 in 2", "LmHead 95..96 x1", "memset 100..105 x0");
-        assertThat(timeline.info().clockErrorNs()).hasValue(300);
-        assertThat(timeline.info().devices()).containsExactly(GPU);
-    }
-
-    @Test
-    void aBatchOfDurationsIsLaidEndToEndFromTheSubmissionAndMarkedSo() {
-        DeviceTrack stream = recorder.stream(GPU, "queue", 1);
-
-        stream.endToEnd(5_000, List.of("relu", "matmul"), "FFN", 100, 500);
-
-        assertThat(events("queue (laid end to end)")).containsExactly("relu 5000..5100", "matmul 5100..5600");
-        assertThat(recorder.stream(GPU, "another name", 1)).isSameAs(stream);
-    }
-
-    @Test
-    void aBatchThatMakesNoSenseAddsNothing() {
-        DeviceTrack stream = recorder.stream(GPU, "queue", 1);
-
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> stream.endToEnd(0, List.of("a"), "FFN", 1, 2))
-                .withMessageContaining("1 names for 2");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> stream.endToEnd(0, List.of("a", "b"), "FFN", 1, -2))
-                .withMessageContaining("-2");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> stream.span("a", "b", 0, 1, -9))
-                .withMessageContaining("-9");
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> stream.clockErrorNs(-1))
-                .withMessageContaining("-1");
-        assertThat(Replay.trackNames(recorder.timeline())).containsExactly("a GPU");
     }
 
     // ---- bounds ----

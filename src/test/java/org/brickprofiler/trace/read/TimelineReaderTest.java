@@ -5,73 +5,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.brickprofiler.trace.read.ToldTimelines.event;
+import static org.brickprofiler.trace.read.ToldTimelines.read;
+import static org.brickprofiler.trace.read.ToldTimelines.refused;
+import static org.brickprofiler.trace.read.ToldTimelines.told;
+import static org.brickprofiler.trace.read.ToldTimelines.tracks;
 import static org.brickprofiler.trace.read.Traces.array;
-import static org.brickprofiler.trace.read.Traces.object;
 import static org.brickprofiler.trace.read.Traces.slice;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import org.brickprofiler.trace.Span;
-import org.brickprofiler.trace.Timeline;
-import org.brickprofiler.trace.TimelineVisitor;
-import org.brickprofiler.trace.Track;
-import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
+import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Traces of other programs as timelines; those of this library are read back where they are written. */
 final class TimelineReaderTest {
-
-    private static TimelineReading read(String json) throws IOException {
-        return TimelineReader.read(new ByteArrayInputStream(json.getBytes(UTF_8)));
-    }
-
-    private static TraceFormatException refused(String json) {
-        return assertThatExceptionOfType(TraceFormatException.class)
-                .isThrownBy(() -> read(json))
-                .actual();
-    }
-
-    /** Each event in a line of text, in the order in which it is told. */
-    private static List<String> told(TimelineReading reading) {
-        List<String> lines = new ArrayList<>();
-        Timeline timeline = reading.timeline();
-        for (int track = 0; track < timeline.tracks().size(); track++) {
-            String name = timeline.tracks().get(track).name();
-            timeline.replay(track, new TimelineVisitor() {
-                @Override
-                public void span(Span span) {
-                    lines.add(name + ": " + timeline.names().get(span.name()).name() + " " + span.startNs() + ".."
-                            + span.endNs() + (span.isDeviceSample() ? " sample" : "")
-                            + (span.flowOut() == 0 ? "" : " out " + span.flowOut())
-                            + (span.flowIn() == 0 ? "" : " in " + span.flowIn()));
-                }
-
-                @Override
-                public void instant(long atNs, int instant) {
-                    lines.add(name + ": " + timeline.names().get(instant).name() + " at " + atNs);
-                }
-
-                @Override
-                public void counter(long atNs, double value) {
-                    lines.add(name + ": " + value + " at " + atNs);
-                }
-            });
-        }
-        assertThat(reading.events()).isEqualTo(lines.size());
-        return lines;
-    }
-
-    private static String event(String phase, String rest) {
-        return "{\"ph\": \"" + phase + "\", \"pid\": 1, \"tid\": 1, " + rest + "}";
-    }
 
     // ---- slices ----
 
@@ -234,98 +189,6 @@ final class TimelineReaderTest {
         assertThat(reading.losses()).isEqualTo(Map.of(Loss.FURTHER_FLOW, 2L, Loss.LOOSE_FLOW, 3L));
     }
 
-    // ---- rows ----
-
-    private static List<String> tracks(TimelineReading reading) {
-        List<Track> tracks = reading.timeline().tracks();
-        return tracks.stream()
-                .map(track -> track.kind() + " " + track.name() + " " + track.id()
-                        + (track.parent() == Track.PROCESS ? "" : " of " + tracks.get(track.parent()).name())
-                        + (track.unit().isEmpty() ? "" : " in " + track.unit()))
-                .toList();
-    }
-
-    private static String row(String pid, String tid, String category, String args) {
-        return "{\"ph\":\"X\",\"name\":\"n\",\"cat\":\"%s\",\"pid\":%s,\"tid\":%s,\"ts\":1,\"dur\":1,\"args\":{%s}}"
-                .formatted(category, pid, tid, args);
-    }
-
-    private static String meta(String name, int pid, int tid, String args) {
-        return "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":0,\"args\":{%s}}"
-                .formatted(name, pid, tid, args);
-    }
-
-    @Test
-    void devicesAndTheirStreamsAreTracksBelowThem() throws IOException {
-        TimelineReading reading = read(object(
-                meta("process_name", 900, 0, "\"name\": \"python\""),
-                meta("process_labels", 900, 0, "\"labels\": \"CPU\""),
-                meta("process_labels", 1, 0, "\"labels\": \"GPU 1\""),
-                meta("thread_name", 1, 20, "\"name\": \"stream 20\""),
-                row("1", "20", "kernel", "\"device\": 1, \"stream\": 20"),
-                row("1", "7", "gpu_memcpy", "\"device\": 1, \"stream\": 7"),
-                row("1", "-1", "cuda_sync", "\"device\": 1, \"stream\": 7"),
-                row("0", "5", "kernel", ""),
-                row("900", "901", "cpu_op", ""),
-                row("900", "\"main\"", "cpu_op", ""),
-                "{\"ph\":\"C\",\"name\":\"power\",\"pid\":1,\"tid\":0,\"ts\":1,\"args\":{\"watts\":200.5}}",
-                "{\"ph\":\"C\",\"name\":\"threads\",\"pid\":900,\"ts\":1,\"args\":{\"value\":3}}"));
-
-        assertThat(tracks(reading))
-                .containsExactly(
-                        "HOST_THREAD thread 901 901",
-                        "HOST_THREAD main -1",
-                        "DEVICE device 0 0",
-                        "STREAM stream 5 5 of device 0",
-                        "DEVICE GPU 1 1",
-                        "STREAM stream -1 -1 of GPU 1",
-                        "STREAM stream 7 7 of GPU 1",
-                        "STREAM stream 20 20 of GPU 1",
-                        "COUNTER power watts 0 of GPU 1",
-                        "COUNTER threads 1");
-        assertThat(reading.timeline().info().processName()).isEqualTo("python");
-        assertThat(reading.timeline().info().pid()).isEqualTo(900);
-        assertThat(reading.losses()).isEmpty();
-        assertThat(told(reading)).contains("power watts: 200.5 at 1000", "threads: 3.0 at 1000");
-    }
-
-    @Test
-    void threadsOfFurtherProcessesBearItsName() throws IOException {
-        TimelineReading reading = read(array(
-                row("\"Spans\"", "\"Profiler\"", "Trace", ""),
-                row("5", "6", "x", ""), row("5", "7", "x", ""), row("5", "7", "x", ""),
-                meta("process_name", 8, 0, "\"name\": \"worker\""), row("8", "6", "x", ""),
-                "{\"ph\":\"i\",\"name\":\"end\",\"ts\":1}"));
-
-        assertThat(tracks(reading))
-                .containsExactly(
-                        "HOST_THREAD Spans: Profiler -1", "HOST_THREAD thread 6 6", "HOST_THREAD thread 7 7",
-                        "HOST_THREAD worker 8: thread 6 -1", "HOST_THREAD (no process): (no thread) -1");
-        assertThat(reading.losses()).isEqualTo(Map.of(Loss.PROCESS, 3L));
-    }
-
-    @Test
-    void kernelsBesideThreadsOfOneProcessAreOnItsDevice() throws IOException {
-        TimelineReading reading = read(array(
-                row("5", "1", "cpu_op", ""), row("5", "2", "kernel", "\"device\": 3, \"stream\": 9")));
-
-        assertThat(tracks(reading))
-                .containsExactly("HOST_THREAD thread 1 1", "DEVICE device 3 3", "STREAM stream 2 9 of device 3");
-    }
-
-    @Test
-    void countersOfSeveralSeriesAreSeveral() throws IOException {
-        TimelineReading reading = read(array(
-                event("C", "\"name\": \"memory\", \"ts\": 2, \"args\": {\"used\": 1, \"free\": 9}"),
-                event("C", "\"name\": \"memory\", \"ts\": 1, \"args\": {\"used\": 0, \"free\": 10}"),
-                event("C", "\"name\": \"memory\", \"id\": \"0x1\", \"ts\": 1, \"args\": {\"value\": -0.0}")));
-
-        assertThat(told(reading))
-                .containsExactly(
-                        "memory free: 10.0 at 1000", "memory free: 9.0 at 2000", "memory used: 0.0 at 1000",
-                        "memory used: 1.0 at 2000", "memory 0x1: -0.0 at 1000");
-    }
-
     // ---- the whole ----
 
     @Test
@@ -381,14 +244,14 @@ final class TimelineReaderTest {
         begin(trace, "outer", 2, 100).addFlowIds(77).addFlowIds(78);
         begin(trace, "inner", 2, 110).addDebugAnnotations(
                 PerfettoTrace.DebugAnnotation.newBuilder().setName("size").setStringValue("large"));
-        event(trace, TrackEvent.Type.TYPE_SLICE_END, 2, 120);
-        event(trace, TrackEvent.Type.TYPE_SLICE_END, 2, 130);
+        perfettoEvent(trace, TrackEvent.Type.TYPE_SLICE_END, 2, 120);
+        perfettoEvent(trace, TrackEvent.Type.TYPE_SLICE_END, 2, 130);
         begin(trace, "job", 4, 140).addTerminatingFlowIds(77);
-        event(trace, TrackEvent.Type.TYPE_SLICE_END, 4, 150);
-        event(trace, TrackEvent.Type.TYPE_INSTANT, 8, 125).setName("tick");
-        event(trace, TrackEvent.Type.TYPE_COUNTER, 5, 105).setCounterValue(-3);
-        event(trace, TrackEvent.Type.TYPE_COUNTER, 5, 106).setDoubleCounterValue(0.5);
-        event(trace, TrackEvent.Type.TYPE_INSTANT, 99, 160).setName("where");
+        perfettoEvent(trace, TrackEvent.Type.TYPE_SLICE_END, 4, 150);
+        perfettoEvent(trace, TrackEvent.Type.TYPE_INSTANT, 8, 125).setName("tick");
+        perfettoEvent(trace, TrackEvent.Type.TYPE_COUNTER, 5, 105).setCounterValue(-3);
+        perfettoEvent(trace, TrackEvent.Type.TYPE_COUNTER, 5, 106).setDoubleCounterValue(0.5);
+        perfettoEvent(trace, TrackEvent.Type.TYPE_INSTANT, 99, 160).setName("where");
         TimelineReading reading =
                 TimelineReader.read(new ByteArrayInputStream(trace.build().toByteArray()));
 
@@ -411,7 +274,7 @@ final class TimelineReaderTest {
         return trace.addPacketBuilder().setTrustedPacketSequenceId(1).getTrackDescriptorBuilder().setUuid(uuid);
     }
 
-    private static TrackEvent.Builder event(
+    private static TrackEvent.Builder perfettoEvent(
             PerfettoTrace.Trace.Builder trace, TrackEvent.Type type, long track, long ns) {
         return trace.addPacketBuilder()
                 .setTrustedPacketSequenceId(1)
@@ -422,7 +285,7 @@ final class TimelineReaderTest {
     }
 
     private static TrackEvent.Builder begin(PerfettoTrace.Trace.Builder trace, String name, long track, long ns) {
-        return event(trace, TrackEvent.Type.TYPE_SLICE_BEGIN, track, ns).setName(name);
+        return perfettoEvent(trace, TrackEvent.Type.TYPE_SLICE_BEGIN, track, ns).setName(name);
     }
 
     // ---- what is refused ----

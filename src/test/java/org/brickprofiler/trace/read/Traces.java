@@ -2,14 +2,16 @@ package org.brickprofiler.trace.read;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.zip.GZIPOutputStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
-/** Traces to read, and what holds for every reading. */
+/** Traces to read, what holds for every reading, and why one is refused. */
 final class Traces {
 
     static final Path MOE = Path.of("src", "test", "resources", "traces", "moe30b-decode-c16.json.gz");
@@ -55,6 +57,16 @@ final class Traces {
         if (reading.rows() == 1 && !overlaps && reading.counting() != Counting.BRICKS) {
             assertThat(reading.snapshot().totalNs()).isLessThanOrEqualTo(reading.busyNs());
         }
+    }
+
+    static TraceFormatException refused(ThrowingCallable reading) {
+        return assertThatExceptionOfType(TraceFormatException.class)
+                .isThrownBy(reading)
+                .actual();
+    }
+
+    static TraceFormatException refused(String text) {
+        return refused(() -> read(text));
     }
 
     static byte[] packed(String json) {

@@ -1,0 +1,153 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.brickprofiler.device.SimulatedStream;
+import org.brickprofiler.record.CapturedLog;
+import org.junit.jupiter.api.Test;
+
+/** Samples whose time is not known, or not yet: none is made up, and no mark is lost. */
+final class BrickProfilerUnresolvedTest extends ProfiledDevice {
+
+    @Test
+    void aSampleWithoutATimeIsUnresolved() {
+        brick(BrickId.RMS_NORM, 100);
+        stream.capture(true);
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        assertThat(stream.waits()).isZero();
+        assertThat(profiler.pendingCount()).isEqualTo(2);
+        stream.capture(false);
+        brick(BrickId.RMS_NORM, 70);
+        profiler.endPass();
+        BrickStats norm = stats(BrickId.RMS_NORM);
+        assertThat(norm.count()).isEqualTo(2);
+        assertThat(norm.totalNs()).isEqualTo(170);
+        assertThat(norm.device().unresolved()).isEqualTo(1);
+        assertThat(norm.timeSource()).isEqualTo(TimeSource.DEVICE);
+        assertThat(profiler.snapshot().unresolved()).isEqualTo(1);
+        assertThat(stream.marksHeld()).isZero();
+    }
+
+    @Test
+    void aBrickWithoutAnyTimeIsShown() {
+        stream.lose();
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        assertThat(profiler.brickNames()).containsExactly("RmsNorm");
+        assertThat(stats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(1);
+        assertThat(stats(BrickId.RMS_NORM).minNs()).isZero();
+        assertThat(profiler.snapshot().bricks()).hasSize(1);
+        assertThat(totals().failure()).contains("the device was lost");
+    }
+
+    @Test
+    void whatWasReadBeforeALossStays() {
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(100);
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        stream.lose();
+        profiler.endPass();
+        brick(BrickId.RMS_NORM, 100);
+        assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(1);
+        assertThat(stats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(2);
+        assertThat(profiler.hasPending()).isFalse();
+    }
+
+    @Test
+    void whatIsDoneIsReadBeforeAStreamCloses() {
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        brick(BrickId.RMS_NORM, 30);
+        clock.advance(30);
+        brick(BrickId.LM_HEAD, 40);
+        stream.close();
+        stream.close();
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(130);
+        profiler.endPass();
+        assertThat(stats(BrickId.LM_HEAD).device().unresolved()).isEqualTo(1);
+    }
+
+    @Test
+    void timesAreAskedForWhileTheDeviceIsBusyAgain() {
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        assertThat(stream.marksHeld()).isEqualTo(2);
+        assertThat(profiler.hasPending()).isFalse();
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        assertThat(stream.marksHeld()).isEqualTo(2);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(200);
+        assertThat(stream.marksHeld()).isZero();
+    }
+
+    @Test
+    void stoppingTwiceCountsTwiceWhileItsTimeIsKnown() {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        launch(100);
+        profiler.stopBrick(timer, 1);
+        profiler.stopBrick(timer, 1);
+        profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(200);
+        profiler.stopBrick(timer, 1);
+        profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(2);
+        assertThat(stats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(1);
+        assertThat(stream.marksHeld()).isZero();
+    }
+
+    @Test
+    void aFullPoolIsEmptiedOfWhatIsDone() {
+        SimulatedStream small = new SimulatedStream("small", clock, 8);
+        BrickProfiler tight = profiler(small);
+        for (int i = 0; i < 100; i++) {
+            long timer = tight.startBrick(BrickId.RMS_NORM);
+            small.work(10);
+            clock.advance(20);
+            tight.stopBrick(timer, 1);
+        }
+        tight.endPass();
+        assertThat(tight.brickStats(BrickId.RMS_NORM).count()).isEqualTo(100);
+        assertThat(tight.brickStats(BrickId.RMS_NORM).device().unresolved()).isZero();
+        assertThat(small.waits()).isLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void whereNothingIsDoneTheSampleIsUnresolvedAndThatIsToldOnce() {
+        SimulatedStream small = new SimulatedStream("small", clock, 8);
+        BrickProfiler tight = profiler(small);
+        try (CapturedLog log = new CapturedLog()) {
+            for (int i = 0; i < 10; i++) {
+                long timer = tight.startBrick(BrickId.RMS_NORM);
+                small.work(10);
+                tight.stopBrick(timer, 1);
+            }
+            assertThat(log.linesWith("all 8 marks of stream 'small'")).isEqualTo(1);
+        }
+        tight.endPass();
+        assertThat(tight.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(40);
+        assertThat(tight.brickStats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(6);
+        assertThat(small.marksHeld()).isZero();
+    }
+
+    @Test
+    void marksOfForgottenTimersAreTakenBack() {
+        SimulatedStream small = new SimulatedStream("small", clock, 8);
+        BrickProfiler tight = profiler(small);
+        long[] forgotten = new long[8];
+        for (int i = 0; i < 8; i++) {
+            forgotten[i] = tight.startBrick(BrickId.LM_HEAD);
+        }
+        tight.endPass();
+        tight.endPass();
+        long timer = tight.startBrick(BrickId.RMS_NORM);
+        small.work(10);
+        tight.stopBrick(timer, 1);
+        tight.endPass();
+        assertThat(tight.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(10);
+        tight.stopBrick(forgotten[0], 1);
+        assertThat(tight.brickStats(BrickId.LM_HEAD).device().unresolved()).isEqualTo(1);
+    }
+}

@@ -1,0 +1,121 @@
+package org.brickprofiler.trace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.device.SimulatedStream;
+import org.junit.jupiter.api.Test;
+
+/** What is missing on the timeline where a device gives no time or room runs out: left out, counted, never made up. */
+final class DeviceTimelineLossTest extends TracedDevice {
+
+    @Test
+    void aSampleThatFailedLeavesItsLaunch() {
+        stream.capture(true);
+        brick(BrickId.RMS_NORM, 50);
+        stream.capture(false);
+        profiler.endPass();
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(1);
+        assertThat(events(thread)).containsExactly("step 1000..1050", "RmsNorm 1000..1005");
+        assertThat(Replay.trackNames(recorder.timeline())).containsExactly(thread);
+    }
+
+    @Test
+    void aDeviceThatIsLostLeavesTheLaunchUpToNow() {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        launch(50);
+        stream.lose();
+        profiler.stopBrick(timer, 1);
+        profiler.recordDeferred(BrickId.LM_HEAD, 1, 1);
+        profiler.stopBrick(profiler.startBrick(BrickId.EMBEDDING), 1);
+        profiler.endPass();
+
+        assertThat(events(thread)).containsExactly("step 1000..1005", "RmsNorm 1000..1005", "LmHead 1001..1005");
+        assertThat(Replay.trackNames(recorder.timeline())).containsExactly(thread);
+    }
+
+    @Test
+    void aSampleWhosePlaceNobodyKnowsIsMissingAndCounted() {
+        brick(BrickId.LM_HEAD, 30);
+        stream.capture(true);
+        brick(BrickId.RMS_NORM, 50);
+        stream.capture(false);
+        profiler.endPass();
+
+        assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(30);
+        assertThat(events(thread))
+                .containsExactly("step 1000..1080", "LmHead 1000..1005", "RmsNorm 1005..1010");
+        assertThat(recorder.timeline().info().droppedSpans()).isEqualTo(1);
+        recorder.clear();
+        assertThat(recorder.timeline().info().droppedSpans()).isZero();
+    }
+
+    @Test
+    void aTimerWhoseMarkWasGivenToAnotherLeavesNothing() {
+        SimulatedStream narrow = new SimulatedStream("narrow", clock, 2);
+        BrickProfiler made = profiler(narrow);
+        long first = made.startBrick(BrickId.RMS_NORM);
+        long second = made.startBrick(BrickId.RMS_NORM);
+        made.endPass();
+        made.endPass();
+        clock.advance(10);
+        made.stopBrick(first, 1);
+        made.stopBrick(second, 1);
+        made.endPass();
+
+        assertThat(made.brickStats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(2);
+        assertThat(Replay.trackNames(recorder.timeline())).isEmpty();
+    }
+
+    @Test
+    void aTimerThatWasStartedWithoutAMarkLeavesNothing() {
+        SimulatedStream narrow = new SimulatedStream("narrow", clock, 1);
+        BrickProfiler made = profiler(narrow);
+        long first = made.startBrick(BrickId.RMS_NORM);
+        long second = made.startBrick(BrickId.LM_HEAD);
+        clock.advance(10);
+        made.stopBrick(second, 1);
+        made.stopBrick(first, 1);
+
+        // The start of the first one is known, though no mark was left for its end.
+        assertThat(events(thread)).containsExactly("RmsNorm 1000..1010");
+    }
+
+    @Test
+    void clearingForgetsWhatWasWaitedFor() {
+        brick(BrickId.RMS_NORM, 50);
+        profiler.endPass();
+        recorder.clear();
+        assertThat(Replay.trackNames(recorder.timeline())).isEmpty();
+
+        clock.advance(100);
+        brick(BrickId.LM_HEAD, 50);
+        profiler.endPass();
+        assertThat(events("decode")).containsExactly("LmHead 1150..1200 x2 sample in 1");
+    }
+
+    @Test
+    void theNewestWorkStaysAndTheLossIsCounted() {
+        TraceRecorder small = TraceRecorder.builder().clock(clock).threadCapacity(8).build();
+        BrickProfiler made =
+                BrickProfiler.builder().clock(clock).deviceStream(stream).tracing(small).build();
+        made.enable();
+        for (int i = 0; i < 10; i++) {
+            long timer = made.startBrick(BrickId.RMS_NORM);
+            stream.work(10);
+            made.stopBrick(timer, i);
+        }
+        made.endPass();
+
+        // Each sample takes two entries of a stream, and one of a thread, which also has the end of the pass.
+        assertThat(Replay.of(small.timeline(), "decode"))
+                .containsExactly(
+                        "RmsNorm 1060..1070 x6 sample in 1",
+                        "RmsNorm 1070..1080 x7 sample in 2",
+                        "RmsNorm 1080..1090 x8 sample in 3",
+                        "RmsNorm 1090..1100 x9 sample in 4");
+        assertThat(small.timeline().info().droppedSpans()).isEqualTo(12 + 3);
+    }
+}
