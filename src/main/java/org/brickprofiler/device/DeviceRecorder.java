@@ -74,7 +74,7 @@ public final class DeviceRecorder {
         } finally {
             turn.unlock();
         }
-        streams.forEach(stream -> stream.beforeClose(this::poll));
+        streams.forEach(stream -> stream.beforeClose(this::catchUp));
     }
 
     private MarkedStream marked(
@@ -98,7 +98,7 @@ public final class DeviceRecorder {
      */
     public long start(int key, int stream) {
         MarkedStream marked = streams[stream];
-        boolean timed = marked.draws();
+        boolean timed = marked.draws().next();
         return marked.token(key, mark(marked, 1, timed), timed);
     }
 
@@ -141,7 +141,7 @@ public final class DeviceRecorder {
     public long lap(long timer, long elements, int nextKey) {
         MarkedStream marked = streamOf(timer);
         boolean running = isRunning(marked, timer);
-        boolean timed = marked.draws();
+        boolean timed = marked.draws().next();
         int mark = mark(marked, running ? 2 : 1, timed || (running && MarkToken.isTimed(timer)));
         if (running) {
             marked.stopped(timer, mark);
@@ -213,18 +213,22 @@ public final class DeviceRecorder {
     }
 
     private int markAfterMakingRoom(MarkedStream marked, int holders, boolean reads) {
-        if (!marked.stream().isUsable() || !turn.tryLock()) {
-            return DeviceStream.NO_MARK;
+        int mark = marked.stream().isUsable() && turn.tryLock()
+                ? makeRoomAndMark(marked, holders, reads)
+                : DeviceStream.NO_MARK;
+        if (mark == DeviceStream.NO_MARK) {
+            marked.missed();
+            marked.tellExhaustion();
         }
+        return mark;
+    }
+
+    private int makeRoomAndMark(MarkedStream marked, int holders, boolean reads) {
         try {
             launches.drainPending(collector);
             marked.poll(sums);
             marked.reclaim();
-            int mark = marked.mark(holders, reads);
-            if (mark == DeviceStream.NO_MARK) {
-                marked.tellExhaustion();
-            }
-            return mark;
+            return marked.mark(holders, reads);
         } finally {
             turn.unlock();
         }
@@ -243,7 +247,7 @@ public final class DeviceRecorder {
     /** From now on the host's side of every brick is timed. */
     public void timeEveryLaunch() {
         for (MarkedStream stream : streams) {
-            stream.timeEveryLaunch();
+            stream.draws().drawAll();
         }
     }
 
@@ -254,11 +258,20 @@ public final class DeviceRecorder {
      * wait while the device is busy; where the device is lost in between they are unresolved.
      */
     public void await() {
+        turn.lock();
         resolve(true, false);
     }
 
-    /** Resolves what the devices have done, and waits for nothing. */
+    /** Resolves what the devices have done, and waits for nothing: while another thread resolves, it is left to that. */
     public void poll() {
+        if (turn.tryLock()) {
+            resolve(false, false);
+        }
+    }
+
+    /** Resolves what the devices have done, after whoever does that now. */
+    private void catchUp() {
+        turn.lock();
         resolve(false, false);
     }
 
@@ -268,11 +281,19 @@ public final class DeviceRecorder {
      * @param waits whether to wait for what is pending
      */
     public void endPass(boolean waits) {
-        resolve(waits, true);
+        if (waits) {
+            turn.lock();
+            resolve(true, true);
+        } else if (turn.tryLock()) {
+            resolve(false, true);
+        }
+        for (MarkedStream stream : streams) {
+            stream.nextPass();
+        }
     }
 
+    /** By the holder of the turn, who gives it back. */
     private void resolve(boolean waits, boolean endsPass) {
-        turn.lock();
         try {
             launches.drainPending(collector);
             for (MarkedStream stream : streams) {
@@ -282,7 +303,7 @@ public final class DeviceRecorder {
                     stream.poll(sums);
                 }
                 if (endsPass) {
-                    stream.endPass();
+                    stream.forgetPass();
                 }
             }
         } finally {

@@ -14,7 +14,8 @@ import java.util.function.IntToLongFunction;
  * - offset</i> for every mark. The last mark was reached when the host looked, so <i>b</i> is at most <i>looked -
  * offset</i> of that one. Where the host had to wait for it, it looked as soon as it could, and the later bound is taken;
  * otherwise the middle. The error is the distance to the farther bound. A pass that begins on an idle device has its
- * first mark reached as it is set, and both bounds are then close together.
+ * first mark reached as it is set, and both bounds are then close together. So they are where a <i>fence</i> was set after
+ * the last mark, right before the host looked or began to wait.
  */
 final class MarkChain {
 
@@ -22,6 +23,10 @@ final class MarkChain {
     static final long NO_ERROR = -1;
 
     private static final int NO_POSITION = -1;
+
+    // How exact the beginning must be of a sample without a mark there: 1 us, or 2 % of it.
+    private static final long LEAST_TOLERANCE_NS = 1_000;
+    private static final int TOLERANCE_PART = 50;
 
     /** Marks that lie farther back than this, in ns or in turns, are put in any order: 2^43 ns are two and a half hours. */
     private static final long OLDEST = (1L << 43) - 1;
@@ -56,6 +61,9 @@ final class MarkChain {
     private long[] stepsNs = new long[256];
 
     private boolean unbroken;
+    private boolean early;
+    private long earliestNs;
+    private long latestNs;
     private long baseNs;
     private long baseErrorNs;
     private long busyNs;
@@ -114,11 +122,14 @@ final class MarkChain {
      *
      * @param lookedNs the host's clock after the last mark was reached
      * @param waited whether the host waited for that
+     * @param fence a mark that is in no sample, was set after the others and was reached when the host looked; or {@link
+     *     DeviceStream#NO_MARK}
      */
-    void measure(long lookedNs, boolean waited) {
+    void measure(long lookedNs, boolean waited, int fence) {
         sort(turns);
         stream.elapsedNs(marks, size, stepsNs);
         unbroken = true;
+        early = false;
         int last = NO_POSITION;
         boolean inOrder = true;
         for (int i = 0; i < size; i++) {
@@ -135,7 +146,7 @@ final class MarkChain {
                 positions[marks[i]] = i;
             }
         }
-        correlate(lookedNs, waited);
+        correlate(lookedNs, waited, fence);
     }
 
     private long offsetNs(int mark) {
@@ -172,6 +183,7 @@ final class MarkChain {
             return position;
         }
         unbroken = false;
+        early |= ns == DeviceStream.NOT_REACHED;
         if (!isTime(stream.elapsedNs(mark, mark))) {
             return NO_POSITION;
         }
@@ -181,18 +193,21 @@ final class MarkChain {
         return position;
     }
 
-    private void correlate(long lookedNs, boolean waited) {
+    private void correlate(long lookedNs, boolean waited, int fence) {
         if (!unbroken || size == 0) {
             return;
         }
-        long earliestNs = Long.MIN_VALUE;
+        int last = marks[size - 1];
+        earliestNs = Long.MIN_VALUE;
+        latestNs = lookedNs - offsetsNs[last];
         for (int i = 0; i < size; i++) {
-            long readNs = states.setNs(marks[i]);
-            if (readNs != MarkStates.NOT_READ) {
-                earliestNs = Math.max(earliestNs, readNs - offsetsNs[marks[i]]);
-            }
+            raiseEarliest(states.setNs(marks[i]), offsetsNs[marks[i]]);
         }
-        long latestNs = lookedNs - offsetsNs[marks[size - 1]];
+        long toFenceNs = fence == DeviceStream.NO_MARK ? DeviceStream.UNRESOLVED : stream.elapsedNs(last, fence);
+        if (isTime(toFenceNs)) {
+            latestNs -= toFenceNs;
+            raiseEarliest(states.setNs(fence), offsetsNs[last] + toFenceNs);
+        }
         if (earliestNs == Long.MIN_VALUE) {
             baseNs = latestNs;
             baseErrorNs = NO_ERROR;
@@ -204,6 +219,12 @@ final class MarkChain {
         baseNs = latestNs - (waited ? 0 : baseErrorNs);
     }
 
+    private void raiseEarliest(long setNs, long offsetNs) {
+        if (setNs != MarkStates.NOT_READ) {
+            earliestNs = Math.max(earliestNs, setNs - offsetNs);
+        }
+    }
+
     /**
      * How long a sample took.
      *
@@ -213,31 +234,39 @@ final class MarkChain {
         if (positions[from] == NO_POSITION || positions[to] == NO_POSITION) {
             return DeviceStream.UNRESOLVED;
         }
-        return unbroken && positions[to] == positions[from] + 1
-                ? offsetsNs[to] - offsetsNs[from]
-                : stream.elapsedNs(from, to);
+        return unbroken ? offsetsNs[to] - offsetsNs[from] : stream.elapsedNs(from, to);
     }
 
     /**
      * How long a sample took that has a mark at its end only: from when the host began with it or, where the device was
-     * still busy with what came before, from the mark before.
+     * still busy with what came before, from the mark before. Not known where the host's time has no place that is exact
+     * enough in the device's.
      *
      * @param sinceNs the host's clock when it began
      * @param to the mark at its end
      * @return ns, or negative where it is not known
      */
     long elapsedSinceNs(long sinceNs, int to) {
-        if (!unbroken) {
+        if (!unbroken || baseErrorNs == NO_ERROR) {
             return DeviceStream.UNRESOLVED;
         }
-        long startNs = sinceNs - baseNs;
+        long longestNs = elapsedSinceNs(sinceNs, to, Math.max(earliestNs, latestNs));
+        long shortestNs = elapsedSinceNs(sinceNs, to, earliestNs);
+        if (longestNs - shortestNs > Math.max(LEAST_TOLERANCE_NS, longestNs / TOLERANCE_PART)) {
+            return DeviceStream.UNRESOLVED;
+        }
+        long ns = elapsedSinceNs(sinceNs, to, baseNs);
+        coveredNs[to] = ns;
+        return ns;
+    }
+
+    private long elapsedSinceNs(long sinceNs, int to, long firstMarkNs) {
+        long startNs = sinceNs - firstMarkNs;
         int position = positions[to];
         if (position > 0) {
             startNs = Math.max(startNs, offsetsNs[marks[position - 1]]);
         }
-        long ns = Math.max(0, offsetsNs[to] - startNs);
-        coveredNs[to] = ns;
-        return ns;
+        return Math.max(0, offsetsNs[to] - startNs);
     }
 
     /**
@@ -261,7 +290,7 @@ final class MarkChain {
             if (i > first) {
                 long busy = open > 0 ? ns : Math.min(ns, coveredNs[mark]);
                 busyNs += busy;
-                idleNs += states.pass(mark) == states.pass(marks[i - 1]) ? ns - busy : 0;
+                idleNs += states.areOfOnePass(mark, marks[i - 1]) && !states.followsGap(mark) ? ns - busy : 0;
             }
             open += opened[mark];
         }
@@ -274,6 +303,11 @@ final class MarkChain {
     /** The mark that was reached last; {@link DeviceStream#NO_MARK} in an empty batch or a broken chain. */
     int last() {
         return unbroken && size > 0 ? marks[size - 1] : DeviceStream.NO_MARK;
+    }
+
+    /** Whether some mark was not reached yet, against what was asked before: the whole is to be measured again later. */
+    boolean isEarly() {
+        return early;
     }
 
     /** Whether every mark has a time; the others mean nothing where one has not. */

@@ -8,14 +8,16 @@ import java.lang.invoke.VarHandle;
  * generation of its number it is.
  *
  * <pre>
- *           63          40  39  38      32 31     0
- *          +--------------+----+----------+--------+
- *  state:  |  generation  | r  | holders  |  pass  |   r: the host's clock was read
- *          +--------------+----+----------+--------+
+ *           63          40  39  38  37  36      17 16     0
+ *          +--------------+---+---+---+-----------+--------+
+ *  state:  |  generation  | r | c | g |  holders  |  pass  |
+ *          +--------------+---+---+---+-----------+--------+
  * </pre>
  *
  * <p>The generation counts how often a number was used and given up. Those who hold a mark are the timer that runs or the
- * sample that waits, after a lap the next one too, and whoever adds up time from there on.
+ * samples that wait, after a lap the next ones too, and whoever adds up time from there on. A timer's hold is claimed (c)
+ * by its first sample; where it is stopped again, each further sample holds the mark once more. The host's clock was read
+ * (r). Before the mark lies a gap (g) in which a brick had no marks.
  *
  * <h2>Who may touch it</h2>
  *
@@ -36,8 +38,10 @@ final class MarkStates {
 
     private static final int GENERATION_SHIFT = 40;
     private static final long READ = 1L << 39;
-    private static final long HOLDER = 1L << 32;
-    private static final long HOLDERS = 127 * HOLDER;
+    private static final long CLAIMED = 1L << 38;
+    private static final long GAP = 1L << 37;
+    private static final long HOLDER = 1L << 17;
+    private static final long HOLDERS = GAP - HOLDER;
     private static final long PASS = HOLDER - 1;
 
     /** The state of each mark, and next to it its turn. */
@@ -61,11 +65,12 @@ final class MarkStates {
      *
      * @param holders how many hold it
      * @param pass in which pass
+     * @param gap whether a brick had no marks since the mark before
      * @param nowNs the host's clock, or {@link #NOT_READ}
      */
-    void set(int mark, int holders, int pass, long nowNs) {
+    void set(int mark, int holders, int pass, boolean gap, long nowNs) {
         cells[STRIDE * mark + TURN] = ++lastTurn;
-        long state = nextGeneration(mark) | (holders * HOLDER) | (pass & PASS);
+        long state = nextGeneration(mark) | (holders * HOLDER) | (pass & PASS) | (gap ? GAP : 0);
         if (nowNs != NOT_READ) {
             setNs[mark] = nowNs;
             state |= READ;
@@ -102,8 +107,26 @@ final class MarkStates {
         return (cells[STRIDE * mark] & READ) == 0 ? NOT_READ : setNs[mark];
     }
 
-    int pass(int mark) {
-        return (int) cells[STRIDE * mark];
+    /** Whether two marks were set in one pass. */
+    boolean areOfOnePass(int one, int other) {
+        return ((cells[STRIDE * one] ^ cells[STRIDE * other]) & PASS) == 0;
+    }
+
+    /** How many passes ended since a mark was set, modulo 2^17. */
+    int passesSince(int mark, int pass) {
+        return (int) ((pass - cells[STRIDE * mark]) & PASS);
+    }
+
+    /** Whether a brick had no marks between the mark before and this one. */
+    boolean followsGap(int mark) {
+        return (cells[STRIDE * mark] & GAP) != 0;
+    }
+
+    /** Claims the hold of the timer that began at a mark. False where a sample of it did so before. */
+    boolean claim(int mark) {
+        boolean first = (cells[STRIDE * mark] & CLAIMED) == 0;
+        STATE.setRelease(cells, STRIDE * mark, cells[STRIDE * mark] | CLAIMED);
+        return first;
     }
 
     /** In which order marks were set, as far as that is known. */
@@ -121,7 +144,7 @@ final class MarkStates {
     }
 
     /**
-     * One less holds a mark; not less than nobody, since a timer that was stopped twice made two samples over one hold.
+     * One less holds a mark; not less than nobody, where a mark was taken back from those who held it.
      *
      * @return whether it was the last one
      */

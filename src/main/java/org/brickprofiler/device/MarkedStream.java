@@ -1,5 +1,7 @@
 package org.brickprofiler.device;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.brickprofiler.record.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,7 +17,9 @@ class MarkedStream {
     private static final Logger LOG = LoggerFactory.getLogger(MarkedStream.class);
 
     private static final long NOT_READ = MarkStates.NOT_READ;
-    private static final int MOST_BETWEEN_LAUNCHES = 1 << 30;
+    private static final AtomicIntegerFieldUpdater<MarkedStream> PASS =
+            AtomicIntegerFieldUpdater.newUpdater(MarkedStream.class, "pass");
+    private static final int GAP = 1 << 31;
 
     final NanoClock clock;
     final MarkChain chain;
@@ -28,17 +32,14 @@ class MarkedStream {
     /** When the host began a sample that has a mark at its end only, by that mark. */
     private final long[] sinceNs;
 
-    /** Marks that are set now belong to this pass. */
+    /** The pass that marks belong to now; the uppermost bit is set where a brick had no marks since the last one. */
     private volatile int pass;
 
-    /** The host's side of one brick in so many is timed. */
-    private int launchesEvery;
+    /** Which bricks have their host's side timed. */
+    private final LaunchDraws draws;
 
-    // Written by any thread without order: what gets lost draws a number twice.
-    private int random = 1;
-
-    /** So many bricks until one is drawn, that one with them; less than 0 where a boundary draws the next one besides. */
-    private int untilDraw;
+    /** Whether samples end here that have no mark at their start. */
+    private boolean hasEndsOnly;
 
     private final WaitingSamples waiting = new WaitingSamples();
 
@@ -50,9 +51,14 @@ class MarkedStream {
     private long settledAtNs;
     private boolean settledByWaiting;
 
+    /** Up to which mark time was added up. */
     private int counted = DeviceStream.NO_MARK;
+
+    /** Set behind all samples, see {@link MarkChain}. */
+    private int fence = DeviceStream.NO_MARK;
+
     private int reclaimedInPass = -1;
-    private boolean exhaustionTold;
+    private final AtomicBoolean exhaustionTold = new AtomicBoolean();
 
     private final StreamCounts counts = new StreamCounts();
 
@@ -61,7 +67,7 @@ class MarkedStream {
         this.clock = clock;
         this.index = index;
         this.reached = stream::isReached;
-        this.launchesEvery = Math.min(launchesEvery, MOST_BETWEEN_LAUNCHES);
+        this.draws = new LaunchDraws(launchesEvery);
         this.marks = new MarkStates(stream.maxMarks());
         this.sinceNs = new long[marks.count()];
         this.chain = new MarkChain(stream, marks);
@@ -100,40 +106,23 @@ class MarkedStream {
         long nowNs = reads ? clock.nanoTime() : NOT_READ;
         int mark = stream.mark();
         if (mark != DeviceStream.NO_MARK) {
-            marks.set(mark, holderCount, pass, nowNs);
+            int now = pass;
+            marks.set(mark, holderCount, now, now < 0, nowNs);
+            if (now < 0) {
+                PASS.updateAndGet(this, of -> of & ~GAP);
+            }
         }
         return mark;
     }
 
-    /**
-     * Whether the host's side of a brick that begins now is timed: of the first after a boundary, so that the device's
-     * time has a place in the host's, and of others by chance, since whatever is periodic in a pass would meet a period.
-     */
-    final boolean draws() {
-        int left = untilDraw;
-        if (left > 1) {
-            untilDraw = left - 1;
-            return false;
-        }
-        untilDraw = left < 0 ? -left : nextDraw();
-        return true;
+    /** A brick has no mark: what lies between the marks around is not known to be idle. */
+    final void missed() {
+        PASS.updateAndGet(this, of -> of | GAP);
     }
 
-    /** From 1 to twice the mean less one, all as likely. */
-    private int nextDraw() {
-        // Marsaglia's xorshift, 32 bits.
-        int drawn = random;
-        drawn ^= drawn << 13;
-        drawn ^= drawn >>> 17;
-        drawn ^= drawn << 5;
-        random = drawn;
-        return 1 + (int) ((Integer.toUnsignedLong(drawn) * (2L * launchesEvery - 1)) >>> Integer.SIZE);
-    }
-
-    /** From now on the host's side of every brick is timed. */
-    final void timeEveryLaunch() {
-        launchesEvery = 1;
-        untilDraw = 0;
+    /** Which bricks have their host's side timed. */
+    final LaunchDraws draws() {
+        return draws;
     }
 
     /** The timer of a brick that begins at a mark, which the calling thread has just set. */
@@ -161,6 +150,7 @@ class MarkedStream {
     /** Notes when the host began the sample that ends at a mark and has no other. */
     final void since(int mark, long startNs) {
         sinceNs[mark] = startNs;
+        hasEndsOnly = true;
     }
 
     // ---- one thread at a time ----
@@ -177,15 +167,22 @@ class MarkedStream {
         int start = QueuedSample.start(queued);
         int end = QueuedSample.end(queued);
         boolean ended = end != QueuedSample.NO_END;
-        boolean current = QueuedSample.isOf(queued, marks.generation(start));
-        if (current && ended) {
-            waiting.add(key, start, end, elementCount);
-        } else if (current) {
-            letGo(start);
-        } else if (ended) {
-            letGo(end);
+        if (!QueuedSample.isOf(queued, marks.generation(start))) {
+            if (ended) {
+                letGo(end);
+            }
+            return false;
         }
-        return current && ended;
+        boolean first = marks.claim(start);
+        if (ended) {
+            if (!first) {
+                marks.hold(start);
+            }
+            waiting.add(key, start, end, elementCount);
+        } else if (first) {
+            letGo(start);
+        }
+        return ended;
     }
 
     /** How many samples the device may not have done. */
@@ -202,35 +199,62 @@ class MarkedStream {
             return;
         }
         tellSettled(sums);
+        setFence();
         boolean late = stream.isReached(waiting.end(waiting.size() - 1));
         if (stream.synchronize()) {
             counts.waited();
             settled = waiting.size();
             settledAtNs = clock.nanoTime();
             settledByWaiting = !late;
+            draws.drawNext();
         } else {
+            dropFence();
             poll(sums);
         }
     }
 
-    /** Tells the samples that were waited for. */
+    /**
+     * Tells the samples that were waited for. Where the device does not answer now, as while its stream is captured, they
+     * wait on.
+     */
     final void tellSettled(DeviceSums sums) {
-        resolve(settled, settledAtNs, settledByWaiting, sums);
+        int count = settled;
         settled = 0;
+        if (count > 0) {
+            resolve(count, settledAtNs, settledByWaiting, sums);
+        }
     }
 
     /** Tells the samples that have their time, without waiting. */
     final void poll(DeviceSums sums) {
         tellSettled(sums);
+        draws.drawNext();
+        setFence();
+        if (fence != DeviceStream.NO_MARK && !stream.isReached(fence)) {
+            dropFence();
+        }
         int done = stream.isUsable() ? waiting.moveReachedToFront(marks, reached) : waiting.size();
-        resolve(done, clock.nanoTime(), false, sums);
+        if (done > 0) {
+            resolve(done, clock.nanoTime(), false, sums);
+        }
+        dropFence();
+    }
+
+    /** Where samples have no mark at their start, the host's time must have an exact place in the device's. */
+    private void setFence() {
+        if (hasEndsOnly && fence == DeviceStream.NO_MARK && waiting.size() > 0) {
+            fence = mark(1, true);
+        }
+    }
+
+    private void dropFence() {
+        if (fence != DeviceStream.NO_MARK) {
+            letGo(fence);
+            fence = DeviceStream.NO_MARK;
+        }
     }
 
     private void resolve(int count, long lookedNs, boolean waited, DeviceSums sums) {
-        untilDraw = -Math.abs(untilDraw);
-        if (count == 0) {
-            return;
-        }
         chain.begin();
         if (counted != DeviceStream.NO_MARK) {
             chain.add(counted);
@@ -242,11 +266,15 @@ class MarkedStream {
                 chain.add(waiting.end(i));
             }
         }
-        chain.measure(lookedNs, waited);
+        chain.measure(lookedNs, waited, fence);
+        dropFence();
+        if (chain.isEarly() && stream.isUsable()) {
+            return;
+        }
         for (int i = 0; i < count; i++) {
             tell(i, lookedNs, sums);
         }
-        addUp();
+        addUp(count);
         drop(count);
     }
 
@@ -280,12 +308,15 @@ class MarkedStream {
         timed(key, launchedNs, end, elapsedNs, waiting.elements(i));
     }
 
-    private void addUp() {
+    private void addUp(int told) {
         chain.addUp(counted);
         counts.add(chain);
         int last = chain.last();
-        // Of a pass that is over nothing more will be counted.
-        boolean goesOn = last != DeviceStream.NO_MARK && marks.pass(last) == pass;
+        // Of a pass that is over nothing more will be counted, unless some of it still waits.
+        boolean goesOn = last != DeviceStream.NO_MARK
+                && (hasEndsOnly
+                        || marks.passesSince(last, pass) == 0
+                        || (waiting.size() > told && marks.areOfOnePass(last, waiting.end(told))));
         if (goesOn) {
             marks.hold(last);
         }
@@ -311,19 +342,23 @@ class MarkedStream {
         stream.release(mark);
     }
 
-    /** A pass ends: the time until the next one is nobody's. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread at a time
-    final void endPass() {
-        if (waiting.size() == 0) {
+    /** Any thread: a pass ends. The time until the next one is nobody's. */
+    final void nextPass() {
+        PASS.updateAndGet(this, of -> ((of + 1) & ~GAP) | (of & GAP));
+    }
+
+    /** Of a pass that has ended nothing is remembered that nobody will ask for. */
+    final void forgetPass() {
+        if (waiting.size() == 0 && !hasEndsOnly) {
             forgetCounted();
         }
-        pass++;
     }
 
     /** Forgets the samples that wait. */
     final void discard() {
         drop(waiting.size());
         settled = 0;
+        dropFence();
         forgetCounted();
     }
 
@@ -332,7 +367,7 @@ class MarkedStream {
      * passes ago or earlier. Where one of them is stopped after all, its sample is unresolved.
      */
     final void reclaim() {
-        int now = pass;
+        int now = pass & ~GAP;
         if (reclaimedInPass == now) {
             return;
         }
@@ -343,16 +378,15 @@ class MarkedStream {
             used[waiting.end(i)] = true;
         }
         for (int mark = 0; mark < used.length; mark++) {
-            if (marks.isHeld(mark) && !used[mark] && mark != counted && now - marks.pass(mark) >= 2) {
+            if (marks.isHeld(mark) && !used[mark] && mark != counted && marks.passesSince(mark, now) >= 2) {
                 free(mark);
             }
         }
     }
 
-    /** Says once that no mark could be set, unless the stream has said why. */
+    /** Any thread: says once that no mark could be set, unless the stream has said that it works no more. */
     void tellExhaustion() {
-        if (!exhaustionTold && stream.failure().isEmpty()) {
-            exhaustionTold = true;
+        if (stream.isUsable() && exhaustionTold.compareAndSet(false, true)) {
             LOG.warn(
                     "all {} marks of stream '{}' wait for their bricks: until one is free, bricks are unresolved. End"
                             + " passes more often, or give the stream more marks",

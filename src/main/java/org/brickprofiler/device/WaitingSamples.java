@@ -71,14 +71,17 @@ final class WaitingSamples {
     }
 
     /**
-     * Moves the samples that the device has done to the front. Marks are reached in the order in which they were set: after
-     * one that is not, no later one needs be asked for.
+     * Moves the samples that the device has done to the front. Marks are reached in the order in which they were set: where
+     * the newest is, no other needs be asked for, and after one that is not, no later one.
      *
      * @param marks tells in which order they were set
      * @param stream tells whether a mark is reached
      * @return how many are done
      */
     int moveReachedToFront(MarkStates marks, Reached stream) {
+        if (size == 0 || stream.isReached(newestEnd(marks))) {
+            return size;
+        }
         long unreached = Long.MAX_VALUE;
         int reached = 0;
         for (int i = 0; i < size; i++) {
@@ -90,6 +93,14 @@ final class WaitingSamples {
             }
         }
         return reached;
+    }
+
+    private int newestEnd(MarkStates marks) {
+        int newest = ends[0];
+        for (int i = 1; i < size; i++) {
+            newest = marks.turn(ends[i]) > marks.turn(newest) ? ends[i] : newest;
+        }
+        return newest;
     }
 
     private void swap(int a, int b) {

@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.StreamPlace;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A simulated device, for tests: work that is enqueued begins when the host's clock says so and the work before is done,
@@ -23,7 +24,10 @@ public final class SimulatedStream implements DeviceStream {
 
     private final CloseActions beforeClose = new CloseActions();
 
+    private volatile @Nullable Runnable beforeWait;
+
     private long idleFromNs;
+    private int asked;
     private int waits;
     private int marksSet;
     private boolean capturing;
@@ -53,7 +57,7 @@ public final class SimulatedStream implements DeviceStream {
         idleFromNs = Math.max(idleFromNs, clock.now()) + ns;
     }
 
-    /** While the stream is being captured it cannot be waited for, and marks that are set mean nothing. */
+    /** While the stream is being captured it cannot be waited for or asked, and marks that are set mean nothing. */
     public synchronized void capture(boolean on) {
         capturing = on;
     }
@@ -61,6 +65,16 @@ public final class SimulatedStream implements DeviceStream {
     /** From now on nothing works. */
     public synchronized void lose() {
         lost = true;
+    }
+
+    /** What a thread does that waits for the stream, before it does. */
+    public void beforeWait(Runnable action) {
+        beforeWait = action;
+    }
+
+    /** How often it was asked whether a mark is reached. */
+    public synchronized int asked() {
+        return asked;
     }
 
     /** How often the stream was waited for. */
@@ -117,21 +131,37 @@ public final class SimulatedStream implements DeviceStream {
     @Override
     public synchronized boolean isReached(int mark) {
         requireTaken(mark);
-        return lost || bad.contains(mark) || reachedNs[mark] <= clock.now();
+        asked++;
+        return lost || (!capturing && isPast(mark));
+    }
+
+    private boolean isPast(int mark) {
+        return bad.contains(mark) || reachedNs[mark] <= clock.now();
     }
 
     @Override
     public synchronized long elapsedNs(int from, int to) {
         requireTaken(from);
         requireTaken(to);
+        if (!lost && capturing) {
+            return NOT_REACHED;
+        }
         if (lost || bad.contains(from) || bad.contains(to)) {
             return UNRESOLVED;
         }
-        return isReached(from) && isReached(to) ? reachedNs[to] - reachedNs[from] : NOT_REACHED;
+        return isPast(from) && isPast(to) ? reachedNs[to] - reachedNs[from] : NOT_REACHED;
     }
 
     @Override
-    public synchronized boolean synchronize() {
+    public boolean synchronize() {
+        Runnable before = beforeWait;
+        if (before != null) {
+            before.run();
+        }
+        return waitUntilIdle();
+    }
+
+    private synchronized boolean waitUntilIdle() {
         if (lost || capturing) {
             return false;
         }

@@ -150,7 +150,13 @@ final class CudaMarks {
 
     /** 0 where this is closed or closing. */
     private long begin() {
-        return closing ? 0 : use.tryReadLock();
+        long stamp = use.tryReadLock();
+        // Asked when the lock is held: closing may have come to its end since an earlier answer.
+        if (stamp != 0 && closing) {
+            use.unlockRead(stamp);
+            return 0;
+        }
+        return stamp;
     }
 
     /** The event of a mark. */

@@ -1,0 +1,198 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CountDownLatch;
+import org.brickprofiler.device.SimulatedStream;
+import org.brickprofiler.device.StreamTotals;
+import org.junit.jupiter.api.Test;
+
+/** When samples of a device get their times, and what they are where the device cannot tell them at once. */
+final class BrickProfilerResolvingTest extends ProfiledDevice {
+
+    private DeviceTime device(BrickId id) {
+        return profiler.brickStats(id).device();
+    }
+
+    private long begin(BrickId id, long deviceNs) {
+        long timer = profiler.startBrick(id);
+        launch(deviceNs);
+        return timer;
+    }
+
+    // ---- a device that does not answer now ----
+
+    @Test
+    void aPassThatWasWaitedForKeepsItsTimesOverACapture() {
+        brick(BrickId.RMS_NORM, 300);
+        profiler.endPass();
+        stream.capture(true);
+        assertThat(device(BrickId.RMS_NORM)).isEqualTo(DeviceTime.NONE);
+        assertThat(profiler.pendingCount()).isEqualTo(1);
+        stream.capture(false);
+        profiler.endPassAsync();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(300);
+        assertThat(device(BrickId.RMS_NORM).unresolved()).isZero();
+        assertThat(stream.marksHeld()).isZero();
+    }
+
+    @Test
+    void aBrickOfACaptureDoesNotTakeThePassBeforeWithIt() {
+        brick(BrickId.RMS_NORM, 300);
+        profiler.endPass();
+        stream.capture(true);
+        brick(BrickId.LM_HEAD, 50);
+        profiler.endPass();
+        stream.capture(false);
+        profiler.endPass();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(300);
+        assertThat(device(BrickId.RMS_NORM).unresolved()).isZero();
+        assertThat(device(BrickId.LM_HEAD).unresolved()).isEqualTo(1);
+        assertThat(device(BrickId.LM_HEAD).samples()).isZero();
+    }
+
+    @Test
+    void aBoundaryThatMustNotWaitDoesNotWaitForOneThatDoes() throws InterruptedException {
+        CountDownLatch waiting = new CountDownLatch(1);
+        CountDownLatch enough = new CountDownLatch(1);
+        stream.beforeWait(() -> {
+            waiting.countDown();
+            try {
+                enough.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        brick(BrickId.RMS_NORM, 300);
+        Thread waiter = new Thread(profiler::endPass);
+        waiter.start();
+        waiting.await();
+        brick(BrickId.LM_HEAD, 20);
+        profiler.endPassAsync();
+        profiler.finalize(profiler.elapsedNs());
+        enough.countDown();
+        waiter.join();
+        profiler.endPass();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(300);
+        assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(20);
+    }
+
+    @Test
+    void aPassThatIsDoneIsFoundWithOneQuestion() {
+        for (int i = 0; i < 1_000; i++) {
+            brick(BrickId.RMS_NORM, 10);
+        }
+        clock.advance(100_000);
+        int before = stream.asked();
+        profiler.endPassAsync();
+        assertThat(stream.asked() - before).isEqualTo(1);
+        assertThat(device(BrickId.RMS_NORM).samples()).isEqualTo(1_000);
+    }
+
+    // ---- timers that are stopped twice ----
+
+    @Test
+    void bothSamplesOfATimerThatIsStoppedTwiceAreWhole() {
+        long timer = begin(BrickId.RMS_NORM, 100);
+        profiler.stopBrick(timer, 1);
+        launch(100);
+        profiler.stopBrick(timer, 1);
+        // The first sample's end is reached, the second's is not.
+        clock.advance(120);
+        profiler.endPassAsync();
+        assertThat(device(BrickId.RMS_NORM).samples()).isEqualTo(1);
+        long other = begin(BrickId.LM_HEAD, 40);
+        profiler.stopBrick(other, 1);
+        profiler.endPass();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(2);
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(100 + 200);
+        assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(40);
+        assertThat(device(BrickId.LM_HEAD).unresolved()).isZero();
+        profiler.endPass();
+        profiler.snapshot();
+        assertThat(stream.marksHeld()).isZero();
+    }
+
+    @Test
+    void aTimerThatIsStoppedManyTimesTakesNoMarkFromOthers() {
+        long timer = begin(BrickId.RMS_NORM, 10);
+        for (int i = 0; i < 100; i++) {
+            profiler.stopBrick(timer, 1);
+        }
+        profiler.endPass();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(100);
+        assertThat(stream.marksHeld()).isZero();
+    }
+
+    // ---- what is not known ----
+
+    @Test
+    void whatABrickWithoutMarksTookIsNotIdleTime() {
+        SimulatedStream few = new SimulatedStream("few", clock, 3);
+        BrickProfiler tight = profiler(few);
+        tight.setSyncMode(SyncMode.PER_LAYER);
+        long first = tight.startBrick(BrickId.RMS_NORM);
+        few.work(10);
+        tight.stopBrick(first, 1);
+        long second = tight.startBrick(BrickId.LM_HEAD);
+        few.work(5_000);
+        tight.stopBrick(second, 1);
+        tight.endLayer();
+        clock.advance(70);
+        long third = tight.startBrick(BrickId.RMS_NORM);
+        few.work(20);
+        tight.stopBrick(third, 1);
+        tight.endPass();
+        assertThat(tight.brickStats(BrickId.LM_HEAD).device().unresolved()).isEqualTo(1);
+        StreamTotals totals = tight.snapshot().streams().get(0);
+        assertThat(totals.busyNs()).isEqualTo(30);
+        assertThat(totals.idleNs()).isZero();
+    }
+
+    // ---- measurements without a mark at their start ----
+
+    private void recordDeferred(BrickId id, long deviceNs) {
+        long start = profiler.elapsedNs();
+        launch(deviceNs);
+        profiler.recordDeferred(id, start, 1);
+    }
+
+    @Test
+    void workAfterADeferredMeasurementIsNotInIt() {
+        recordDeferred(BrickId.RMS_NORM, 1_000);
+        launch(50_000);
+        profiler.endPass();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_000);
+    }
+
+    @Test
+    void lookingLateMakesADeferredMeasurementNoLonger() {
+        recordDeferred(BrickId.RMS_NORM, 1_000);
+        clock.advance(1_000_000);
+        profiler.endPassAsync();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_000);
+    }
+
+    @Test
+    void aDeferredMeasurementDoesNotBeginBeforeThePassBeforeHasEnded() {
+        recordDeferred(BrickId.RMS_NORM, 100_000);
+        profiler.endPassAsync();
+        recordDeferred(BrickId.LM_HEAD, 300);
+        profiler.endPassAsync();
+        clock.advance(100_100);
+        profiler.endPassAsync();
+        profiler.endPass();
+        assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(300);
+    }
+
+    @Test
+    void aDeferredMeasurementWhoseStartIsNotKnownIsUnresolved() {
+        recordDeferred(BrickId.RMS_NORM, 100_000);
+        launch(900_000);
+        // The measurement is over, and the device busy: when it came to the mark is anybody's guess.
+        clock.advance(500_000);
+        profiler.endPassAsync();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isZero();
+        assertThat(device(BrickId.RMS_NORM).unresolved()).isEqualTo(1);
+    }
+}
