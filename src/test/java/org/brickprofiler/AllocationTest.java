@@ -2,24 +2,23 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.management.ThreadMXBean;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.device.HostStream;
+import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 
 /**
- * No path of the recording API allocates in its steady state, compiled or interpreted. The virtual machine counts the
- * bytes of each thread exactly: one byte in every stretch of calls fails the test. Only a stretch without any counts,
- * since the virtual machine itself allocates on the thread now and then, when it throws compiled code away.
+ * No path of the recording API allocates in its steady state, compiled or interpreted: one byte in every stretch of
+ * calls fails the test.
  */
 final class AllocationTest {
 
@@ -30,26 +29,18 @@ final class AllocationTest {
     private static final int LAYERS = 16;
     private static final long LARGEST_PER_THREAD_BYTES = 8 * 1024;
 
-    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-
     @Test
     void noPathAllocates() {
         assertThat(allocatedBytes()).allSatisfy((path, bytes) -> assertThat(bytes).as(path).isZero());
     }
 
     @Test
-    void noPathAllocatesInInterpretedCode() throws IOException, InterruptedException {
-        Process interpreted = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xint",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        AllocationTest.class.getName())
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(interpreted.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(interpreted.waitFor()).as(output).isZero();
-        assertThat(output).contains("start and stop by id=0");
+    void noPathAllocatesInInterpretedCode() throws IOException {
+        ProcessResult interpreted = ChildProcess.java(AllocationTest.class)
+                .jvmOptions(List.of("-Xint"))
+                .run()
+                .assertSucceeded();
+        assertThat(interpreted.output()).contains("start and stop by id=0");
     }
 
     /** The known bricks of a thread that only uses timers, everything included that its first sample makes. */
@@ -59,14 +50,11 @@ final class AllocationTest {
         // Whatever the first sample of a virtual machine loads and links is done before.
         profiler.stopBrick(profiler.startBrick(BrickId.ROPE_EMBEDDING), 1);
         AtomicLong bytes = new AtomicLong();
-        Thread recorder = new Thread(() -> {
-            currentBytes();
-            long before = currentBytes();
+        Thread recorder = new Thread(() -> bytes.set(AllocatedBytes.of(() -> {
             for (BrickId id : BrickId.values()) {
                 profiler.stopBrick(profiler.startBrick(id), 1);
             }
-            bytes.set(currentBytes() - before);
-        });
+        })));
         recorder.start();
         recorder.join();
         assertThat(bytes.get()).isBetween(1L, LARGEST_PER_THREAD_BYTES);
@@ -87,28 +75,12 @@ final class AllocationTest {
 
     /** The fewest bytes of a stretch of calls. */
     private static long bytesOf(Runnable path) {
-        long fewest = Long.MAX_VALUE;
-        for (int i = 0; i < STRETCHES && fewest > 0; i++) {
-            fewest = Math.min(fewest, bytesOfStretch(path));
-        }
-        return fewest;
-    }
-
-    private static long bytesOfStretch(Runnable path) {
-        for (int i = 0; i < WARM_UP_CALLS; i++) {
-            path.run();
-        }
-        // The first reading of a thread's bytes may itself allocate.
-        currentBytes();
-        long before = currentBytes();
-        for (int i = 0; i < CALLS; i++) {
-            path.run();
-        }
-        return currentBytes() - before;
-    }
-
-    private static long currentBytes() {
-        return THREADS.getCurrentThreadAllocatedBytes();
+        return AllocatedBytes.fewest(STRETCHES, () -> {
+            for (int i = 0; i < WARM_UP_CALLS; i++) {
+                path.run();
+            }
+            return AllocatedBytes.ofCalls(CALLS, path);
+        });
     }
 
     /** The paths, each as one call that goes on to the next brick. */

@@ -2,28 +2,24 @@ package org.brickprofiler.checksum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.management.ThreadMXBean;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.IntConsumer;
+import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
 
-/**
- * A record allocates nothing while its chunk has room, compiled or interpreted. The least of some stretches counts,
- * since the virtual machine itself allocates on the thread now and then.
- */
+/** A record allocates nothing while its chunk has room, compiled or interpreted. */
 final class ChecksumAllocationTest {
 
     private static final int FIRST_CALLS = 24;
     private static final int CALLS = 1000;
     private static final int STRETCHES = 40;
-
-    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     @Test
     void noRecordAllocates() {
@@ -31,18 +27,12 @@ final class ChecksumAllocationTest {
     }
 
     @Test
-    void noRecordAllocatesInInterpretedCode() throws IOException, InterruptedException {
-        Process interpreted = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xint",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        ChecksumAllocationTest.class.getName())
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(interpreted.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(interpreted.waitFor()).as(output).isZero();
-        assertThat(output).contains("array=0");
+    void noRecordAllocatesInInterpretedCode() throws IOException {
+        ProcessResult interpreted = ChildProcess.java(ChecksumAllocationTest.class)
+                .jvmOptions(List.of("-Xint"))
+                .run()
+                .assertSucceeded();
+        assertThat(interpreted.output()).contains("array=0");
     }
 
     /** A chunk is allocated when its first row is used, and is as large as the options say. */
@@ -51,11 +41,8 @@ final class ChecksumAllocationTest {
         ChecksumLog log = new ChecksumLog();
         float[] output = new float[1];
         log.record("a", 0, 0, output);
-        long before = currentBytes();
-        for (int i = 0; i < ChecksumColumns.CHUNK_ROWS; i++) {
-            log.record("a", 0, 0, output);
-        }
-        assertThat((currentBytes() - before) / (double) ChecksumColumns.CHUNK_ROWS).isBetween(36.0, 48.0);
+        long bytes = AllocatedBytes.ofCalls(ChecksumColumns.CHUNK_ROWS, () -> log.record("a", 0, 0, output));
+        assertThat(bytes / (double) ChecksumColumns.CHUNK_ROWS).isBetween(36.0, 48.0);
     }
 
     /** What the interpreted run does: prints the bytes of each path, and fails where one is not 0. */
@@ -81,31 +68,18 @@ final class ChecksumAllocationTest {
         return bytes;
     }
 
-    @FunctionalInterface
-    private interface Call {
-        void run(int call);
-    }
-
     /** The fewest bytes of a stretch of calls that stays within one chunk. */
-    private static long bytesOf(ChecksumLog log, Call path) {
-        long fewest = Long.MAX_VALUE;
-        for (int i = 0; i < STRETCHES && fewest > 0; i++) {
+    private static long bytesOf(ChecksumLog log, IntConsumer path) {
+        return AllocatedBytes.fewest(STRETCHES, () -> {
             log.reset();
-            for (int call = 0; call < FIRST_CALLS; call++) {
-                path.run(call);
-            }
-            // The first reading of a thread's bytes may itself allocate.
-            currentBytes();
-            long before = currentBytes();
-            for (int call = 0; call < CALLS; call++) {
-                path.run(call);
-            }
-            fewest = Math.min(fewest, currentBytes() - before);
-        }
-        return fewest;
+            make(FIRST_CALLS, path);
+            return AllocatedBytes.of(() -> make(CALLS, path));
+        });
     }
 
-    private static long currentBytes() {
-        return THREADS.getCurrentThreadAllocatedBytes();
+    private static void make(int calls, IntConsumer path) {
+        for (int call = 0; call < calls; call++) {
+            path.accept(call);
+        }
     }
 }

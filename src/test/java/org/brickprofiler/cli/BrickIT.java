@@ -1,18 +1,17 @@
 package org.brickprofiler.cli;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.Map;
 import java.util.jar.JarFile;
 import java.util.jar.Manifest;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -29,41 +28,24 @@ class BrickIT {
     @TempDir
     Path folder;
 
-    private Cli brick(String... arguments) throws IOException, InterruptedException {
+    private Cli brick(String... arguments) throws IOException {
         return start(List.of(), arguments);
     }
 
     /** Runs the jar through a shell, in which {@code "$@"} is its command line. */
-    private Cli shell(String script, String... arguments) throws IOException, InterruptedException {
+    private Cli shell(String script, String... arguments) throws IOException {
         return start(List.of("bash", "-c", script, "bash"), arguments);
     }
 
-    private Cli start(List<String> launcher, String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(launcher);
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-jar", JAR.toString()));
-        command.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
-        // With these a virtual machine greets on the standard error.
-        builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"));
-        builder.environment().put("LC_ALL", "C");
-        Process process = builder.start();
-        try {
-            process.getOutputStream().close();
-            CompletableFuture<String> err = CompletableFuture.supplyAsync(() -> text(process.getErrorStream()));
-            String out = text(process.getInputStream());
-            return new Cli(process.waitFor(), out, err.join());
-        } finally {
-            process.destroyForcibly();
-        }
-    }
-
-    private static String text(InputStream stream) {
-        try {
-            return new String(stream.readAllBytes(), UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    private Cli start(List<String> launcher, String... arguments) throws IOException {
+        ProcessResult result = ChildProcess.jar(JAR)
+                .through(launcher)
+                .jvmOptions(List.of("-XX:TieredStopAtLevel=1"))
+                .arguments(List.of(arguments))
+                .environment(Map.of("LC_ALL", "C"))
+                .in(folder)
+                .run();
+        return new Cli(result.exitCode(), result.out(), result.err());
     }
 
     @Test

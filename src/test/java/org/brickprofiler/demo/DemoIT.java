@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.brickprofiler.SyncMode;
+import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -33,7 +34,7 @@ class DemoIT {
 
     @Test
     void printsTheTablesAndWritesTheJson() throws Exception {
-        DemoProcess demo = DemoProcess.run(folder, DemoProcess.TINY);
+        ProcessResult demo = DemoProcess.run(folder, DemoProcess.TINY);
 
         assertThat(demo.err()).isEmpty();
         assertThat(demo.exitCode()).isZero();
@@ -48,7 +49,7 @@ class DemoIT {
 
     @Test
     void showsNoProgressBarInAPipe() throws Exception {
-        DemoProcess demo = DemoProcess.run(folder, DemoProcess.TINY);
+        ProcessResult demo = DemoProcess.run(folder, DemoProcess.TINY);
 
         assertThat(demo.out()).doesNotContain("Decoding");
         assertThat(demo.out().replace(System.lineSeparator(), "\n")).doesNotContain("\r").doesNotContain("\u001b");
@@ -57,7 +58,7 @@ class DemoIT {
     @ParameterizedTest
     @EnumSource
     void countsEqualTheFormulaInEveryMode(SyncMode mode) throws Exception {
-        DemoProcess demo = DemoProcess.run(folder, with("--sync-mode", mode.name()));
+        ProcessResult demo = DemoProcess.run(folder, with("--sync-mode", mode.name()));
         assertThat(demo.exitCode()).isZero();
 
         JsonNode json = new ObjectMapper().readTree(folder.resolve("brick-profile.json").toFile());
@@ -132,7 +133,7 @@ class DemoIT {
     @Test
     void tellsThatTheModelDoesNotQuiteFitTheHeap() throws Exception {
         // 66 MB of weights: they alone would fit, but not beside what a virtual machine needs for itself.
-        DemoProcess demo = DemoProcess.run(folder, List.of(), List.of("-Xmx68m"), with("--vocab", "260000"));
+        ProcessResult demo = DemoProcess.run(folder, List.of(), List.of("-Xmx68m"), with("--vocab", "260000"));
 
         assertRefused(demo, "the model takes 66 MB, too much for a heap of ");
         assertThat(folder).isEmptyDirectory();
@@ -144,7 +145,7 @@ class DemoIT {
         Files.writeString(folder.resolve("brick-profile.json"), "old");
         // As on a full disk, files can be made but nothing can be written to them.
         List<String> withoutSpace = List.of("sh", "-c", "ulimit -f 0 && exec \"$@\"", "sh");
-        DemoProcess demo = DemoProcess.run(folder, withoutSpace, List.of(), DemoProcess.TINY);
+        ProcessResult demo = DemoProcess.run(folder, withoutSpace, List.of(), DemoProcess.TINY);
 
         assertThat(demo.exitCode()).isEqualTo(2);
         assertThat(demo.err())
@@ -161,7 +162,7 @@ class DemoIT {
         // Without JCuda's native library there is none, whatever the machine has.
         List<String> nowhere = List.of(
                 "-Djava.library.path=" + folder, "-Djava.io.tmpdir=" + folder, "--enable-native-access=ALL-UNNAMED");
-        DemoProcess demo = DemoProcess.run(folder, List.of(), nowhere, with("--device", "cuda"));
+        ProcessResult demo = DemoProcess.run(folder, List.of(), nowhere, with("--device", "cuda"));
 
         assertThat(demo.exitCode()).isEqualTo(1);
         assertThat(demo.err()).hasLineCount(1).startsWith("demo: CUDA is not available: ");
@@ -169,13 +170,13 @@ class DemoIT {
         assertThat(folder).isEmptyDirectory();
     }
 
-    private static void assertRefused(DemoProcess demo, String reason) {
+    private static void assertRefused(ProcessResult demo, String reason) {
         assertThat(demo.exitCode()).isEqualTo(2);
         assertThat(demo.err()).hasLineCount(1).startsWith("demo: ").contains(reason).endsWith(System.lineSeparator());
         assertThat(demo.out()).isEmpty();
     }
 
-    private static String firstTokens(DemoProcess demo) {
+    private static String firstTokens(ProcessResult demo) {
         return demo.out()
                 .lines()
                 .filter(line -> line.startsWith("First tokens: "))

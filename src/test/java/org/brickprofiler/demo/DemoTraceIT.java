@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
@@ -39,7 +40,7 @@ class DemoTraceIT {
     @ParameterizedTest
     @ValueSource(strings = {"pass.pftrace", "pass.json", "pass.json.gz"})
     void theTimelineTellsTheSameAsTheProfile(String file) throws Exception {
-        DemoProcess demo = DemoProcess.run(folder, with("--trace", file));
+        ProcessResult demo = DemoProcess.run(folder, with("--trace", file));
 
         assertThat(demo.err()).isEmpty();
         assertThat(demo.exitCode()).isZero();
@@ -53,7 +54,7 @@ class DemoTraceIT {
 
     @Test
     void aPropertyWritesTheTimelineOfAProgramThatKnowsNothingOfIt() throws Exception {
-        DemoProcess demo = DemoProcess.run(
+        ProcessResult demo = DemoProcess.run(
                 folder,
                 List.of(),
                 List.of("-Dbrick.profiler.trace=all.pftrace"),
@@ -70,7 +71,7 @@ class DemoTraceIT {
 
     @Test
     void aPropertyThatNamesNoTraceIsToldAndChangesNothing() throws Exception {
-        DemoProcess demo = DemoProcess.run(
+        ProcessResult demo = DemoProcess.run(
                 folder, List.of(), List.of("-Dbrick.profiler.trace=trace.txt"), DemoProcess.TINY);
 
         assertThat(demo.exitCode()).isZero();

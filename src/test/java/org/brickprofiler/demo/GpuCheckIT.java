@@ -1,6 +1,5 @@
 package org.brickprofiler.demo;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -8,11 +7,13 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.brickprofiler.device.cuda.SimulatedCuda;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,6 +28,9 @@ class GpuCheckIT {
 
     private static final Path JAR = Path.of(System.getProperty("cli.jar"));
     private static final Path SOURCE = Path.of("native", "gpu-check");
+
+    /** Below the five minutes of a test. */
+    private static final Duration LONGEST = Duration.ofSeconds(280);
 
     @TempDir
     Path folder;
@@ -48,26 +52,15 @@ class GpuCheckIT {
         }
     }
 
-    /** What the script ended with, and what it printed. */
-    private record Run(int exitCode, String output) {}
-
-    private Run run(Map<String, String> environment, String... arguments) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of("bash", folder.resolve("run.sh").toString()));
-        command.addAll(List.of(arguments));
-        ProcessBuilder builder =
-                new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true);
-        // With these a virtual machine greets on the standard error.
-        builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"));
-        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-        builder.environment().putAll(environment);
-        Process process = builder.start();
-        try {
-            process.getOutputStream().close();
-            String output = new String(process.getInputStream().readAllBytes(), UTF_8);
-            return new Run(process.waitFor(), output);
-        } finally {
-            process.destroyForcibly();
-        }
+    private ProcessResult run(Map<String, String> environment, String... arguments) throws IOException {
+        return ChildProcess.of("bash")
+                .arguments(List.of(folder.resolve("run.sh").toString()))
+                .arguments(List.of(arguments))
+                .environment(Map.of("JAVA_HOME", System.getProperty("java.home")))
+                .environment(environment)
+                .in(folder)
+                .limit(LONGEST)
+                .run();
     }
 
     @Test
@@ -75,7 +68,7 @@ class GpuCheckIT {
         Map<String, String> simulated = Map.of(
                 "LD_LIBRARY_PATH", SimulatedCuda.DRIVER.build().resolveSibling("").toString(),
                 "CUDA_SIMULATION_REAL_CLOCK", "1");
-        Run run = run(simulated, "--rounds", "5", "--marks", "400000");
+        ProcessResult run = run(simulated, "--rounds", "5", "--marks", "400000");
 
         assertThat(run.output())
                 .contains("*** SIMULATED DRIVER: no device was used", "Device: Simulated GPU 0")
@@ -104,7 +97,7 @@ class GpuCheckIT {
                 Files.delete(file);
             }
         }
-        Run run = run(Map.of());
+        ProcessResult run = run(Map.of());
 
         assertThat(run.exitCode()).isEqualTo(1);
         assertThat(run.output()).startsWith("gpu-check: CUDA is not available: ").hasLineCount(1);
@@ -114,7 +107,7 @@ class GpuCheckIT {
     @Test
     void tellsWhatIsMissing() throws Exception {
         Files.delete(folder.resolve("lib").resolve("brick-profiler-cli.jar"));
-        Run unbuilt = run(Map.of());
+        ProcessResult unbuilt = run(Map.of());
         assertThat(unbuilt.exitCode()).isEqualTo(2);
         assertThat(unbuilt.output()).startsWith("gpu-check: nothing is built here").hasLineCount(1);
     }

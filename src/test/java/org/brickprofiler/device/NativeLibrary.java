@@ -1,7 +1,5 @@
 package org.brickprofiler.device;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -12,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Assumptions;
 
 /**
@@ -102,30 +102,21 @@ public record NativeLibrary(String fileName, String compiler, List<Path> folders
     }
 
     private void compile(List<Path> inputs, Path to) throws IOException {
-        List<String> command = new ArrayList<>(List.of(compiler, "-o", to.toString()));
+        List<String> arguments = new ArrayList<>(List.of("-o", to.toString()));
         inputs.stream()
                 .map(Path::toString)
                 .filter(input -> input.endsWith(".c") || input.endsWith(".m"))
-                .forEach(command::add);
-        command.addAll(options);
-        Process process;
+                .forEach(arguments::add);
+        arguments.addAll(options);
+        ProcessResult result;
         try {
-            process = new ProcessBuilder(command).redirectErrorStream(true).start();
+            result = ChildProcess.of(compiler).arguments(arguments).run();
         } catch (IOException e) {
             unavailable("no compiler " + compiler, e);
             throw e;
         }
-        try {
-            process.getOutputStream().close();
-            String output = new String(process.getInputStream().readAllBytes(), UTF_8);
-            if (process.waitFor() != 0) {
-                throw new AssertionError(String.join(" ", command) + "\n" + output);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError("interrupted while " + compiler + " was running", e);
-        } finally {
-            process.destroyForcibly();
+        if (result.exitCode() != 0) {
+            throw new AssertionError(compiler + " " + String.join(" ", arguments) + "\n" + result.output());
         }
     }
 }

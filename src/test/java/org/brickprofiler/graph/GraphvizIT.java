@@ -7,12 +7,14 @@ import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import javax.xml.parsers.DocumentBuilderFactory;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Document;
@@ -23,7 +25,7 @@ import org.xml.sax.InputSource;
 /** Graphviz itself reads what is written for it. */
 class GraphvizIT {
 
-    private static final long LONGEST_S = 60;
+    private static final Duration LONGEST = Duration.ofSeconds(60);
 
     @TempDir
     Path folder;
@@ -32,19 +34,17 @@ class GraphvizIT {
     private Map<String, List<String>> render(ExecutionGraph graph) throws Exception {
         Path input = Files.writeString(folder.resolve("graph.dot"), GraphExport.toDot(graph));
         Path output = folder.resolve("graph.svg");
-        Path messages = folder.resolve("messages.txt");
-        Process dot = start(new ProcessBuilder("dot", "-Tsvg", "-o", output.toString(), input.toString())
-                .redirectErrorStream(true)
-                .redirectOutput(messages.toFile()));
-        assertThat(dot.waitFor(LONGEST_S, TimeUnit.SECONDS)).as("dot ended").isTrue();
-        assertThat(Files.readString(messages)).as("what dot complained of").isEmpty();
-        assertThat(dot.exitValue()).isZero();
+        ProcessResult dot = run(ChildProcess.of("dot")
+                .arguments(List.of("-Tsvg", "-o", output.toString(), input.toString()))
+                .limit(LONGEST));
+        assertThat(dot.output()).as("what dot complained of").isEmpty();
+        assertThat(dot.exitCode()).isZero();
         return nodes(Files.readString(output, StandardCharsets.UTF_8));
     }
 
-    private static Process start(ProcessBuilder builder) {
+    private static ProcessResult run(ChildProcess dot) {
         try {
-            return builder.start();
+            return dot.run();
         } catch (IOException missing) {
             throw new AssertionError("this test needs the program 'dot': install the package graphviz", missing);
         }

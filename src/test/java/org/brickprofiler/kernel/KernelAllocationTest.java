@@ -2,23 +2,18 @@ package org.brickprofiler.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
 import org.brickprofiler.device.ClockPair;
+import org.brickprofiler.testing.AllocatedBytes;
 import org.junit.jupiter.api.Test;
 
-/**
- * Recording allocates nothing in its steady state. Only a stretch of calls without any byte counts, since the virtual
- * machine itself allocates on the thread now and then, when it throws compiled code away.
- */
+/** Recording allocates nothing in its steady state. */
 final class KernelAllocationTest {
 
     private static final int CALLS = 100_000;
     private static final int STRETCHES = 10;
     private static final int KERNELS = 23;
-    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private static final ClockConversion CLOCK =
             ClockConversion.between(new ClockPair(5, 7), new ClockPair(3_600_000_000_001L, 86_400_000_077L));
@@ -40,21 +35,7 @@ final class KernelAllocationTest {
 
     /** The fewest bytes of a stretch of calls. */
     private static long bytesOf(Runnable path) {
-        long fewest = Long.MAX_VALUE;
-        for (int i = 0; i < STRETCHES && fewest > 0; i++) {
-            fewest = Math.min(fewest, bytesOfStretch(path));
-        }
-        return fewest;
-    }
-
-    private static long bytesOfStretch(Runnable path) {
-        // The first reading of a thread's bytes may itself allocate.
-        THREADS.getCurrentThreadAllocatedBytes();
-        long before = THREADS.getCurrentThreadAllocatedBytes();
-        for (int i = 0; i < CALLS; i++) {
-            path.run();
-        }
-        return THREADS.getCurrentThreadAllocatedBytes() - before;
+        return AllocatedBytes.fewest(STRETCHES, () -> AllocatedBytes.ofCalls(CALLS, path));
     }
 
     @Test
@@ -85,8 +66,8 @@ final class KernelAllocationTest {
             timings.recordDispatch(name, Backend.METAL, "op", 0, 1, 2, CLOCK);
         }
 
-        assertThat(bytesOfStretch(
-                        () -> timings.recordDispatch(next(), Backend.METAL, "op", turn, turn, 2L * turn, CLOCK)))
+        assertThat(AllocatedBytes.ofCalls(
+                        CALLS, () -> timings.recordDispatch(next(), Backend.METAL, "op", turn, turn, 2L * turn, CLOCK)))
                 .isZero();
         assertThat(timings.droppedDispatches()).isZero();
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,21 +16,19 @@ final class KernelSwitchIT {
 
     private static final String STAYS_OFF = "kernel timings stay off: ";
 
-    private static KernelProcess withProperty(String value) throws Exception {
+    private static ProcessResult withProperty(String value) throws Exception {
         return KernelProcess.run(List.of("-Dbrick.profiler.kernels=" + value), Map.of());
     }
 
-    private static void assertOn(KernelProcess process) {
-        assertThat(process.exitCode()).as(process.output()).isZero();
-        assertThat(process.output())
+    private static void assertOn(ProcessResult process) {
+        assertThat(process.assertSucceeded().output())
                 .contains("enabled at first: true", "enabled: true", "kernels: 1", "command buffers: 1")
                 .contains("kernels at the end: 0", "matmul CPU", "0.002000ms")
                 .doesNotContain(STAYS_OFF);
     }
 
-    private static void assertOff(KernelProcess process, String reason) {
-        assertThat(process.exitCode()).as(process.output()).isZero();
-        assertThat(process.output())
+    private static void assertOff(ProcessResult process, String reason) {
+        assertThat(process.assertSucceeded().output())
                 .contains("enabled at first: false", "enabled: false", "kernels: 0", "command buffers: 0")
                 .contains("kernels at the end: 0")
                 .containsOnlyOnce(STAYS_OFF + reason)
@@ -63,7 +62,7 @@ final class KernelSwitchIT {
 
     @Test
     void aValueThatIsNoAnswerIsWarnedOfOnceAndIgnored() throws Exception {
-        KernelProcess process = withProperty("maybe");
+        ProcessResult process = withProperty("maybe");
 
         assertOn(process);
         assertThat(process.output()).containsOnlyOnce("brick.profiler.kernels=maybe is neither");

@@ -1,11 +1,13 @@
 package org.brickprofiler.demo.device;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,28 +27,21 @@ class KernelTextTest {
     /** NVIDIA's own assembler takes the text, where it is installed. */
     @ParameterizedTest
     @ValueSource(strings = {"sm_75", "sm_80", "sm_90", "sm_100"})
-    void assembles(String architecture) throws IOException, InterruptedException {
+    void assembles(String architecture) throws IOException {
         Path text = Files.writeString(folder.resolve("kernels.ptx"), KernelText.PTX);
-        Path log = folder.resolve("log");
-        Process ptxas;
+        ChildProcess ptxas = ChildProcess.of("ptxas")
+                .arguments(List.of(
+                        "--warning-as-error",
+                        "--gpu-name=" + architecture,
+                        "--output-file=" + folder.resolve("kernels.cubin"),
+                        text.toString()));
+        ProcessResult result;
         try {
-            ptxas = new ProcessBuilder(
-                            "ptxas",
-                            "--warning-as-error",
-                            "--gpu-name=" + architecture,
-                            "--output-file=" + folder.resolve("kernels.cubin"),
-                            text.toString())
-                    .redirectErrorStream(true)
-                    .redirectOutput(log.toFile())
-                    .start();
+            result = ptxas.run();
         } catch (IOException notInstalled) {
             Assumptions.abort("no ptxas: " + notInstalled.getMessage());
             throw notInstalled;
         }
-        try {
-            assertThat(ptxas.waitFor()).as("%s", Files.readString(log, UTF_8)).isZero();
-        } finally {
-            ptxas.destroyForcibly();
-        }
+        result.assertSucceeded();
     }
 }

@@ -7,7 +7,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
-import org.brickprofiler.device.cuda.CudaProcess.Settings;
+import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.RunningProcess;
 import org.junit.jupiter.api.Test;
 
 /** Virtual machines that start together, each building the simulated driver and loading JCuda, do not disturb others. */
@@ -19,18 +20,18 @@ class CudaStartIT {
     void sixThatStartTogetherAllFindTheDevice() throws Exception {
         Path driver = SimulatedCuda.DRIVER.build();
         Files.setLastModifiedTime(driver, FileTime.fromMillis(0));
-        List<Process> started = new ArrayList<>();
+        List<RunningProcess> started = new ArrayList<>();
         try {
             for (int i = 0; i < PROCESSES; i++) {
-                started.add(Settings.usual().arguments("simulated").start());
+                started.add(CudaProcess.usual().arguments(List.of("simulated")).start());
             }
-            for (Process process : started) {
-                CudaProcess ended = CudaProcess.ended(process);
+            for (RunningProcess process : started) {
+                ProcessResult ended = process.result();
                 assertThat(ended.output()).contains("first: CUDA: Simulated GPU 0", "marked: true\n", "end\n");
                 assertThat(ended.exitCode()).isZero();
             }
         } finally {
-            started.forEach(Process::destroyForcibly);
+            started.forEach(RunningProcess::close);
         }
 
         assertThat(Files.getLastModifiedTime(driver)).isGreaterThan(FileTime.fromMillis(0));

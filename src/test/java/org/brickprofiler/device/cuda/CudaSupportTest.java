@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.NativeLibrary;
-import org.brickprofiler.device.cuda.CudaProcess.Settings;
+import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -103,8 +103,7 @@ class CudaSupportTest {
 
     @Test
     void aProcessFindsADriverInItsLibraryPath() throws Exception {
-        CudaProcess process =
-                Settings.usual().driver(SimulatedCuda.DRIVER.build()).run();
+        ProcessResult process = CudaProcess.withDriver(SimulatedCuda.DRIVER.build()).run();
 
         assertThat(process.output())
                 .contains(
@@ -121,7 +120,7 @@ class CudaSupportTest {
 
     @Test
     void thereMayBeNoDriver() throws Exception {
-        CudaProcess process = Settings.usual().run();
+        ProcessResult process = CudaProcess.usual().run();
 
         assertNoDriver(process);
         assertThat(process.output()).contains("libcuda.so.1: cannot open shared object file");
@@ -133,10 +132,10 @@ class CudaSupportTest {
         driver[MACHINE_AT] = AARCH64;
         Path library = Files.write(folder.resolve("libcuda.so.1"), driver);
 
-        assertNoDriver(Settings.usual().driver(library).run());
+        assertNoDriver(CudaProcess.withDriver(library).run());
     }
 
-    private static void assertNoDriver(CudaProcess process) {
+    private static void assertNoDriver(ProcessResult process) {
         Assumptions.assumeFalse(process.output().contains("first: CUDA: "), "this machine has a driver");
         assertUnavailable(process, "the NVIDIA driver's library cannot be loaded: ");
     }
@@ -152,14 +151,14 @@ class CudaSupportTest {
                 .build();
 
         assertUnavailable(
-                Settings.usual().driver(library).run(),
+                CudaProcess.withDriver(library).run(),
                 library + " is too old or not a driver: it lacks cuDriverGetVersion, cuInit, ");
     }
 
     @Test
     void jcudasOwnLibraryMayBeMissing() throws Exception {
         assertUnavailable(
-                Settings.usual().jvmOptions("-Djava.library.path=" + folder).run(),
+                CudaProcess.withNatives(folder).run(),
                 "JCuda's native library cannot be loaded: no JCudaDriver-");
     }
 
@@ -174,7 +173,7 @@ class CudaSupportTest {
         }
 
         assertUnavailable(
-                Settings.usual().jvmOptions("-Djava.library.path=" + folder).run(),
+                CudaProcess.withNatives(folder).run(),
                 "JCuda's native library cannot be loaded: " + folder);
     }
 
@@ -186,11 +185,11 @@ class CudaSupportTest {
         assertThat(without).isNotEqualTo(System.getProperty("java.class.path"));
 
         assertUnavailable(
-                Settings.usual().classPath(without).run(), "JCuda is not on the class path (org.jcuda:jcuda)");
+                CudaProcess.usual(without).run(), "JCuda is not on the class path (org.jcuda:jcuda)");
     }
 
     /** The reason is the same each time, the process goes on, and is told once. */
-    private static void assertUnavailable(CudaProcess process, String reason) {
+    private static void assertUnavailable(ProcessResult process, String reason) {
         assertThat(process.output())
                 .contains(
                         "first: CUDA is not available: " + reason,

@@ -1,13 +1,13 @@
 package org.brickprofiler.trace.read;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,7 +24,7 @@ final class LargeTraceIT {
     Path folder;
 
     @Test
-    void isReadInASmallHeapAndLeavesNoFile() throws IOException, InterruptedException {
+    void isReadInASmallHeapAndLeavesNoFile() throws IOException {
         List<String> figures = run(KERNELS, 100);
 
         assertThat(Long.parseLong(figures.get(0))).isGreaterThan(LEAST_BYTES);
@@ -41,40 +41,19 @@ final class LargeTraceIT {
     }
 
     @Test
-    void moreNamesThanAreKeptFitToo() throws IOException, InterruptedException {
+    void moreNamesThanAreKeptFitToo() throws IOException {
         List<String> figures = run(KERNELS / 8, 40_000);
 
         assertThat(figures.get(2)).isEqualTo(Long.toString(KERNELS / 8));
         assertThat(figures.get(6)).isEqualTo("4059");
     }
 
-    private List<String> run(long kernels, int names) throws IOException, InterruptedException {
-        Path out = Files.createTempFile("large-trace", ".out");
-        try {
-            Process process = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                            "-XX:-UsePerfData", HEAP, "-Djava.io.tmpdir=" + folder, "-cp",
-                            System.getProperty("java.class.path"), LargeTrace.class.getName(), Long.toString(kernels),
-                            Integer.toString(names))
-                    .redirectErrorStream(true)
-                    .redirectOutput(out.toFile())
-                    .start();
-            try {
-                assertThat(process.waitFor()).as(() -> text(out)).isZero();
-                return Pattern.compile(" ").splitAsStream(text(out).strip()).toList();
-            } finally {
-                process.destroyForcibly();
-            }
-        } finally {
-            Files.delete(out);
-        }
-    }
-
-    private static String text(Path file) {
-        try {
-            return Files.readString(file, UTF_8);
-        } catch (IOException unreadable) {
-            return unreadable.toString();
-        }
+    private List<String> run(long kernels, int names) throws IOException {
+        ProcessResult process = ChildProcess.java(LargeTrace.class)
+                .jvmOptions(List.of("-XX:-UsePerfData", HEAP, "-Djava.io.tmpdir=" + folder))
+                .arguments(List.of(Long.toString(kernels), Integer.toString(names)))
+                .run()
+                .assertSucceeded();
+        return Pattern.compile(" ").splitAsStream(process.output().strip()).toList();
     }
 }

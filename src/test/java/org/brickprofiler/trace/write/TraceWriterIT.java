@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.trace.Timeline;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,24 +56,11 @@ final class TraceWriterIT {
     @EnumSource
     void millionsOfSpansAreWrittenWith64MegabytesOfHeap(Format format) throws Exception {
         Path answer = folder.resolve("bytes");
-        Path output = folder.resolve("output");
-        Process process = new ProcessBuilder(List.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx64m",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Probe.class.getName(),
-                        format.name(),
-                        answer.toString()))
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        try {
-            int exitCode = process.waitFor();
-            assertThat(exitCode).as(Files.readString(output, StandardCharsets.UTF_8)).isZero();
-        } finally {
-            process.destroyForcibly();
-        }
+        ChildProcess.java(Probe.class)
+                .jvmOptions(List.of("-Xmx64m"))
+                .arguments(List.of(format.name(), answer.toString()))
+                .run()
+                .assertSucceeded();
         assertThat(Long.parseLong(Files.readString(answer))).isGreaterThan(SPANS * 30);
     }
 }
