@@ -39,7 +39,10 @@ final class MarkChain {
     /** How many samples begin at a mark, less those that end there. */
     private final int[] opened;
 
-    /** How long before a mark a sample began that has no mark at its start, 0 for none. */
+    /** The same of the samples among them that have no time. */
+    private final int[] untimed;
+
+    /** How long before a mark a sample began that has no mark at its start, 0 for none; less where that is not known. */
     private final long[] coveredNs;
 
     private int batch;
@@ -51,6 +54,7 @@ final class MarkChain {
     private long[] stepsNs = new long[256];
 
     private boolean unbroken;
+    private int last = DeviceStream.NO_MARK;
     private long baseNs;
     private long baseErrorNs;
     private long busyNs;
@@ -70,6 +74,7 @@ final class MarkChain {
         this.positions = new int[count];
         this.offsetsNs = new long[count];
         this.opened = new int[count];
+        this.untimed = new int[count];
         this.coveredNs = new long[count];
     }
 
@@ -86,6 +91,7 @@ final class MarkChain {
         }
         batchOf[mark] = batch;
         opened[mark] = 0;
+        untimed[mark] = 0;
         coveredNs[mark] = 0;
         if (size == marks.length) {
             marks = Arrays.copyOf(marks, 2 * size);
@@ -113,14 +119,14 @@ final class MarkChain {
         sort(states.turns());
         stream.elapsedNs(marks, size, stepsNs);
         unbroken = true;
-        int last = NO_POSITION;
+        int latest = NO_POSITION;
         boolean inOrder = true;
         for (int i = 0; i < size; i++) {
             int mark = marks[i];
-            positions[mark] = last == NO_POSITION ? startAt(i) : follow(last, i);
+            positions[mark] = latest == NO_POSITION ? startAt(i) : follow(latest, i);
             if (positions[mark] != NO_POSITION) {
-                inOrder &= last == NO_POSITION || offsetsNs[mark] >= offsetsNs[marks[last]];
-                last = i;
+                inOrder &= latest == NO_POSITION || offsetsNs[mark] >= offsetsNs[marks[latest]];
+                latest = i;
             }
         }
         if (unbroken && !inOrder) {
@@ -128,7 +134,15 @@ final class MarkChain {
             for (int i = 0; i < size; i++) {
                 positions[marks[i]] = i;
             }
+            latest = size - 1;
         }
+        if (latest != NO_POSITION && (size == 1 || !unbroken) && !hasTime(marks[latest])) {
+            // No time to or from it was told, which would have said so.
+            positions[marks[latest]] = NO_POSITION;
+            latest = NO_POSITION;
+            unbroken = false;
+        }
+        last = latest == NO_POSITION ? DeviceStream.NO_MARK : marks[latest];
         correlate(lookedNs, waited);
     }
 
@@ -162,11 +176,13 @@ final class MarkChain {
             return position;
         }
         unbroken = false;
-        if (!isTime(stream.elapsedNs(mark, mark))) {
+        if (!hasTime(mark)) {
             return NO_POSITION;
         }
-        // It was the mark before that has no time: what lies between is not known.
-        positions[before] = NO_POSITION;
+        if (!hasTime(before)) {
+            positions[before] = NO_POSITION;
+        }
+        // What lies between is not known, and counts as nothing.
         offsetsNs[mark] = offsetsNs[before];
         return position;
     }
@@ -218,6 +234,7 @@ final class MarkChain {
      */
     long elapsedSinceNs(long sinceNs, int to) {
         if (!unbroken) {
+            coveredNs[to] = -1;
             return DeviceStream.UNRESOLVED;
         }
         long startNs = sinceNs - baseNs;
@@ -230,43 +247,68 @@ final class MarkChain {
         return ns;
     }
 
+    /** A sample of the batch has no time: it is not counted as busy, and what lies within it not as idle. */
+    void leaveOut(int from, int to) {
+        opened[from]--;
+        opened[to]++;
+        untimed[from]++;
+        untimed[to]--;
+    }
+
     /**
      * Adds up when the device was busy with samples and when it was not: the union of the samples, and the gaps between
-     * them within a pass.
+     * them within a pass. A gap in which a sample without a time may lie is neither.
      *
      * @param counted the mark up to which time was added up before, or {@link DeviceStream#NO_MARK}
      */
     void addUp(int counted) {
         busyNs = 0;
         idleNs = 0;
-        if (!unbroken || size == 0) {
-            return;
-        }
-        int first = counted == DeviceStream.NO_MARK ? 0 : positions[counted];
-        busyNs = counted == DeviceStream.NO_MARK ? coveredNs[marks[0]] : 0;
-        int open = opened[marks[0]];
-        for (int i = 1; i < size; i++) {
+        int first = counted == DeviceStream.NO_MARK ? NO_POSITION : positions[counted];
+        int before = DeviceStream.NO_MARK;
+        int open = 0;
+        int unknown = 0;
+        boolean told = true;
+        for (int i = 0; i < size; i++) {
             int mark = marks[i];
-            long ns = Math.max(0, offsetsNs[mark] - offsetsNs[marks[i - 1]]);
-            if (i > first) {
-                long busy = open > 0 ? ns : Math.min(ns, coveredNs[mark]);
-                busyNs += busy;
-                idleNs += states.pass(mark) == states.pass(marks[i - 1]) ? ns - busy : 0;
+            if (positions[mark] == NO_POSITION) {
+                told = false;
+            } else {
+                if (before == DeviceStream.NO_MARK) {
+                    busyNs = first == NO_POSITION ? Math.max(0, coveredNs[mark]) : 0;
+                } else if (i > first) {
+                    addUpBetween(before, mark, open > 0, told && unknown == 0);
+                }
+                // A broken chain is not in the order of its times.
+                before = before == DeviceStream.NO_MARK || offsetsNs[mark] >= offsetsNs[before] ? mark : before;
+                told = true;
             }
             open += opened[mark];
+            unknown += untimed[mark];
         }
+    }
+
+    private void addUpBetween(int before, int mark, boolean runs, boolean told) {
+        long ns = Math.max(0, offsetsNs[mark] - offsetsNs[before]);
+        long busy = runs ? ns : Math.max(0, Math.min(ns, coveredNs[mark]));
+        busyNs += busy;
+        idleNs += told && coveredNs[mark] >= 0 && states.pass(mark) == states.pass(before) ? ns - busy : 0;
+    }
+
+    private boolean hasTime(int mark) {
+        return isTime(stream.elapsedNs(mark, mark));
     }
 
     private static boolean isTime(long ns) {
         return ns != DeviceStream.UNRESOLVED && ns != DeviceStream.NOT_REACHED;
     }
 
-    /** The mark that was reached last; {@link DeviceStream#NO_MARK} in an empty batch or a broken chain. */
+    /** The mark with a time that was reached last; {@link DeviceStream#NO_MARK} where there is none. */
     int last() {
-        return unbroken && size > 0 ? marks[size - 1] : DeviceStream.NO_MARK;
+        return last;
     }
 
-    /** Whether every mark has a time; the others mean nothing where one has not. */
+    /** Whether the time from each mark to the next is known; no place in the host's time is where one is not. */
     boolean isUnbroken() {
         return unbroken;
     }
