@@ -296,6 +296,9 @@ class MarkedStream {
         long elapsedNs = marked ? chain.elapsedNs(start, end) : chain.elapsedSinceNs(sinceNs[end], end);
         if (elapsedNs < 0) {
             sums.unresolved(key);
+            if (marked) {
+                chain.leaveOut(start, end);
+            }
             return;
         }
         counts.timed();
