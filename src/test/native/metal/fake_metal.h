@@ -35,6 +35,9 @@ void fake_sampling_takes(int64_t ns);
 /* The device's counter: at host time 0, and how many of its ticks pass in so many ns. */
 void fake_ticks(int64_t origin, int64_t ticks, int64_t ns);
 
+/* How often somebody waited for a command buffer. */
+int64_t fake_waits(void);
+
 /* How many objects of the simulation are alive; 0 when everything was released. */
 int32_t fake_live(void);
 

@@ -27,6 +27,7 @@ static struct {
   int32_t how;
   int32_t faults;
   int32_t live;
+  int64_t waits;
 } world;
 
 /* Not made as the library is loaded: Objective-C is not ready then. */
@@ -420,6 +421,9 @@ static uint64_t ticksAt(int64_t ns) {
 }
 
 - (void)waitUntilCompleted {
+  pthread_mutex_lock(&lock);
+  world.waits++;
+  pthread_mutex_unlock(&lock);
   if (fails("waitUntilCompleted")) {
     return;
   }
@@ -618,6 +622,13 @@ void fake_ticks(int64_t origin, int64_t ticks, int64_t ns) {
   world.ticks = ticks;
   world.perNs = ns;
   pthread_mutex_unlock(&lock);
+}
+
+int64_t fake_waits(void) {
+  pthread_mutex_lock(&lock);
+  int64_t result = world.waits;
+  pthread_mutex_unlock(&lock);
+  return result;
 }
 
 int32_t fake_live(void) {

@@ -29,6 +29,87 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         assertThat(stream.marksHeld()).isZero();
     }
 
+    private void captured(BrickId id, long deviceNs) {
+        stream.capture(true);
+        brick(id, deviceNs);
+        stream.capture(false);
+    }
+
+    @Test
+    void bricksBesideAnUnresolvedOneAreBusyTime() {
+        captured(BrickId.EMBEDDING, 1_000);
+        brick(BrickId.RMS_NORM, 100);
+        captured(BrickId.LM_HEAD, 1_000);
+        brick(BrickId.RMS_NORM, 70);
+        stream.work(6);
+        brick(BrickId.RMS_NORM, 30);
+        captured(BrickId.SAMPLING, 1_000);
+        profiler.endPass();
+        assertThat(profiler.snapshot().unresolved()).isEqualTo(3);
+        assertThat(totals().busyNs()).isEqualTo(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(200);
+        // Of the time between two bricks nobody knows whether it was idle where one of them has no time.
+        assertThat(totals().idleNs()).isEqualTo(6);
+        assertThat(stream.marksHeld()).isZero();
+    }
+
+    @Test
+    void gapsInsideAnUnresolvedBrickAreNeitherBusyNorIdle() {
+        long layer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+        brick(BrickId.RMS_NORM, 100);
+        stream.work(50);
+        brick(BrickId.RMS_NORM, 20);
+        stream.capture(true);
+        profiler.stopBrick(layer, 1);
+        stream.capture(false);
+        profiler.endLayer();
+        profiler.endPass();
+        assertThat(totals().busyNs()).isEqualTo(120);
+        assertThat(totals().idleNs()).isZero();
+        assertThat(profiler.snapshot().unresolved()).isEqualTo(1);
+    }
+
+    @Test
+    void unresolvedBricksInsideABrickDoNotInterruptIt() {
+        long layer = profiler.startBrick(BrickId.FUSED_ATTENTION);
+        captured(BrickId.RMS_NORM, 100);
+        captured(BrickId.RMS_NORM, 50);
+        profiler.stopBrick(layer, 1);
+        profiler.endPass();
+        assertThat(stats(BrickId.FUSED_ATTENTION).totalNs()).isEqualTo(totals().busyNs()).isEqualTo(150);
+        assertThat(totals().idleNs()).isZero();
+    }
+
+    @Test
+    void idleTimeGoesOnBehindALayerWithAnUnresolvedBrick() {
+        profiler.setSyncMode(SyncMode.PER_LAYER);
+        captured(BrickId.LM_HEAD, 1_000);
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endLayer();
+        clock.advance(40);
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endLayer();
+        captured(BrickId.LM_HEAD, 1_000);
+        profiler.endLayer();
+        profiler.endPass();
+        assertThat(totals().busyNs()).isEqualTo(200);
+        assertThat(totals().idleNs()).isEqualTo(40);
+        assertThat(stream.marksHeld()).isZero();
+    }
+
+    @Test
+    void aDeferredMeasurementAtAMarkWithoutATimeIsUnresolved() {
+        long startNs = profiler.elapsedNs();
+        launch(100);
+        stream.capture(true);
+        profiler.recordDeferred(BrickId.LM_HEAD, startNs, 1);
+        stream.capture(false);
+        profiler.endPass();
+        assertThat(stats(BrickId.LM_HEAD).count()).isZero();
+        assertThat(stats(BrickId.LM_HEAD).device().unresolved()).isEqualTo(1);
+        assertThat(totals().busyNs()).isZero();
+        assertThat(stream.marksHeld()).isZero();
+    }
+
     @Test
     void aBrickWithoutAnyTimeIsShown() {
         stream.lose();

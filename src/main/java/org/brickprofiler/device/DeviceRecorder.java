@@ -213,25 +213,21 @@ public final class DeviceRecorder {
     }
 
     private int markAfterMakingRoom(MarkedStream marked, int holders, boolean reads) {
-        int mark = marked.stream().isUsable() && turn.tryLock()
-                ? makeRoomAndMark(marked, holders, reads)
-                : DeviceStream.NO_MARK;
+        int mark = DeviceStream.NO_MARK;
+        if (marked.stream().isUsable() && turn.tryLock()) {
+            try {
+                launches.drainPending(collector);
+                marked.poll(sums);
+                marked.reclaim();
+                mark = marked.mark(holders, reads);
+            } finally {
+                turn.unlock();
+            }
+        }
         if (mark == DeviceStream.NO_MARK) {
             marked.missed();
-            marked.tellExhaustion();
         }
         return mark;
-    }
-
-    private int makeRoomAndMark(MarkedStream marked, int holders, boolean reads) {
-        try {
-            launches.drainPending(collector);
-            marked.poll(sums);
-            marked.reclaim();
-            return marked.mark(holders, reads);
-        } finally {
-            turn.unlock();
-        }
     }
 
     private boolean queue(MarkedStream marked, long timer, int end, long elements) {
@@ -246,9 +242,7 @@ public final class DeviceRecorder {
 
     /** From now on the host's side of every brick is timed. */
     public void timeEveryLaunch() {
-        for (MarkedStream stream : streams) {
-            stream.draws().drawAll();
-        }
+        Arrays.stream(streams).forEach(stream -> stream.draws().drawAll());
     }
 
     // ---- resolving ----
@@ -262,7 +256,7 @@ public final class DeviceRecorder {
         resolve(true, false);
     }
 
-    /** Resolves what the devices have done, and waits for nothing: while another thread resolves, it is left to that. */
+    /** Resolves what the devices have done. Waits for nothing: while another thread resolves, it is left to that one. */
     public void poll() {
         if (turn.tryLock()) {
             resolve(false, false);
@@ -316,9 +310,7 @@ public final class DeviceRecorder {
         turn.lock();
         try {
             launches.drainPending(collector);
-            for (MarkedStream stream : streams) {
-                stream.discard();
-            }
+            Arrays.stream(streams).forEach(MarkedStream::discard);
         } finally {
             turn.unlock();
         }
@@ -372,9 +364,7 @@ public final class DeviceRecorder {
     private void tellSettled() {
         turn.lock();
         try {
-            for (MarkedStream stream : streams) {
-                stream.tellSettled(sums);
-            }
+            Arrays.stream(streams).forEach(stream -> stream.tellSettled(sums));
         } finally {
             turn.unlock();
         }

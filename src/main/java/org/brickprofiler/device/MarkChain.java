@@ -45,7 +45,10 @@ final class MarkChain {
     /** How many samples begin at a mark, less those that end there. */
     private final int[] opened;
 
-    /** How long before a mark a sample began that has no mark at its start, 0 for none. */
+    /** The same of the samples among them that have no time. */
+    private final int[] untimed;
+
+    /** How long before a mark a sample began that has no mark at its start, 0 for none; less where that is not known. */
     private final long[] coveredNs;
 
     // Made once, so that sorting allocates nothing.
@@ -64,6 +67,7 @@ final class MarkChain {
     private boolean early;
     private long earliestNs;
     private long latestNs;
+    private int last = DeviceStream.NO_MARK;
     private long baseNs;
     private long baseErrorNs;
     private long busyNs;
@@ -84,6 +88,7 @@ final class MarkChain {
         this.positions = new int[count];
         this.offsetsNs = new long[count];
         this.opened = new int[count];
+        this.untimed = new int[count];
         this.coveredNs = new long[count];
     }
 
@@ -100,6 +105,7 @@ final class MarkChain {
         }
         batchOf[mark] = batch;
         opened[mark] = 0;
+        untimed[mark] = 0;
         coveredNs[mark] = 0;
         if (size == marks.length) {
             marks = Arrays.copyOf(marks, 2 * size);
@@ -130,14 +136,14 @@ final class MarkChain {
         stream.elapsedNs(marks, size, stepsNs);
         unbroken = true;
         early = false;
-        int last = NO_POSITION;
+        int latest = NO_POSITION;
         boolean inOrder = true;
         for (int i = 0; i < size; i++) {
             int mark = marks[i];
-            positions[mark] = last == NO_POSITION ? startAt(i) : follow(last, i);
+            positions[mark] = latest == NO_POSITION ? startAt(i) : follow(latest, i);
             if (positions[mark] != NO_POSITION) {
-                inOrder &= last == NO_POSITION || offsetsNs[mark] >= offsetsNs[marks[last]];
-                last = i;
+                inOrder &= latest == NO_POSITION || offsetsNs[mark] >= offsetsNs[marks[latest]];
+                latest = i;
             }
         }
         if (unbroken && !inOrder) {
@@ -145,7 +151,15 @@ final class MarkChain {
             for (int i = 0; i < size; i++) {
                 positions[marks[i]] = i;
             }
+            latest = size - 1;
         }
+        if (latest != NO_POSITION && (size == 1 || !unbroken) && !hasTime(marks[latest])) {
+            // No time to or from it was told, which would have said so.
+            positions[marks[latest]] = NO_POSITION;
+            latest = NO_POSITION;
+            unbroken = false;
+        }
+        last = latest == NO_POSITION ? DeviceStream.NO_MARK : marks[latest];
         correlate(lookedNs, waited, fence);
     }
 
@@ -184,11 +198,13 @@ final class MarkChain {
         }
         unbroken = false;
         early |= ns == DeviceStream.NOT_REACHED;
-        if (!isTime(stream.elapsedNs(mark, mark))) {
+        if (!hasTime(mark)) {
             return NO_POSITION;
         }
-        // It was the mark before that has no time: what lies between is not known.
-        positions[before] = NO_POSITION;
+        if (!hasTime(before)) {
+            positions[before] = NO_POSITION;
+        }
+        // What lies between is not known, and counts as nothing.
         offsetsNs[mark] = offsetsNs[before];
         return position;
     }
@@ -197,7 +213,6 @@ final class MarkChain {
         if (!unbroken || size == 0) {
             return;
         }
-        int last = marks[size - 1];
         earliestNs = Long.MIN_VALUE;
         latestNs = lookedNs - offsetsNs[last];
         for (int i = 0; i < size; i++) {
@@ -248,11 +263,13 @@ final class MarkChain {
      */
     long elapsedSinceNs(long sinceNs, int to) {
         if (!unbroken || baseErrorNs == NO_ERROR) {
+            coveredNs[to] = -1;
             return DeviceStream.UNRESOLVED;
         }
         long longestNs = elapsedSinceNs(sinceNs, to, Math.max(earliestNs, latestNs));
         long shortestNs = elapsedSinceNs(sinceNs, to, earliestNs);
         if (longestNs - shortestNs > Math.max(LEAST_TOLERANCE_NS, longestNs / TOLERANCE_PART)) {
+            coveredNs[to] = -1;
             return DeviceStream.UNRESOLVED;
         }
         long ns = elapsedSinceNs(sinceNs, to, baseNs);
@@ -269,40 +286,68 @@ final class MarkChain {
         return Math.max(0, offsetsNs[to] - startNs);
     }
 
+    /** A sample of the batch has no time: it is not counted as busy, and what lies within it not as idle. */
+    void leaveOut(int from, int to) {
+        opened[from]--;
+        opened[to]++;
+        untimed[from]++;
+        untimed[to]--;
+    }
+
     /**
      * Adds up when the device was busy with samples and when it was not: the union of the samples, and the gaps between
-     * them within a pass.
+     * them within a pass. A gap in which a sample without a time may lie is neither.
      *
      * @param counted the mark up to which time was added up before, or {@link DeviceStream#NO_MARK}
      */
     void addUp(int counted) {
         busyNs = 0;
         idleNs = 0;
-        if (!unbroken || size == 0) {
-            return;
-        }
-        int first = counted == DeviceStream.NO_MARK ? 0 : positions[counted];
-        busyNs = counted == DeviceStream.NO_MARK ? coveredNs[marks[0]] : 0;
-        int open = opened[marks[0]];
-        for (int i = 1; i < size; i++) {
+        int first = counted == DeviceStream.NO_MARK ? NO_POSITION : positions[counted];
+        int before = DeviceStream.NO_MARK;
+        int open = 0;
+        int unknown = 0;
+        boolean told = true;
+        for (int i = 0; i < size; i++) {
             int mark = marks[i];
-            long ns = Math.max(0, offsetsNs[mark] - offsetsNs[marks[i - 1]]);
-            if (i > first) {
-                long busy = open > 0 ? ns : Math.min(ns, coveredNs[mark]);
-                busyNs += busy;
-                idleNs += states.areOfOnePass(mark, marks[i - 1]) && !states.followsGap(mark) ? ns - busy : 0;
+            if (positions[mark] == NO_POSITION) {
+                told = false;
+            } else {
+                if (before == DeviceStream.NO_MARK) {
+                    busyNs = first == NO_POSITION ? Math.max(0, coveredNs[mark]) : 0;
+                } else if (i > first) {
+                    addUpBetween(before, mark, open > 0, told && unknown == 0);
+                }
+                // A broken chain is not in the order of its times.
+                before = before == DeviceStream.NO_MARK || offsetsNs[mark] >= offsetsNs[before] ? mark : before;
+                told = true;
             }
             open += opened[mark];
+            unknown += untimed[mark];
         }
+    }
+
+    private void addUpBetween(int before, int mark, boolean runs, boolean told) {
+        long ns = Math.max(0, offsetsNs[mark] - offsetsNs[before]);
+        long busy = runs ? ns : Math.max(0, Math.min(ns, coveredNs[mark]));
+        boolean isKnown = told && coveredNs[mark] >= 0 && !states.followsGap(mark);
+        busyNs += busy;
+        idleNs += isKnown && states.areOfOnePass(mark, before) ? ns - busy : 0;
+    }
+
+    private boolean hasTime(int mark) {
+        long ns = stream.elapsedNs(mark, mark);
+        early |= ns == DeviceStream.NOT_REACHED;
+        return isTime(ns);
     }
 
     private static boolean isTime(long ns) {
         return ns != DeviceStream.UNRESOLVED && ns != DeviceStream.NOT_REACHED;
     }
 
-    /** The mark that was reached last; {@link DeviceStream#NO_MARK} in an empty batch or a broken chain. */
+    /** The mark with a time that was reached last; {@link DeviceStream#NO_MARK} where there is none. */
     int last() {
-        return unbroken && size > 0 ? marks[size - 1] : DeviceStream.NO_MARK;
+        return last;
     }
 
     /** Whether some mark was not reached yet, against what was asked before: the whole is to be measured again later. */
@@ -310,7 +355,7 @@ final class MarkChain {
         return early;
     }
 
-    /** Whether every mark has a time; the others mean nothing where one has not. */
+    /** Whether the time from each mark to the next is known; no place in the host's time is where one is not. */
     boolean isUnbroken() {
         return unbroken;
     }

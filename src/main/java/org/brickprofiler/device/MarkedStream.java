@@ -1,10 +1,7 @@
 package org.brickprofiler.device;
 
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.brickprofiler.record.NanoClock;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A stream with what is known of each of its marks, and the samples that wait for them. Marks are set by any thread,
@@ -13,8 +10,6 @@ import org.slf4j.LoggerFactory;
  * <p>Nobody wants spans of this one: as long as no {@link TracedStream} was made, compiled code holds nothing of them.
  */
 class MarkedStream {
-
-    private static final Logger LOG = LoggerFactory.getLogger(MarkedStream.class);
 
     private static final long NOT_READ = MarkStates.NOT_READ;
     private static final AtomicIntegerFieldUpdater<MarkedStream> PASS =
@@ -58,7 +53,7 @@ class MarkedStream {
     private int fence = DeviceStream.NO_MARK;
 
     private int reclaimedInPass = -1;
-    private final AtomicBoolean exhaustionTold = new AtomicBoolean();
+    private final ExhaustionNotice exhaustion = new ExhaustionNotice();
 
     private final StreamCounts counts = new StreamCounts();
 
@@ -117,6 +112,7 @@ class MarkedStream {
 
     /** A brick has no mark: what lies between the marks around is not known to be idle. */
     final void missed() {
+        exhaustion.tell(stream);
         PASS.updateAndGet(this, of -> of | GAP);
     }
 
@@ -296,6 +292,9 @@ class MarkedStream {
         long elapsedNs = marked ? chain.elapsedNs(start, end) : chain.elapsedSinceNs(sinceNs[end], end);
         if (elapsedNs < 0) {
             sums.unresolved(key);
+            if (marked) {
+                chain.leaveOut(start, end);
+            }
             return;
         }
         counts.timed();
@@ -381,17 +380,6 @@ class MarkedStream {
             if (marks.isHeld(mark) && !used[mark] && mark != counted && marks.passesSince(mark, now) >= 2) {
                 free(mark);
             }
-        }
-    }
-
-    /** Any thread: says once that no mark could be set, unless the stream has said that it works no more. */
-    void tellExhaustion() {
-        if (stream.isUsable() && exhaustionTold.compareAndSet(false, true)) {
-            LOG.warn(
-                    "all {} marks of stream '{}' wait for their bricks: until one is free, bricks are unresolved. End"
-                            + " passes more often, or give the stream more marks",
-                    stream.maxMarks(),
-                    stream.name());
         }
     }
 

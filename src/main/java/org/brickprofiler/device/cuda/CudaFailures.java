@@ -41,6 +41,8 @@ final class CudaFailures {
             lose("the device is lost: " + what);
         } else if (code == CUresult.CUDA_ERROR_CAPTURED_EVENT) {
             tell(call, what + ": set while the stream was captured into a graph, a mark has no time");
+        } else if (code == CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
+            tell(call, what + ": a stream that waits for the default one was captured into a graph, which this spoils");
         } else {
             tell(call, what);
         }

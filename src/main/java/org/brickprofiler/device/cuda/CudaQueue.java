@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * A stream in its context, and what is asked of the driver about the two. Any thread, whatever context is current there
  * and whichever way JCuda reports errors. After the first error that means the loss of the device no call is made.
  *
- * <h2>Why nothing here spoils a capture</h2>
+ * <h2>Why nothing that is asked spoils a capture</h2>
  *
  * While the application captures a stream into a graph, some calls fail and make the capture fail with them.
  *
@@ -34,6 +34,9 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * This makes four calls of one. They are made where results are fetched, and not where work is enqueued.
+ *
+ * <p>So recording in the default stream is the exception. In every mode it spoils captures of the streams that the default
+ * one waits for, and to ask for them before would make two calls of each mark.
  */
 final class CudaQueue {
 

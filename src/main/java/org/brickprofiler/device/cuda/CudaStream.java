@@ -35,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  * such a mark has no time, {@link #UNRESOLVED}. Until the capture ends no mark is reached and {@link #synchronize()}
  * returns false, since to ask would spoil the capture.
  *
+ * <p>The capture of another stream is not disturbed, unless marks are set in the default one: see {@link
+ * #onDefaultStream}.
+ *
  * <h2>Closing</h2>
  *
  * To close is allowed at any time, from any thread. It waits for calls that other threads are in, {@link #synchronize()}
@@ -98,7 +101,8 @@ public final class CudaStream implements DeviceStream {
      * A stream of the application's.
      *
      * @param context the stream's context, which must live until the result is closed
-     * @param stream a stream in it, which must live as long; null, or one that was never created, for the default one
+     * @param stream a stream in it, which must live as long; null, or one that was never created, for the default one,
+     *     whose marks can spoil captures of others: see {@link #onDefaultStream}
      * @return its builder
      * @throws IllegalArgumentException for the default stream of each thread, which is another queue on each
      */
@@ -127,6 +131,18 @@ public final class CudaStream implements DeviceStream {
 
     /**
      * The default stream in the primary context of a device.
+     *
+     * <p><b>A mark in a default stream can spoil a capture.</b> The default stream waits for all streams of its context
+     * that were not made with {@code CU_STREAM_NON_BLOCKING}. While one of those is captured into a graph, by whichever
+     * thread, the driver refuses what is put into the default stream, and invalidates the capture. A mark is then not set
+     * ({@code CUDA_ERROR_STREAM_CAPTURE_IMPLICIT}, 906), and {@code cuStreamEndCapture} gives no graph. Marks do not ask
+     * beforehand, since each would be two calls of the driver. An application that captures should do one of these:
+     *
+     * <ul>
+     *   <li>capture streams that were made with {@code CU_STREAM_NON_BLOCKING} only: these are not affected;
+     *   <li>have the work and its marks in a stream of their own, as {@link #on} and {@link #onDevice} give it;
+     *   <li>set no marks here during a capture: start and stop no bricks, or disable the profiler meanwhile.
+     * </ul>
      *
      * @param ordinal the device's number
      * @return its builder

@@ -56,7 +56,8 @@ public final class CudaTimer implements DeviceTimer {
      * A timer in one of the application's streams.
      *
      * @param context the stream's context, which must live until the timer is closed
-     * @param stream a stream in it, which must live as long; null, or one that was never created, for the default one
+     * @param stream a stream in it, which must live as long; null, or one that was never created, for the default one,
+     *     where a timer can spoil captures of others as marks do: see {@link CudaStream#onDefaultStream}
      * @return a timer
      * @throws IllegalArgumentException for the default stream of each thread, which is another queue on each
      */

@@ -4,8 +4,8 @@ import static org.brickprofiler.device.DeviceStream.NOT_REACHED;
 import static org.brickprofiler.device.DeviceStream.UNRESOLVED;
 
 /**
- * When the device had ended each of the latest command buffers of a stream and all before it, by number. Everything is
- * allocated at once. One thread at a time.
+ * When the device had ended each of the latest command buffers of a stream and all before it, by number, and which of
+ * them are broken. Everything is allocated at once. One thread at a time.
  */
 final class BufferHistory {
 
@@ -16,6 +16,10 @@ final class BufferHistory {
     /** {@code UNRESOLVED} where it is not known. */
     private final long[] endedNs;
 
+    /** How many command buffers up to each are broken. */
+    private final long[] brokenUpTo;
+
+    private long broken;
     private long ended;
     private long latestEndNs = BEFORE_ALL;
     private boolean latestKnown = true;
@@ -24,6 +28,7 @@ final class BufferHistory {
     BufferHistory(int capacity) {
         this.mask = capacity - 1;
         this.endedNs = new long[capacity];
+        this.brokenUpTo = new long[capacity];
     }
 
     /** Adds a command buffer that has ended. Numbers rise; those that are left out have no times. */
@@ -40,12 +45,14 @@ final class BufferHistory {
             latestKnown = buffer.gpuEndNs() != FinishedBuffer.NO_TIME;
             latestEndNs = Math.max(latestEndNs, buffer.gpuEndNs());
         }
+        broken += buffer.isBroken() ? 1 : 0;
         put(sequence);
         ended = sequence;
     }
 
     private void put(long sequence) {
         endedNs[(int) sequence & mask] = latestKnown ? latestEndNs : UNRESOLVED;
+        brokenUpTo[(int) sequence & mask] = broken;
     }
 
     /** The highest number that has ended, and all before it have; 0 where none has. */
@@ -75,5 +82,20 @@ final class BufferHistory {
         }
         long ns = isForgotten(sequence) ? UNRESOLVED : endedNs[(int) sequence & mask];
         return ns == UNRESOLVED ? UNRESOLVED : Math.max(ns, setNs);
+    }
+
+    /**
+     * Whether there is a broken command buffer behind one and up to another. Both have ended.
+     *
+     * @param from a number, 0 for none
+     * @param to another; the order does not matter
+     * @return true also where it is not known any more
+     */
+    boolean isBrokenBetween(long from, long to) {
+        return isForgotten(from) || isForgotten(to) || broken(from) != broken(to);
+    }
+
+    private long broken(long sequence) {
+        return sequence == 0 ? 0 : brokenUpTo[(int) sequence & mask];
     }
 }

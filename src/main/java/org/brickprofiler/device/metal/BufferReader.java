@@ -94,6 +94,11 @@ final class BufferReader {
         return reachedNs;
     }
 
+    /** Whether there is a broken command buffer behind one that has ended and up to another; see {@link BufferHistory}. */
+    synchronized boolean isBrokenBetween(long from, long to) {
+        return history.isBrokenBetween(from, to);
+    }
+
     /** The next command buffer to hand over. */
     synchronized @Nullable FinishedBuffer next() {
         return undrained.poll();

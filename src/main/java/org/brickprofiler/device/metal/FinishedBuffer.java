@@ -49,6 +49,11 @@ public record FinishedBuffer(
         return outcome == Outcome.COMPLETED && gpuStartNs != NO_TIME;
     }
 
+    /** Whether its work is known not to be done; what Metal told nothing about has failed, too, but may have been done. */
+    boolean isBroken() {
+        return outcome == Outcome.FAILED && (errorCode != 0 || gpuEndNs != NO_TIME);
+    }
+
     /** Whether it failed because there is no device left to use. */
     boolean lostDevice() {
         return outcome == Outcome.FAILED && (errorCode == ACCESS_REVOKED || errorCode == DEVICE_REMOVED);

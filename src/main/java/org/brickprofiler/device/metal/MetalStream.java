@@ -26,9 +26,15 @@ import org.jspecify.annotations.Nullable;
  *       device came by. So bricks that share a command buffer cannot be told apart by marks. Give each its own, or sample
  *       counters ({@link #sampleCounters}) and see {@link FinishedDispatch}.
  *   <li>A mark behind a command buffer whose end the device did not tell, or which was pushed out before anybody asked.
+ *   <li>The time between two marks where a command buffer between them ended with an error: its work is not done. Both
+ *       marks have their times, and what is before and behind it is told.
  * </ul>
  *
- * A command buffer that is not watched counts for nothing. That one was watched only after work was encoded into it cannot
+ * <p>So a brick is the command buffers that are watched between its two marks: one, several, or none, and then it takes 0
+ * ns while the device is busy with what came before. Start and stop it where every watched command buffer is committed.
+ * Bricks around others share their command buffers.
+ *
+ * <p>A command buffer that is not watched counts for nothing. That one was watched only after work was encoded into it cannot
  * be noticed: marks that were set meanwhile count as set before all of its work.
  *
  * <h2>Command buffers and dispatches</h2>

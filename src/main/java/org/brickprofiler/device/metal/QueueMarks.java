@@ -73,7 +73,11 @@ final class QueueMarks {
         if (fromNs == UNRESOLVED || toNs == UNRESOLVED) {
             return UNRESOLVED;
         }
-        return fromNs == NOT_REACHED || toNs == NOT_REACHED ? NOT_REACHED : toNs - fromNs;
+        if (fromNs == NOT_REACHED || toNs == NOT_REACHED) {
+            return NOT_REACHED;
+        }
+        // Marks on either side of a command buffer that failed have their times: the device told when it ended.
+        return finished.isBrokenBetween(sequence(from), sequence(to)) ? UNRESOLVED : toNs - fromNs;
     }
 
     private long reachedNs(int mark) {

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whatever is marked and asked for, no capture of the application's is spoilt. */
+/**
+ * Whatever is marked and asked for, no capture of the application's is spoilt. What marks in the default stream do is in
+ * {@link CudaDefaultStreamTest}.
+ */
 class CudaCaptureTest {
 
     private CudaEngine engine;

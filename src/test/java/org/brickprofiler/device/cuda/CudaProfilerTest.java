@@ -298,6 +298,43 @@ class CudaProfilerTest {
         }
     }
 
+    /** Warming up and then capturing is how applications begin with graphs. */
+    @Test
+    void aPassBeforeACaptureKeepsItsTimes() {
+        try (CudaStream stream = lent()) {
+            BrickProfiler profiler = profiler(stream);
+            brick(profiler, BrickId.RMS_NORM, 1_000);
+            profiler.endPass();
+            JCudaDriver.cuStreamBeginCapture(
+                    engine.stream(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL);
+            assertThat(profiler.snapshot().unresolved()).isZero();
+            assertThat(profiler.pendingCount()).isOne();
+            assertThat(JCudaDriver.cuStreamEndCapture(engine.stream(), new CUgraph())).isZero();
+            profiler.endPassAsync();
+            assertThat(SimulatedCuda.spoiltCaptures()).isZero();
+            assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_000);
+            assertThat(profiler.snapshot().unresolved()).isZero();
+        }
+        assertThat(SimulatedCuda.liveEvents()).isZero();
+    }
+
+    /** A float has steps of 61 ns at one second. */
+    @Test
+    void aLongBrickAroundShortOnesIsTheirSum() {
+        try (CudaStream stream = lent()) {
+            BrickProfiler profiler = profiler(stream);
+            long pass = profiler.startBrick(BrickId.FUSED_ATTENTION);
+            for (int i = 0; i < 1_000; i++) {
+                brick(profiler, BrickId.RMS_NORM, 1_000_003);
+            }
+            profiler.stopBrick(pass, 1);
+            profiler.endPass();
+            assertThat(profiler.brickStats(BrickId.FUSED_ATTENTION).totalNs())
+                    .isEqualTo(profiler.brickStats(BrickId.RMS_NORM).totalNs())
+                    .isEqualTo(1_000_003_000L);
+        }
+    }
+
     @Test
     void theLastPassIsReadBeforeTheStreamCloses() {
         BrickProfiler profiler;

@@ -21,21 +21,31 @@ class BufferHistoryProperties {
 
     private static final int CAPACITY = 16;
 
-    /** What became of a number: an end, or none that is known; or it was given up, or is missing. */
-    record Step(Outcome outcome, long endNs, boolean missing) {}
+    /** What became of a number: an end, or none that is known; an error or none; or it was given up, or is missing. */
+    record Step(Outcome outcome, long endNs, long errorCode, boolean missing) {
+
+        boolean isBroken() {
+            return !missing && outcome == Outcome.FAILED && (errorCode != 0 || endNs >= 0);
+        }
+    }
 
     @Provide
     Arbitrary<Step> steps() {
         return Combinators.combine(
                         Arbitraries.of(Outcome.values()),
                         Arbitraries.longs().between(0, 1_000).injectNull(0.1).map(end -> end == null ? -1 : end),
+                        Arbitraries.of(0L, 3L),
                         Arbitraries.of(true, false, false, false))
-                .as((outcome, endNs, missing) -> new Step(outcome, outcome == Outcome.FORGOTTEN ? -1 : endNs, missing));
+                .as((outcome, endNs, code, missing) -> new Step(
+                        outcome,
+                        outcome == Outcome.FORGOTTEN ? -1 : endNs,
+                        outcome == Outcome.FAILED ? code : 0,
+                        missing));
     }
 
     private static FinishedBuffer buffer(long sequence, Step step) {
         return new FinishedBuffer(
-                sequence, "work", step.outcome(), 0, step.endNs() < 0 ? -1 : 0, step.endNs(), -1, -1);
+                sequence, "work", step.outcome(), step.errorCode(), step.endNs() < 0 ? -1 : 0, step.endNs(), -1, -1);
     }
 
     /** The latest end up to each number, by the definition. */
@@ -57,20 +67,47 @@ class BufferHistoryProperties {
         return expected;
     }
 
-    @Property
-    void aMarkIsReachedAtTheLatestEndAndNotBeforeItWasSet(
-            @ForAll("steps") Step last,
-            @ForAll @Size(max = 40) List<@net.jqwik.api.From("steps") Step> before,
-            @ForAll @net.jqwik.api.constraints.LongRange(min = 0, max = 1_000) long setNs) {
+    private static List<Step> all(List<Step> before, Step last) {
         List<Step> steps = new ArrayList<>(before);
         // The last one is there: what is missing behind it has not ended as far as anybody knows.
-        steps.add(new Step(last.outcome(), last.endNs(), false));
+        steps.add(new Step(last.outcome(), last.endNs(), last.errorCode(), false));
+        return steps;
+    }
+
+    private static BufferHistory history(List<Step> steps) {
         BufferHistory history = new BufferHistory(CAPACITY);
         for (int i = 0; i < steps.size(); i++) {
             if (!steps.get(i).missing()) {
                 history.add(buffer(i + 1, steps.get(i)));
             }
         }
+        return history;
+    }
+
+    @Property
+    void whatIsBrokenLiesBetweenTheNumbersAroundIt(
+            @ForAll("steps") Step last, @ForAll @Size(max = 40) List<@net.jqwik.api.From("steps") Step> before) {
+        List<Step> steps = all(before, last);
+        BufferHistory history = history(steps);
+
+        int oldest = Math.max(0, steps.size() - CAPACITY);
+        for (int from = 0; from <= steps.size(); from++) {
+            for (int to = from; to <= steps.size(); to++) {
+                boolean kept = (from == 0 || from > oldest) && (to == 0 || to > oldest);
+                boolean broken = !kept || steps.subList(from, to).stream().anyMatch(Step::isBroken);
+                assertThat(history.isBrokenBetween(from, to)).isEqualTo(broken);
+                assertThat(history.isBrokenBetween(to, from)).isEqualTo(broken);
+            }
+        }
+    }
+
+    @Property
+    void aMarkIsReachedAtTheLatestEndAndNotBeforeItWasSet(
+            @ForAll("steps") Step last,
+            @ForAll @Size(max = 40) List<@net.jqwik.api.From("steps") Step> before,
+            @ForAll @net.jqwik.api.constraints.LongRange(min = 0, max = 1_000) long setNs) {
+        List<Step> steps = all(before, last);
+        BufferHistory history = history(steps);
 
         List<Long> expected = expected(steps);
         assertThat(history.ended()).isEqualTo(steps.size());
@@ -88,8 +125,8 @@ class BufferHistoryProperties {
     @Example
     void whatIsMissingForLongerThanTheHistoryIsNotKnown() {
         BufferHistory history = new BufferHistory(CAPACITY);
-        history.add(buffer(1, new Step(Outcome.COMPLETED, 10, false)));
-        history.add(buffer(1_000_000_000_000L, new Step(Outcome.COMPLETED, 20, false)));
+        history.add(buffer(1, new Step(Outcome.COMPLETED, 10, 0, false)));
+        history.add(buffer(1_000_000_000_000L, new Step(Outcome.COMPLETED, 20, 0, false)));
 
         assertThat(history.reachedNs(1, 0)).isEqualTo(UNRESOLVED);
         assertThat(history.reachedNs(999_999_999_999L, 0)).isEqualTo(UNRESOLVED);

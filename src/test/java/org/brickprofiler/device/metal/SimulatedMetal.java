@@ -92,6 +92,8 @@ public final class SimulatedMetal {
 
     static native void ticks(long origin, long ticks, long ns);
 
+    static native long waits();
+
     static native int live();
 
     static native Pointer queueNew(String label);
