@@ -71,7 +71,7 @@ API CUresult cuEventSynchronize(Handle handle) {
     return CUDA_SUCCESS;
 }
 
-/* A float, in milliseconds: half a nanosecond is lost from 8 ms on, and more later. */
+/* A float, in milliseconds: up to 16 ms it is less than half a nanosecond off, later more. */
 API CUresult cuEventElapsedTime(float *ms, Handle from, Handle to) {
     ENTER(cuEventElapsedTime);
     struct event *start;

@@ -300,8 +300,8 @@ public final class BrickProfiler extends BrickRecorder {
 
     /**
      * The log of checksums, for finding the first brick whose output differs from that of another run. It has no switch:
-     * whoever calls it wants an entry. An entry carries the time of the calling thread's latest sample of the brick.
-     * {@link #reset()} empties it too.
+     * whoever calls it wants an entry. An entry carries the time of the calling thread's latest sample of the brick; with
+     * device streams it carries none, except in {@link SyncMode#NONE}. {@link #reset()} empties it too.
      *
      * @return always the same object
      */
@@ -311,7 +311,7 @@ public final class BrickProfiler extends BrickRecorder {
 
     private long latestNs(String name) {
         int key = names.find(name);
-        return key < 0 ? -1 : registry.latestNs(key);
+        return key < 0 ? -1 : timing.latestNs(key);
     }
 
     /**

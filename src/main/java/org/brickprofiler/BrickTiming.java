@@ -77,6 +77,11 @@ class BrickTiming {
         return registry.defer(key, startNs, elements);
     }
 
+    /** How long the calling thread's latest sample of a brick took, ns; -1 where that is not known. */
+    long latestNs(int key) {
+        return registry.latestNs(key);
+    }
+
     // ---- devices, of which there are none here ----
 
     /** How many samples wait for a device. */

@@ -125,6 +125,12 @@ final class DeviceTiming extends BrickTiming {
         return true;
     }
 
+    /** Not what the thread has resolved: that is of an earlier pass, and may be another thread's. */
+    @Override
+    long latestNs(int key) {
+        return mode == SyncMode.NONE ? super.latestNs(key) : -1;
+    }
+
     @Override
     int pendingCount() {
         return device.pendingCount();

@@ -22,8 +22,8 @@ import org.brickprofiler.tile.TileStats;
  * @param startedAt when the profiler was first on since the last reset; of merged snapshots, the earliest
  * @param endedAt when the snapshot was taken; of merged snapshots, the latest
  * @param wallNs time the profiler was switched on for, ns; of merged snapshots, the sum
- * @param threads platform threads that recorded bricks or tiles, whichever are more; of merged snapshots, the largest
- *     number
+ * @param threads platform threads that recorded bricks by the host's clock, set marks of bricks that a device timed, or recorded
+ *     tiles, whichever are more; of merged snapshots, the largest number
  * @param virtualThreads whether virtual threads recorded too; they are not counted
  * @param overheadNs what recording cost, ns, over all threads: bricks and tiles times the cost of one, measured in the
  *     same virtual machine; it is an estimate

@@ -33,6 +33,15 @@ record Reading(StatSums sums, @Nullable DeviceFigures figures) {
                 figures.unresolved(key));
     }
 
+    /** Threads that recorded. One that set marks may also have recorded otherwise, and is counted once. */
+    int threads() {
+        return figures == null ? sums.threads() : Math.max(sums.threads(), figures.threads());
+    }
+
+    boolean virtualThreads() {
+        return sums.virtualThreads() || (figures != null && figures.virtualThreads());
+    }
+
     List<StreamTotals> streams() {
         return figures == null ? List.of() : figures.streams();
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.OptionalLong;
 import org.brickprofiler.checksum.ChecksumEntry;
+import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.graph.Dim3;
 import org.brickprofiler.graph.EdgeType;
 import org.brickprofiler.graph.ExecutionGraph;
@@ -12,6 +13,8 @@ import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The profiler's own calls fill its graph and give its checksums their times. */
 final class BrickProfilerGraphTest {
@@ -109,5 +112,31 @@ final class BrickProfilerGraphTest {
                 .extracting(ChecksumEntry::elapsedNs)
                 .containsExactly(
                         OptionalLong.of(25), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
+    }
+
+    /** What the thread has resolved is the brick of a pass before, and not the one whose output is there. */
+    @ParameterizedTest
+    @EnumSource(SyncMode.class)
+    void aChecksumCarriesNoTimeThatADeviceWillTellLater(SyncMode mode) {
+        SimulatedStream stream = new SimulatedStream("decode", clock);
+        BrickProfiler devices =
+                BrickProfiler.builder().clock(clock).deviceStream(stream).build();
+        devices.setSyncMode(mode);
+        devices.enable();
+        for (int pass = 1; pass <= 2; pass++) {
+            long timer = devices.startBrick(BrickId.RMS_NORM);
+            stream.work(1_000);
+            clock.advance(pass);
+            devices.stopBrick(timer, 1);
+            devices.checksums().record("RmsNorm", 0, pass, new float[] {1});
+            devices.endPass();
+            assertThat(devices.brickStats(BrickId.RMS_NORM).count()).isEqualTo(pass);
+        }
+        boolean known = mode == SyncMode.NONE;
+        assertThat(devices.checksums().list())
+                .extracting(ChecksumEntry::elapsedNs)
+                .containsExactly(
+                        known ? OptionalLong.of(1) : OptionalLong.empty(),
+                        known ? OptionalLong.of(2) : OptionalLong.empty());
     }
 }

@@ -1,7 +1,9 @@
 package org.brickprofiler.device;
 
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,6 +17,24 @@ public final class CloseActions {
 
     /** Nothing to do so far. */
     public CloseActions() {}
+
+    /**
+     * An action that does not keep what it is done to: nothing is done where nobody else has that any more.
+     *
+     * @param <T> the type of the object
+     * @param object what it is done to
+     * @param action what to do; must not hold the object
+     * @return the action, for {@link #add}
+     */
+    static <T> Runnable unlessForgotten(T object, Consumer<T> action) {
+        WeakReference<T> reference = new WeakReference<>(object);
+        return () -> {
+            T kept = reference.get();
+            if (kept != null) {
+                action.accept(kept);
+            }
+        };
+    }
 
     /**
      * Adds an action.

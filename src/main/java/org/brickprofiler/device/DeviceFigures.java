@@ -57,6 +57,24 @@ public final class DeviceFigures {
     }
 
     /**
+     * How many platform threads set the marks of samples that were taken to be resolved.
+     *
+     * @return 0 or more
+     */
+    public int threads() {
+        return launches.queuingThreads();
+    }
+
+    /**
+     * Whether virtual threads did, which are not counted one by one.
+     *
+     * @return true where at least one did
+     */
+    public boolean virtualThreads() {
+        return launches.queuingVirtualThreads();
+    }
+
+    /**
      * The streams.
      *
      * @return totals of each, in the order in which the recorder was given them; cannot be changed

@@ -74,7 +74,7 @@ public final class DeviceRecorder {
         } finally {
             turn.unlock();
         }
-        streams.forEach(stream -> stream.beforeClose(this::catchUp));
+        streams.forEach(stream -> stream.beforeClose(CloseActions.unlessForgotten(this, DeviceRecorder::catchUp)));
     }
 
     private MarkedStream marked(

@@ -131,7 +131,8 @@ public interface DeviceStream extends AutoCloseable {
     /**
      * Registers what is to be done before the stream closes, while the times of marks can still be asked for.
      *
-     * @param action runs once, on the thread that closes the stream; not at all where that was done already
+     * @param action runs once, on the thread that closes the stream; not at all where that was done already. The stream
+     *     keeps it until then
      */
     void beforeClose(Runnable action);
 

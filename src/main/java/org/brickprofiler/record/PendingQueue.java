@@ -31,6 +31,9 @@ final class PendingQueue {
     /** Where the consumer reads; set once by the producer, then moved by the consumer. */
     private volatile @Nullable Ring head;
 
+    /** Whether the consumer took anything since this was last forgotten. */
+    private volatile boolean taken;
+
     PendingQueue() {}
 
     /**
@@ -89,12 +92,27 @@ final class PendingQueue {
         while (ring != null) {
             // Read first: once there is a successor the producer adds nothing more to this ring.
             Ring next = ring.next;
-            ring.drainTo(consumer);
+            long end = ring.put.getAcquire();
+            // Before it is taken: a queue that is empty, and whose thread has ended, is looked at for the last time.
+            if (end != ring.taken.getPlain() && !taken) {
+                taken = true;
+            }
+            ring.drainTo(end, consumer);
             if (next != null) {
                 head = next;
             }
             ring = next;
         }
+    }
+
+    /** Whether measurements were taken since {@link #forgetTaken}. Any thread. */
+    boolean wasTakenFrom() {
+        return taken;
+    }
+
+    /** A new interval begins. */
+    void forgetTaken() {
+        taken = false;
     }
 
     /**
@@ -134,8 +152,7 @@ final class PendingQueue {
             return ((int) position & (capacity - 1)) * LONGS_EACH;
         }
 
-        void drainTo(PendingConsumer consumer) {
-            long end = put.getAcquire();
+        void drainTo(long end, PendingConsumer consumer) {
             long position = taken.getPlain();
             int base = base(position);
             try {

@@ -12,6 +12,8 @@ public final class StatSums {
     private long[] @Nullable [] buckets = new long[0][];
     private int threads;
     private boolean virtualThreads;
+    private int queuingThreads;
+    private boolean queuingVirtualThreads;
 
     StatSums() {}
 
@@ -38,6 +40,8 @@ public final class StatSums {
         }
         threads += other.threads;
         virtualThreads |= other.virtualThreads;
+        queuingThreads += other.queuingThreads;
+        queuingVirtualThreads |= other.queuingVirtualThreads;
     }
 
     /**
@@ -56,7 +60,7 @@ public final class StatSums {
 
     private StatRow[] add(StatTable table, int fromKey, int toKey, boolean settling) {
         StatRow[] added = new StatRow[Math.max(0, Math.min(toKey, table.rowCount()) - fromKey)];
-        boolean any = false;
+        long samples = 0;
         for (int i = 0; i < added.length; i++) {
             int key = fromKey + i;
             StatRow row = table.read(key);
@@ -65,13 +69,29 @@ public final class StatSums {
             }
             added[i] = row;
             add(key, row);
-            any |= added[i].count() > 0;
+            samples += row.count();
         }
-        if (any && table.owner() != null) {
+        boolean recorded = samples > table.toldCount();
+        if (recorded && table.owner() != null) {
             threads++;
         }
-        virtualThreads |= any && table.owner() == null;
+        virtualThreads |= recorded && table.owner() == null;
         return added;
+    }
+
+    /** Counts the thread of a queue from which measurements were taken. */
+    void addQueue(PendingQueue queue, boolean isVirtual) {
+        boolean queued = queue.wasTakenFrom();
+        if (queued && !isVirtual) {
+            queuingThreads++;
+        }
+        queuingVirtualThreads |= queued && isVirtual;
+    }
+
+    /** Counts the thread of a queue, which begins anew. */
+    void takeQueue(PendingQueue queue, boolean isVirtual) {
+        addQueue(queue, isVirtual);
+        queue.forgetTaken();
     }
 
     /** Adds samples that came too late for the table they were written to; a third one and more at their mean. */
@@ -141,7 +161,8 @@ public final class StatSums {
     }
 
     /**
-     * How many platform threads recorded in the rows that were read.
+     * How many platform threads recorded in the rows that were read: exact where all were. Deferred measurements count
+     * for the thread that resolved them, samples that were {@linkplain StatTable#addTold told} for none.
      *
      * @return 0 or more
      */
@@ -156,5 +177,23 @@ public final class StatSums {
      */
     public boolean virtualThreads() {
         return virtualThreads;
+    }
+
+    /**
+     * How many platform threads queued measurements that were taken since the last reset, of whichever row.
+     *
+     * @return 0 or more
+     */
+    public int queuingThreads() {
+        return queuingThreads;
+    }
+
+    /**
+     * Whether virtual threads queued measurements that were taken since the last reset.
+     *
+     * @return true where at least one did
+     */
+    public boolean queuingVirtualThreads() {
+        return queuingVirtualThreads;
     }
 }

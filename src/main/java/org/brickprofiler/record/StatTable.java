@@ -46,6 +46,9 @@ public class StatTable {
     private final AtomicBoolean held;
     private final PendingQueue pending;
 
+    /** How many samples need not be the writer's own. */
+    private long told;
+
     /** Replaced by the writer alone, by a longer copy. */
     private volatile long[] rows;
 
@@ -105,21 +108,29 @@ public class StatTable {
         addSpan(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
     }
 
-    /**
-     * Adds a sample to the sums alone: it is on no timeline. Only the writer.
-     *
-     * @param key the row, 0 or more
-     * @param elapsedNs its duration, ns
-     * @param atNs the clock when it ended
-     * @param elementCount elements it processed
-     */
-    public final void addUntraced(int key, long elapsedNs, long atNs, long elementCount) {
+    /** Adds a sample to the sums alone: it is on no timeline. Only the writer. */
+    private void addUntraced(int key, long elapsedNs, long atNs, long elementCount) {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
         addTime(cells, base, spread, elapsedNs, atNs, elementCount);
         end(cells, base, count);
+    }
+
+    /**
+     * Adds a sample that need not be one of the writer's own, such as one that a device was asked for: to the sums alone,
+     * and it does not make the writer a thread that recorded. Only the writer.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elementCount elements it processed
+     */
+    public final void addTold(int key, long elapsedNs, long atNs, long elementCount) {
+        // Before the row's count, so that who sees the sample there sees it here.
+        told++;
+        addUntraced(key, elapsedNs, atNs, elementCount);
     }
 
     /**
@@ -303,6 +314,11 @@ public class StatTable {
         return rows.length / STRIDE;
     }
 
+    /** How many of the samples need not be the writer's own. */
+    long toldCount() {
+        return told;
+    }
+
     /**
      * Whether a sample was ever added. Asked of the count that is written last, with release: who sees it also sees
      * everything that the writer wrote before, to other tables too.
@@ -325,6 +341,7 @@ public class StatTable {
     void clear() {
         int rowCount = rowCount();
         rows = emptyRows(rowCount);
+        told = 0;
         if (buckets != null) {
             buckets = new long[rowCount][];
         }

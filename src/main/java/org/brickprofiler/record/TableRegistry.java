@@ -274,12 +274,10 @@ public final class TableRegistry {
             ThreadTables now = sweep();
             StatSums sums = new StatSums();
             sums.add(late.sums(), fromKey, toKey);
-            sums.add(now.retired(), fromKey, toKey);
-            for (StatTable table : now.live()) {
-                sums.addLive(table, fromKey, toKey);
-            }
+            now.addTo(sums, fromKey, toKey);
             for (StatTable table : shared) {
                 sums.addLive(table, fromKey, toKey);
+                sums.addQueue(table.pending(), true);
             }
             return sums;
         }
@@ -305,6 +303,7 @@ public final class TableRegistry {
                 awaitStores();
             }
             ended.add(before.retired());
+            before.takeQueues(ended);
             for (int i = 0; i < before.live().length; i++) {
                 StatTable old = before.live()[i];
                 // A table that was empty stays, and whatever came into it since is of the new interval.
@@ -331,6 +330,7 @@ public final class TableRegistry {
             Thread.onSpinWait();
         }
         ended.add(table);
+        ended.takeQueue(table.pending(), true);
         table.clear();
         table.release();
     }

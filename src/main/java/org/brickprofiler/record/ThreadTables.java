@@ -76,6 +76,28 @@ final class ThreadTables {
         return orphans;
     }
 
+    /** Adds some rows of all threads as they are now, while they may be written. */
+    void addTo(StatSums sums, int fromKey, int toKey) {
+        sums.add(retired, fromKey, toKey);
+        for (StatTable table : live) {
+            sums.addLive(table, fromKey, toKey);
+            sums.addQueue(table.pending(), false);
+        }
+        for (PendingQueue queue : orphans) {
+            sums.addQueue(queue, false);
+        }
+    }
+
+    /** Counts the threads of queues from which measurements were taken, and begins anew. The retired ones are counted. */
+    void takeQueues(StatSums sums) {
+        for (StatTable table : live) {
+            sums.takeQueue(table.pending(), false);
+        }
+        for (PendingQueue queue : orphans) {
+            sums.takeQueue(queue, false);
+        }
+    }
+
     /** Whether another thread than the given one has a table. */
     boolean hasOthersThan(Thread thread) {
         return live.length > 1 || (live.length == 1 && live[0].owner() != thread);
@@ -141,7 +163,13 @@ final class ThreadTables {
                 queues.add(table.pending());
             }
         }
-        queues.removeIf(queue -> queue.size() == 0);
+        queues.removeIf(queue -> {
+            boolean empty = queue.size() == 0;
+            if (empty) {
+                sums.addQueue(queue, false);
+            }
+            return empty;
+        });
         return new ThreadTables(
                 alive.toArray(StatTable[]::new),
                 sums,

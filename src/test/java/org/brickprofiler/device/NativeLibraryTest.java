@@ -52,17 +52,43 @@ class NativeLibraryTest {
     }
 
     @Test
+    void aMakefileBuildsIt() throws IOException {
+        Files.writeString(folder.resolve("Makefile"), "$(OUT): one.c\n\tcc -shared -fPIC $(LEVEL) -o $@ one.c\n");
+        Path built = made("-O1", "cc").build();
+        assertThat(built).isNotEmptyFile().hasFileName("libone.so");
+        assertThat(built.resolveSibling("")).isDirectoryContaining(built::equals);
+
+        assertThatThrownBy(() -> made("--no-such-option", "cc").build())
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("--no-such-option");
+    }
+
+    @Test
+    void withoutTheCompilerOfItsMakefileTheTestIsSkippedUnlessLibrariesAreRequired() throws IOException {
+        Files.writeString(folder.resolve("Makefile"), "$(OUT):\n\ttouch $@\n");
+        assertUnavailable(made("", "no-such-compiler"));
+    }
+
+    private NativeLibrary made(String level, String compiler) {
+        return NativeLibrary.ofMake("libone.so", compiler, List.of(folder), List.of("LEVEL=" + level));
+    }
+
+    @Test
     void withoutACompilerTheTestIsSkippedUnlessLibrariesAreRequired() {
+        assertUnavailable(library("no-such-compiler", "-O1"));
+    }
+
+    private static void assertUnavailable(NativeLibrary library) {
         String before = System.getProperty(REQUIRED);
         try {
             System.clearProperty(REQUIRED);
-            assertThatThrownBy(() -> library("no-such-compiler", "-O1").build())
+            assertThatThrownBy(library::build)
                     .isInstanceOf(TestAbortedException.class)
-                    .hasMessageContaining("no compiler no-such-compiler");
+                    .hasMessageContaining("no program no-such-compiler");
             System.setProperty(REQUIRED, "true");
-            assertThatThrownBy(() -> library("no-such-compiler", "-O1").build())
+            assertThatThrownBy(library::build)
                     .isInstanceOf(AssertionError.class)
-                    .hasMessageContaining("no compiler no-such-compiler");
+                    .hasMessageContaining("no program no-such-compiler");
         } finally {
             if (before == null) {
                 System.clearProperty(REQUIRED);

@@ -84,9 +84,9 @@ final class CudaCalls {
         }
     }
 
-    static int ctxPopCurrent() {
+    static int ctxPopCurrent(CUcontext popped) {
         try {
-            return JCudaDriver.cuCtxPopCurrent(new CUcontext());
+            return JCudaDriver.cuCtxPopCurrent(popped);
         } catch (CudaException e) {
             return CudaErrors.codeOf(e);
         }

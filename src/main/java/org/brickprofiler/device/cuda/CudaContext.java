@@ -33,7 +33,7 @@ final class CudaContext {
         try {
             CudaRefusal.unless(DriverCall.CTX_GET_DEVICE, CudaCalls.ctxGetDevice(device), failures);
         } finally {
-            unknown.pop(failures);
+            unknown.pop(new CUcontext(), failures);
         }
         return new CudaContext(context, device, false, ordinalOf(device, failures));
     }
@@ -83,9 +83,13 @@ final class CudaContext {
         return code == CUDA_SUCCESS;
     }
 
-    /** Makes current what was before. */
-    void pop(CudaFailures failures) {
-        int code = CudaCalls.ctxPopCurrent();
+    /**
+     * Makes current what was before.
+     *
+     * @param popped where the driver writes what was current until now
+     */
+    void pop(CUcontext popped, CudaFailures failures) {
+        int code = CudaCalls.ctxPopCurrent(popped);
         if (code != CUDA_SUCCESS) {
             failures.report(DriverCall.CTX_POP_CURRENT, code);
         }

@@ -69,6 +69,9 @@ final class CudaQueue {
     private final boolean isDefault;
     private final boolean ownsStream;
 
+    /** Made once, so that waiting allocates nothing. */
+    private final ToIntFunction<Answer> synchronisation = this::synchronize;
+
     private CudaQueue(CudaContext context, CUstream stream, boolean ownsStream, CudaFailures failures) {
         this.context = context;
         this.stream = stream;
@@ -137,11 +140,12 @@ final class CudaQueue {
 
     private boolean recordInContext(CUevent event, int answered) {
         int code = answered;
+        Answer answer = Answer.OF_THREAD.get();
         if (CudaErrors.isWrongContext(code) && context.push(failures)) {
             try {
                 code = CudaCalls.eventRecord(event, stream);
             } finally {
-                context.pop(failures);
+                context.pop(answer.popped, failures);
             }
         }
         if (code != CUDA_SUCCESS) {
@@ -227,7 +231,7 @@ final class CudaQueue {
                 try {
                     code = askUnlessCaptured(question, from, to, answer);
                 } finally {
-                    context.pop(failures);
+                    context.pop(answer.popped, failures);
                 }
             }
         } finally {
@@ -263,20 +267,21 @@ final class CudaQueue {
      */
     boolean synchronize() {
         // Always in its own context: in another one the default stream is another queue.
-        return inContext(NOT_DONE, answer -> {
-            int code = captureCode(answer);
-            if (code == CUDA_SUCCESS) {
-                code = answer.of(DriverCall.STREAM_SYNCHRONIZE, CudaCalls.streamSynchronize(stream));
-            }
-            if (code == CAPTURES) {
-                failures.tell(
-                        DriverCall.STREAM_SYNCHRONIZE,
-                        "not waited for, since a stream is being captured into a graph");
-            } else if (code != CUDA_SUCCESS) {
-                failures.report(answer.call, code);
-            }
-            return code;
-        }) == CUDA_SUCCESS;
+        return inContext(NOT_DONE, synchronisation) == CUDA_SUCCESS;
+    }
+
+    private int synchronize(Answer answer) {
+        int code = captureCode(answer);
+        if (code == CUDA_SUCCESS) {
+            code = answer.of(DriverCall.STREAM_SYNCHRONIZE, CudaCalls.streamSynchronize(stream));
+        }
+        if (code == CAPTURES) {
+            failures.tell(
+                    DriverCall.STREAM_SYNCHRONIZE, "not waited for, since a stream is being captured into a graph");
+        } else if (code != CUDA_SUCCESS) {
+            failures.report(answer.call, code);
+        }
+        return code;
     }
 
     // ---- what exists ----
@@ -328,11 +333,11 @@ final class CudaQueue {
 
     /** Makes calls in this queue's context, relaxed; none, and another result, where that cannot be had. */
     private int inContext(int otherwise, ToIntFunction<Answer> calls) {
+        Answer answer = Answer.OF_THREAD.get();
         if (failures.isLost() || !context.push(failures)) {
             return otherwise;
         }
         try {
-            Answer answer = Answer.OF_THREAD.get();
             boolean relaxed = relax(answer);
             try {
                 return calls.applyAsInt(answer);
@@ -340,7 +345,7 @@ final class CudaQueue {
                 restore(relaxed, answer);
             }
         } finally {
-            context.pop(failures);
+            context.pop(answer.popped, failures);
         }
     }
 
@@ -377,6 +382,9 @@ final class CudaQueue {
         final float[] ms = new float[1];
         final int[] captureStatus = new int[1];
         final int[] captureMode = new int[1];
+
+        /** What was current on the thread; nobody reads it. */
+        final CUcontext popped = new CUcontext();
 
         /** The call that was made last. */
         DriverCall call = DriverCall.EVENT_QUERY;

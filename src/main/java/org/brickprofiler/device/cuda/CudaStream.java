@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * elsewhere the context is made current for it, and what was current before is so again afterwards. It takes no lock and
  * allocates nothing unless the pool of marks grows. Any thread.
  *
- * <p>Times are what {@code cuEventElapsedTime} tells, a float in milliseconds: exact to the nanosecond up to 8 ms only,
+ * <p>Times are what {@code cuEventElapsedTime} tells, a float in milliseconds: exact to the nanosecond up to 16 ms only,
  * and the clock behind it may be coarser. Measure from a mark nearby.
  *
  * <h2>What goes wrong</h2>

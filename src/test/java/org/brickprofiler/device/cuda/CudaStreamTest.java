@@ -74,6 +74,31 @@ class CudaStreamTest {
         }
     }
 
+    /** In milliseconds, a float is up to 0.48 ns off below 16 ms, and up to 0.96 ns from there on. */
+    @Test
+    void timesUpTo16MsAreExactToTheNanosecond() {
+        try (CudaStream stream = onTheEngines()) {
+            for (long ns = 1; ns < 16_000_000; ns += 9_973) {
+                assertThat(timed(stream, ns)).isEqualTo(ns);
+            }
+            for (long ns = 15_999_000; ns <= 16_000_000; ns++) {
+                assertThat(timed(stream, ns)).isEqualTo(ns);
+            }
+            assertThat(timed(stream, 16_000_001)).isNotEqualTo(16_000_001).isBetween(16_000_000L, 16_000_002L);
+        }
+    }
+
+    private long timed(CudaStream stream, long ns) {
+        int from = stream.mark();
+        engine.spin(ns);
+        int to = stream.mark();
+        assertThat(stream.synchronize()).isTrue();
+        long elapsedNs = stream.elapsedNs(from, to);
+        stream.release(from);
+        stream.release(to);
+        return elapsedNs;
+    }
+
     @Test
     void aMarkIsOneCallOfTheDriver() {
         try (CudaStream stream = onTheEngines()) {

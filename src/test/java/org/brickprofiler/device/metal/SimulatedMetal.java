@@ -33,16 +33,9 @@ public final class SimulatedMetal {
     private static final Path SHIM = Path.of("native", "metal-shim");
     private static final Path METAL = Path.of("src", "test", "native", "metal");
 
-    /** How the shim is built over the simulation. */
-    static final NativeLibrary LIBRARY = new NativeLibrary(
-            "libbrickmetal.so",
-            "clang",
-            List.of(SHIM, METAL),
-            List.of(
-                    "-I" + SHIM,
-                    "-I" + METAL,
-                    "@" + SHIM.resolve("common.flags"),
-                    "@" + METAL.resolve("linux.flags")));
+    /** How the shim is built over the simulation: by its own makefile. */
+    static final NativeLibrary LIBRARY = NativeLibrary.ofMake(
+            "libbrickmetal.so", "clang", List.of(SHIM, METAL), List.of("FAKE=" + METAL.toAbsolutePath()));
 
     /** Of the packages that the simulation is built with. */
     private static final List<Path> HEADERS = List.of(

@@ -1,0 +1,117 @@
+package org.brickprofiler.device.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.SyncMode;
+import org.brickprofiler.record.Crew;
+import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Marking, waiting and resolving on a CUDA stream allocate nothing in their steady state, compiled or interpreted, on a
+ * thread where the stream's context is current and on one that has none: one byte in every stretch of passes fails the
+ * test.
+ */
+class CudaAllocationTest {
+
+    private static final int PASSES = 50;
+    private static final int WARM_UP_PASSES = 20;
+    private static final int STRETCHES = 10;
+    private static final int LAYERS = 4;
+    private static final BrickId[] BRICKS = {BrickId.RMS_NORM, BrickId.QKV_PROJECTION, BrickId.LM_HEAD};
+
+    /** Skips the test where there is no simulated driver. */
+    @BeforeEach
+    void start() {
+        SimulatedCuda.start();
+    }
+
+    @Test
+    void noPassAllocates() throws Exception {
+        assertThat(allocatedBytes())
+                .hasSize(8)
+                .allSatisfy((path, bytes) -> assertThat(bytes).as(path).isZero());
+    }
+
+    @Test
+    void noPassAllocatesInInterpretedCode() throws Exception {
+        ProcessResult interpreted = ChildProcess.java(CudaAllocationTest.class)
+                .jvmOptions(List.of(
+                        "-Xint",
+                        "-Djava.library.path=" + System.getProperty("java.library.path"),
+                        "--enable-native-access=ALL-UNNAMED"))
+                .run()
+                .assertSucceeded();
+        assertThat(interpreted.output()).contains("IMMEDIATE, no context=0");
+    }
+
+    /** What the interpreted run does: prints the bytes of each path, and fails where one is not 0. */
+    public static void main(String[] args) throws Exception {
+        SimulatedCuda.start();
+        Map<String, Long> bytes = allocatedBytes();
+        System.out.println(bytes);
+        System.exit(bytes.values().stream().allMatch(each -> each == 0) ? 0 : 1);
+    }
+
+    private static Map<String, Long> allocatedBytes() throws Exception {
+        CudaEngine engine = new CudaEngine(0);
+        Map<String, Long> bytes = new LinkedHashMap<>();
+        addPaths(bytes, "current context", engine);
+        assertThat(SimulatedCuda.currentContext()).isNotZero();
+        Crew.runOnNewThread(() -> {
+            addPaths(bytes, "no context", engine);
+            assertThat(SimulatedCuda.currentContext()).isZero();
+        });
+        return bytes;
+    }
+
+    private static void addPaths(Map<String, Long> bytes, String context, CudaEngine engine) {
+        for (SyncMode mode : new SyncMode[] {SyncMode.IMMEDIATE, SyncMode.PER_LAYER, SyncMode.DEFERRED}) {
+            bytes.put(mode + ", " + context, bytesOfPasses(engine, mode, true));
+        }
+        bytes.put("no wait, " + context, bytesOfPasses(engine, SyncMode.DEFERRED, false));
+    }
+
+    private static long bytesOfPasses(CudaEngine engine, SyncMode mode, boolean waits) {
+        try (CudaStream stream = CudaStream.on(engine.context(), engine.stream()).open()) {
+            BrickProfiler profiler = BrickProfiler.builder().deviceStream(stream).build();
+            profiler.setSyncMode(mode);
+            profiler.enable();
+            long before = SimulatedCuda.synchronisations();
+            Runnable pass = () -> pass(profiler, waits);
+            long bytes = AllocatedBytes.fewest(STRETCHES, () -> {
+                AllocatedBytes.ofCalls(WARM_UP_PASSES, pass);
+                return AllocatedBytes.ofCalls(PASSES, pass);
+            });
+            assertThat(SimulatedCuda.synchronisations() - before >= PASSES).isEqualTo(waits);
+            assertThat(profiler.hasPending()).isFalse();
+            BrickStats stats = profiler.brickStats(BRICKS[0]);
+            assertThat(stats.count()).isGreaterThanOrEqualTo((long) PASSES * LAYERS);
+            assertThat(stats.device().unresolved()).isZero();
+            return bytes;
+        }
+    }
+
+    private static void pass(BrickProfiler profiler, boolean waits) {
+        for (int layer = 0; layer < LAYERS; layer++) {
+            for (BrickId brick : BRICKS) {
+                profiler.stopBrick(profiler.startBrick(brick), 1);
+            }
+            profiler.endLayer();
+        }
+        if (waits) {
+            profiler.endPass();
+        } else {
+            profiler.endPassAsync();
+        }
+    }
+}

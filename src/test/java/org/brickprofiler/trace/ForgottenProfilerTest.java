@@ -1,0 +1,81 @@
+package org.brickprofiler.trace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.ref.WeakReference;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickProfilerBuilder;
+import org.brickprofiler.device.SimulatedStream;
+import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.record.NanoClock;
+import org.junit.jupiter.api.Test;
+
+/** What a profiler made for itself is gone with it, though its stream is still open, unless its timeline can be read. */
+final class ForgottenProfilerTest {
+
+    private static final int COLLECTIONS = 50;
+
+    private final FakeClock clock = new FakeClock(1_000);
+    private final SimulatedStream stream = new SimulatedStream("decode", clock);
+
+    /**
+     * Makes a profiler that uses the stream, leaves a brick unresolved, and is forgotten. Returns its clock, which it and
+     * all of its parts share.
+     */
+    private WeakReference<NanoClock> forgotten(BrickProfilerBuilder options) {
+        NanoClock own = clock::now;
+        BrickProfiler profiler = options.clock(own).deviceStream(stream).build();
+        profiler.enable();
+        brick(profiler);
+        profiler.endPass();
+        brick(profiler);
+        return new WeakReference<>(own);
+    }
+
+    private void brick(BrickProfiler profiler) {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        stream.work(10);
+        clock.advance(1);
+        profiler.stopBrick(timer, 1);
+    }
+
+    private static boolean isCollected(WeakReference<?> reference) {
+        for (int i = 0; i < COLLECTIONS && reference.get() != null; i++) {
+            System.gc();
+        }
+        return reference.get() == null;
+    }
+
+    @Test
+    void isNotKeptByItsStream() {
+        assertThat(isCollected(forgotten(BrickProfiler.builder()))).isTrue();
+        stream.close();
+    }
+
+    @Test
+    void tellsItsTimelineWhenTheStreamCloses() {
+        TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
+        WeakReference<NanoClock> traced = forgotten(BrickProfiler.builder().tracing(recorder));
+        assertThat(isCollected(forgotten(BrickProfiler.builder()))).as("one that is not traced").isTrue();
+        assertThat(traced.get()).isNotNull();
+
+        clock.advance(100);
+        stream.close();
+
+        assertThat(Replay.of(recorder.timeline(), "decode")).hasSize(2);
+    }
+
+    @Test
+    void isReadBeforeTheStreamClosesAsLongAsSomebodyHasIt() {
+        BrickProfiler profiler =
+                BrickProfiler.builder().clock(clock).deviceStream(stream).build();
+        profiler.enable();
+        brick(profiler);
+        System.gc();
+        clock.advance(100);
+        stream.close();
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(10);
+    }
+}
