@@ -166,6 +166,16 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
     }
 
     @Test
+    void aWaitPlacesADeferredMeasurementOfABusyDevice() {
+        launch(70_000);
+        recordDeferred(BrickId.RMS_NORM, 500);
+        launch(900_000);
+        profiler.endPass();
+        // Nobody marked the work before it, which the device was still busy with.
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(70_500 - LAUNCH_NS);
+    }
+
+    @Test
     void lookingLateMakesADeferredMeasurementNoLonger() {
         recordDeferred(BrickId.RMS_NORM, 1_000);
         clock.advance(1_000_000);

@@ -67,6 +67,10 @@ final class MarkChain {
     private boolean early;
     private long earliestNs;
     private long latestNs;
+
+    /** Whether the host waited for a fence: it came when the device did. */
+    private boolean isPlaced;
+
     private int last = DeviceStream.NO_MARK;
     private long baseNs;
     private long baseErrorNs;
@@ -219,6 +223,7 @@ final class MarkChain {
             raiseEarliest(states.setNs(marks[i]), offsetsNs[marks[i]]);
         }
         long toFenceNs = fence == DeviceStream.NO_MARK ? DeviceStream.UNRESOLVED : stream.elapsedNs(last, fence);
+        isPlaced = waited && isTime(toFenceNs);
         if (isTime(toFenceNs)) {
             latestNs -= toFenceNs;
             raiseEarliest(states.setNs(fence), offsetsNs[last] + toFenceNs);
@@ -268,7 +273,7 @@ final class MarkChain {
         }
         long longestNs = elapsedSinceNs(sinceNs, to, Math.max(earliestNs, latestNs));
         long shortestNs = elapsedSinceNs(sinceNs, to, earliestNs);
-        if (longestNs - shortestNs > Math.max(LEAST_TOLERANCE_NS, longestNs / TOLERANCE_PART)) {
+        if (!isPlaced && longestNs - shortestNs > Math.max(LEAST_TOLERANCE_NS, longestNs / TOLERANCE_PART)) {
             coveredNs[to] = -1;
             return DeviceStream.UNRESOLVED;
         }

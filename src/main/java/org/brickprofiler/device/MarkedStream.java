@@ -196,7 +196,7 @@ class MarkedStream {
         }
         tellSettled(sums);
         setFence();
-        boolean late = stream.isReached(waiting.end(waiting.size() - 1));
+        boolean late = stream.isReached(fence == DeviceStream.NO_MARK ? waiting.end(waiting.size() - 1) : fence);
         if (stream.synchronize()) {
             counts.waited();
             settled = waiting.size();
