@@ -15,9 +15,8 @@ import org.brickprofiler.record.TimerToken;
  * Times work on devices: sets a mark where a brick starts and one where it stops, and asks for the time between them once
  * the device has passed both. Rows are numbers; what they mean is the caller's to know.
  *
- * <p>Starting and stopping may be done on any thread, and threads that do wait neither for each other nor for a reader,
- * nor for the device. Nothing is allocated once rows and queues have their size. Whoever resolves or reads waits for
- * others that do.
+ * <p>Any thread may start and stop, and waits for nobody. Nothing is allocated once rows and queues have their size. Who
+ * reads, or waits for a device, waits for others that do; who only polls leaves it to them.
  *
  * <p><b>Nothing is made up.</b> A sample that a stream cannot tell the time of is counted as unresolved: no mark was left,
  * a mark failed, the device was lost, the timer was stopped again after its first sample was resolved.
