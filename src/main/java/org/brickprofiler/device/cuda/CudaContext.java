@@ -61,6 +61,20 @@ final class CudaContext {
         return new CudaContext(primary, device, true, ordinal);
     }
 
+    /**
+     * Whether this is the thread's current context.
+     *
+     * @param current where the driver writes which one is
+     */
+    boolean isCurrent(CUcontext current) {
+        return CudaCalls.ctxGetCurrent(current) == CUDA_SUCCESS && context.equals(current);
+    }
+
+    /** Whether this is a primary context that was retained here, rather than one of the application's. */
+    boolean isRetained() {
+        return retained;
+    }
+
     CUcontext handle() {
         return context;
     }
@@ -71,13 +85,15 @@ final class CudaContext {
     }
 
     /**
-     * Makes this context the thread's current one.
+     * Makes this context the thread's current one. Until {@link #pop} the thread must not block.
      *
      * @return whether it is, and {@link #pop} is to follow
      */
     boolean push(CudaFailures failures) {
+        CudaFailures.enter();
         int code = CudaCalls.ctxPushCurrent(context);
         if (code != CUDA_SUCCESS) {
+            CudaFailures.leave();
             failures.report(DriverCall.CTX_PUSH_CURRENT, code);
         }
         return code == CUDA_SUCCESS;
@@ -90,6 +106,7 @@ final class CudaContext {
      */
     void pop(CUcontext popped, CudaFailures failures) {
         int code = CudaCalls.ctxPopCurrent(popped);
+        CudaFailures.leave();
         if (code != CUDA_SUCCESS) {
             failures.report(DriverCall.CTX_POP_CURRENT, code);
         }
