@@ -37,6 +37,9 @@ public final class DeviceRecorder {
     /** The most streams of a recorder. */
     public static final int MAX_STREAMS = MarkToken.MAX_STREAMS;
 
+    /** Where one wait is not enough, as where a mark was set during a capture, it is waited for the next; not for ever. */
+    private static final int MOST_WAITS = 64;
+
     private final TableRegistry bricks;
     private final MarkedStream[] streams;
 
@@ -318,6 +321,7 @@ public final class DeviceRecorder {
             for (MarkedStream stream : streams) {
                 pollAfter(stream, owner, waits);
                 stream.endPass(owner);
+                stream.reachBoundary();
             }
         } finally {
             turn.unlock();
@@ -350,6 +354,7 @@ public final class DeviceRecorder {
                 marked.poll(sums);
             }
             marked.endPass(EVERYBODY);
+            marked.reachBoundary();
         } finally {
             turn.unlock();
         }
@@ -372,6 +377,7 @@ public final class DeviceRecorder {
                 } else if (stream.hasMarked(owner) || stream.stream().answersHere()) {
                     stream.poll(sums);
                 }
+                stream.reachBoundary();
             }
         } finally {
             turn.unlock();
@@ -405,9 +411,8 @@ public final class DeviceRecorder {
 
     /** Waits without the turn: for the last sample of a thread, or of everybody. */
     private void await(MarkedStream marked, long owner) {
-        boolean newest = owner == EVERYBODY;
-        int mark = holdLastEnd(marked, owner, newest);
-        while (mark != DeviceStream.NO_MARK) {
+        int mark = holdLastEnd(marked, owner);
+        for (int wait = 0; mark != DeviceStream.NO_MARK && wait < MOST_WAITS; wait++) {
             boolean late = marked.stream().isReached(mark);
             boolean reached = late || marked.stream().waitFor(mark);
             long lookedNs = marked.clock.nanoTime();
@@ -419,19 +424,17 @@ public final class DeviceRecorder {
                     marked.poll(sums);
                 }
                 marked.letGo(mark);
-                // A virtual thread's samples may have come in another order than it ended them.
-                mark = reached && !newest ? marked.holdLastEnd(owner, true) : DeviceStream.NO_MARK;
-                newest = true;
+                mark = reached ? marked.holdUnreached(owner) : DeviceStream.NO_MARK;
             } finally {
                 turn.unlock();
             }
         }
     }
 
-    private int holdLastEnd(MarkedStream marked, long owner, boolean newest) {
+    private int holdLastEnd(MarkedStream marked, long owner) {
         turn.lock();
         try {
-            return marked.holdLastEnd(owner, newest);
+            return marked.holdLastEnd(owner);
         } finally {
             turn.unlock();
         }

@@ -169,9 +169,9 @@ final class MarkStates {
         return ((state(one) ^ state(other)) & PASS) == 0;
     }
 
-    /** How many passes ended since a mark was set, modulo 2^17. */
-    int passesSince(int mark, int pass) {
-        return (int) ((pass - state(mark)) & PASS);
+    /** Whether a mark was set in a pass, modulo 2^17. */
+    boolean isOfPass(int mark, int pass) {
+        return ((pass ^ state(mark)) & PASS) == 0;
     }
 
     /** Whether a brick had no marks between the mark before and this one. */
@@ -187,6 +187,11 @@ final class MarkStates {
     /** In which order marks were set, as far as that is known. */
     long turn(int mark) {
         return columns.of(mark)[columns.at(mark) + TURN];
+    }
+
+    /** The turn of the mark that was set last, as far as that is known. */
+    long lastTurn() {
+        return lastTurn;
     }
 
     boolean isHeld(int mark) {

@@ -62,7 +62,11 @@ class MarkedStream {
     /** Set behind all samples that may be resolved, see {@link MarkChain}. */
     private int fence = DeviceStream.NO_MARK;
 
-    private int reclaimedInPass = -1;
+    // The last marks before the latest boundary, the one before it, and the one before marks were taken back.
+    private long boundaryTurn;
+    private long boundaryTurnBefore;
+    private boolean reclaimed;
+
     private final ExhaustionNotice exhaustion = new ExhaustionNotice();
 
     private final StreamCounts counts = new StreamCounts();
@@ -268,15 +272,26 @@ class MarkedStream {
     }
 
     /**
-     * The mark that a thread has to wait for, and then every sample of it is done: held until {@link #letGo} is called. By
-     * the thread itself the one at the end of its last sample; where samples came out of order, the one that was set last.
+     * The mark that a thread has to wait for: at the end of its last sample or, of everybody's, the one that was set last.
      *
      * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
-     * @param newest whether it is the one that was set last, as far as that is known
-     * @return the mark, or {@link DeviceStream#NO_MARK} where nothing of it waits
+     * @return the mark, held until {@link #letGo} is called; {@link DeviceStream#NO_MARK} where nothing of it waits
      */
-    final int holdLastEnd(long owner, boolean newest) {
-        int mark = newest ? waiting.newestEnd(owner, marks) : waiting.lastEnd(owner);
+    final int holdLastEnd(long owner) {
+        return hold(owner == DeviceRecorder.EVERYBODY ? waiting.newestEnd(owner, marks) : waiting.lastEnd(owner));
+    }
+
+    /**
+     * The mark that a thread has to wait for next, after it waited. There is one where its last mark never tells, being of a
+     * capture, or where a virtual thread's samples came in another order than it ended them.
+     *
+     * @return the mark, held; {@link DeviceStream#NO_MARK} where nothing of it waits that is not reached
+     */
+    final int holdUnreached(long owner) {
+        return hold(waiting.lastUnreachedEnd(owner, reached));
+    }
+
+    private int hold(int mark) {
         if (mark != DeviceStream.NO_MARK) {
             marks.hold(mark);
         }
@@ -411,7 +426,7 @@ class MarkedStream {
         // Of a pass that is over nothing more will be counted, unless some of it still waits.
         boolean goesOn = last != DeviceStream.NO_MARK
                 && (hasEndsOnly
-                        || marks.passesSince(last, pass) == 0
+                        || marks.isOfPass(last, pass)
                         || (waiting.size() > told && marks.areOfOnePass(last, waiting.end(told))));
         if (goesOn) {
             marks.hold(last);
@@ -464,26 +479,32 @@ class MarkedStream {
 
     /**
      * Makes room where no mark is left: gives up the older ones that no deferred measurement began at so far, and takes
-     * marks back from timers that were started two passes ago or earlier and never stopped. Where one of them is stopped
+     * marks back from timers that were started two boundaries ago or earlier and never stopped. Where one of them is stopped
      * after all, its sample is unresolved.
      */
     final void reclaim() {
         starts.giveUpOlder();
-        int now = pass & ~GAP;
-        if (reclaimedInPass == now) {
+        if (reclaimed) {
             return;
         }
-        reclaimedInPass = now;
+        reclaimed = true;
         boolean[] used = new boolean[marks.room()];
         for (int i = 0; i < waiting.size(); i++) {
             used[waiting.start(i)] = true;
             used[waiting.end(i)] = true;
         }
         for (int mark = 0; mark < used.length; mark++) {
-            if (!used[mark] && mark != counted && marks.passesSince(mark, now) >= 2 && marks.takeBack(mark)) {
+            if (!used[mark] && mark != counted && marks.turn(mark) <= boundaryTurnBefore && marks.takeBack(mark)) {
                 stream.release(mark);
             }
         }
+    }
+
+    /** A thread has ended a pass here or elsewhere, or finalized what is pending. */
+    final void reachBoundary() {
+        boundaryTurnBefore = boundaryTurn;
+        boundaryTurn = marks.lastTurn();
+        reclaimed = false;
     }
 
     final StreamTotals totals() {

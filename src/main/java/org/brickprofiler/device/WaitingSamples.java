@@ -99,6 +99,15 @@ final class WaitingSamples {
         return last < 0 ? DeviceStream.NO_MARK : ends[last];
     }
 
+    /** The mark at the end of the last sample of a thread that is not reached, or {@link DeviceStream#NO_MARK}. */
+    int lastUnreachedEnd(long owner, Reached stream) {
+        int last = size - 1;
+        while (last >= 0 && (!isOf(last, owner) || stream.isReached(ends[last]))) {
+            last--;
+        }
+        return last < 0 ? DeviceStream.NO_MARK : ends[last];
+    }
+
     /** The mark that was set last of those at the ends of a thread's samples, as far as that is known; or none. */
     int newestEnd(long owner, MarkStates marks) {
         int newest = DeviceStream.NO_MARK;

@@ -62,12 +62,17 @@ final class CudaContext {
     }
 
     /**
-     * Whether this is the thread's current context.
+     * Whether another one is the thread's current context, or none is.
      *
      * @param current where the driver writes which one is
+     * @return false also where the driver does not answer: what is asked of it next will tell
      */
-    boolean isCurrent(CUcontext current) {
-        return CudaCalls.ctxGetCurrent(current) == CUDA_SUCCESS && context.equals(current);
+    boolean isElsewhere(CUcontext current, CudaFailures failures) {
+        int code = CudaCalls.ctxGetCurrent(current);
+        if (code != CUDA_SUCCESS) {
+            failures.report(DriverCall.CTX_GET_CURRENT, code);
+        }
+        return code == CUDA_SUCCESS && !context.equals(current);
     }
 
     /** Whether this is a primary context that was retained here, rather than one of the application's. */

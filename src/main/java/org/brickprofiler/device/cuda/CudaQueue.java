@@ -184,9 +184,9 @@ final class CudaQueue {
         return code == CUDA_SUCCESS;
     }
 
-    /** Whether the queue's context is current on the calling thread. */
-    boolean isCurrent() {
-        return context.isCurrent(Answer.OF_THREAD.get().popped);
+    /** Whether the calling thread may ask as it is: the queue's context is current there, or the device is lost. */
+    boolean answersHere() {
+        return failures.isLost() || !context.isElsewhere(Answer.OF_THREAD.get().popped, failures);
     }
 
     /**
@@ -374,7 +374,7 @@ final class CudaQueue {
         if (failures.isLost()) {
             return;
         }
-        if (context.isCurrent(answer.popped)) {
+        if (!context.isElsewhere(answer.popped, failures)) {
             boolean relaxed = relax(answer);
             try {
                 calls.run();

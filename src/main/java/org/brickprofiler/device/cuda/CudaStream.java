@@ -207,7 +207,7 @@ public final class CudaStream implements DeviceStream {
     /** Where the stream's context is current: elsewhere it would have to be made so. */
     @Override
     public boolean answersHere() {
-        return marks == null || !isUsable() || marks.queue().isCurrent();
+        return marks == null || closed || marks.queue().answersHere();
     }
 
     @Override

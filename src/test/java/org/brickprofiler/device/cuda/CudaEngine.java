@@ -78,6 +78,17 @@ final class CudaEngine {
         check(launch(spin, on, Pointer.to(Pointer.to(new long[] {ns}))));
     }
 
+    /** Launches a kernel on the engine's stream whenever it is run, on any thread, and allocates nothing then. */
+    Runnable spinner(long ns) {
+        Pointer parameters = Pointer.to(Pointer.to(new long[] {ns}));
+        CUcontext popped = new CUcontext();
+        return () -> {
+            check(JCudaDriver.cuCtxPushCurrent(context));
+            check(launch(spin, stream, parameters));
+            check(JCudaDriver.cuCtxPopCurrent(popped));
+        };
+    }
+
     /** Launches a kernel on the engine's stream, and answers what the driver does. */
     int trySpin(long ns) {
         return launch(spin, stream, Pointer.to(Pointer.to(new long[] {ns})));
