@@ -278,7 +278,7 @@ class MarkedStream {
      * @return the mark, held until {@link #letGo} is called; {@link DeviceStream#NO_MARK} where nothing of it waits
      */
     final int holdLastEnd(long owner) {
-        return hold(owner == DeviceRecorder.EVERYBODY ? waiting.newestEnd(owner, marks) : waiting.lastEnd(owner));
+        return hold(owner == DeviceRecorder.EVERYBODY ? waiting.newestEnd(marks) : waiting.lastEnd(owner));
     }
 
     /**
@@ -325,7 +325,7 @@ class MarkedStream {
         }
         // One question at most: what others have done besides, a later boundary finds.
         boolean all = waiting.count(owner) == waiting.size()
-                || stream.isReached(waiting.newestEnd(DeviceRecorder.EVERYBODY, marks));
+                || stream.isReached(waiting.newestEnd(marks));
         return all ? waiting.size() : waiting.moveToFront(owner);
     }
 

@@ -108,11 +108,11 @@ final class WaitingSamples {
         return last < 0 ? DeviceStream.NO_MARK : ends[last];
     }
 
-    /** The mark that was set last of those at the ends of a thread's samples, as far as that is known; or none. */
-    int newestEnd(long owner, MarkStates marks) {
+    /** The mark that was set last of those at the ends of samples, as far as that is known; or none. */
+    int newestEnd(MarkStates marks) {
         int newest = DeviceStream.NO_MARK;
         for (int i = 0; i < size; i++) {
-            if (isOf(i, owner) && (newest == DeviceStream.NO_MARK || marks.turn(ends[i]) > marks.turn(newest))) {
+            if (newest == DeviceStream.NO_MARK || marks.turn(ends[i]) > marks.turn(newest)) {
                 newest = ends[i];
             }
         }
@@ -128,7 +128,7 @@ final class WaitingSamples {
      * @return how many are done
      */
     int moveReachedToFront(MarkStates marks, Reached stream) {
-        if (size == 0 || stream.isReached(newestEnd(DeviceRecorder.EVERYBODY, marks))) {
+        if (size == 0 || stream.isReached(newestEnd(marks))) {
             return size;
         }
         long unreached = Long.MAX_VALUE;

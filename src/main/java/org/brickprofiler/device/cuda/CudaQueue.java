@@ -388,7 +388,9 @@ final class CudaQueue {
             });
         } else {
             failures.tell(
-                    call, "not called, since the context is not current on the thread that closes: it goes with the context");
+                    call,
+                    call.function() + " not called, since the context is not current on the thread that closes: what is"
+                            + " left goes with the context");
         }
     }
 

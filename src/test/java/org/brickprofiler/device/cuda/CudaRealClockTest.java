@@ -21,19 +21,38 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Deferred measurements over the simulated driver's real clock, on a machine whose processors are all busy: every one has
- * the device's own time, however the application waits.
+ * Measurements over the simulated driver's real clock, on a machine whose processors are all busy: every one has the
+ * device's own time, however the application waits.
  *
  * <p>What is expected is taken from the kernels, which write down when they began and ended, and from the host's clock,
  * which is the driver's too, before and after each call that sets a mark. Where the device is busy across the call, that
  * leaves one time only. Each flow takes part of a second here; all of it is {@code -Dbrick.stress.passes=10000}.
  */
-class CudaDeferredFlowTest {
+class CudaRealClockTest {
 
     private static final int PASSES = Integer.getInteger("brick.stress.passes", 0);
-    private static final Duration BUDGET = Duration.ofMillis(400);
+    private static final Duration BUDGET = Duration.ofMillis(300);
+    private static final int MOST_PENDING = 40;
     private static final List<BrickId> IDS =
             List.of(BrickId.RMS_NORM, BrickId.QKV_PROJECTION, BrickId.LM_HEAD, BrickId.SAMPLING);
+
+    /** How an application measures. */
+    enum Kind {
+        DEFERRED,
+        TIMER;
+
+        private long begin(BrickProfiler profiler, BrickId id) {
+            return this == DEFERRED ? profiler.elapsedNs() : profiler.startBrick(id);
+        }
+
+        private void end(BrickProfiler profiler, BrickId id, long begun) {
+            if (this == DEFERRED) {
+                profiler.recordDeferred(id, begun, 1);
+            } else {
+                profiler.stopBrick(begun, 1);
+            }
+        }
+    }
 
     /** How an application ends its passes. */
     enum Flow {
@@ -53,7 +72,12 @@ class CudaDeferredFlowTest {
                     JCudaDriver.cuStreamSynchronize(engine.stream());
                     profiler.endPass();
                 }
-                case END_PASS_ASYNC -> profiler.endPassAsync();
+                case END_PASS_ASYNC -> {
+                    if (profiler.pendingCount() > MOST_PENDING) {
+                        JCudaDriver.cuStreamSynchronize(engine.stream());
+                    }
+                    profiler.endPassAsync();
+                }
             }
         }
 
@@ -84,6 +108,9 @@ class CudaDeferredFlowTest {
 
     private CudaEngine engine;
 
+    /** When the device came to the end of the latest kernel. */
+    private long lastEndNs = Long.MIN_VALUE;
+
     @BeforeEach
     void start() {
         SimulatedCuda.start();
@@ -112,13 +139,16 @@ class CudaDeferredFlowTest {
     }
 
     static Stream<Arguments> flows() {
-        return Stream.of(5_000L, 20_000L, 200_000L, 2_000_000L)
-                .flatMap(ns -> Arrays.stream(Flow.values()).map(flow -> Arguments.of(flow, ns)));
+        Stream<Arguments> deferred = Stream.of(5_000L, 20_000L, 200_000L, 2_000_000L)
+                .flatMap(ns -> Arrays.stream(Flow.values()).map(flow -> Arguments.of(Kind.DEFERRED, flow, ns)));
+        Stream<Arguments> timers =
+                Arrays.stream(Flow.values()).map(flow -> Arguments.of(Kind.TIMER, flow, 20_000L));
+        return Stream.concat(deferred, timers);
     }
 
     @ParameterizedTest
     @MethodSource("flows")
-    void everyMeasurementHasTheDevicesOwnTime(Flow flow, long kernelNs) {
+    void everyMeasurementHasTheDevicesOwnTime(Kind kind, Flow flow, long kernelNs) {
         try (CudaStream stream =
                 CudaStream.on(engine.context(), engine.stream()).name("decode").open()) {
             BrickProfiler profiler =
@@ -128,25 +158,28 @@ class CudaDeferredFlowTest {
             long untilNs = System.nanoTime() + BUDGET.toNanos();
             int passes = 0;
             while (PASSES > 0 ? passes < PASSES : System.nanoTime() < untilNs) {
-                pass(profiler, flow, kernelNs, bounds);
+                pass(profiler, kind, flow, kernelNs, bounds);
                 passes++;
             }
             profiler.endPass();
             check(profiler.snapshot(), passes, kernelNs, bounds);
+            if (PASSES > 0) {
+                System.out.printf("%s, %s, %d ns: %d passes, 0 unresolved%n", kind, flow, kernelNs, passes);
+            }
         }
         assertThat(SimulatedCuda.staleHandles()).isZero();
     }
 
-    private void pass(BrickProfiler profiler, Flow flow, long kernelNs, List<Bounds> bounds) {
+    private void pass(BrickProfiler profiler, Kind kind, Flow flow, long kernelNs, List<Bounds> bounds) {
         ByteBuffer stamps = ByteBuffer.allocateDirect(IDS.size() * 2 * Long.BYTES).order(ByteOrder.nativeOrder());
         long idleFromNs = lastEndNs;
         for (int brick = 0; brick < IDS.size(); brick++) {
             long beforeStartNs = System.nanoTime();
-            long startNs = profiler.elapsedNs();
+            long begun = kind.begin(profiler, IDS.get(brick));
             long afterStartNs = System.nanoTime();
             engine.spinStamped(kernelNs, stamps, 2 * brick);
             long beforeEndNs = System.nanoTime();
-            profiler.recordDeferred(IDS.get(brick), startNs, 1);
+            kind.end(profiler, IDS.get(brick), begun);
             long afterEndNs = System.nanoTime();
             long endNs = stamps.getLong((2 * brick + 1) * Long.BYTES);
             bounds.get(brick)
@@ -167,8 +200,6 @@ class CudaDeferredFlowTest {
         }
     }
 
-    private long lastEndNs = Long.MIN_VALUE;
-
     private static void check(ProfileSnapshot snapshot, int passes, long kernelNs, List<Bounds> bounds) {
         assertThat(snapshot.unresolved()).as("unresolved of %d passes", passes).isZero();
         for (int brick = 0; brick < IDS.size(); brick++) {
@@ -178,6 +209,5 @@ class CudaDeferredFlowTest {
             assertThat(stats.minNs()).isGreaterThanOrEqualTo(kernelNs);
             assertThat(stats.totalNs()).isBetween(bounds.get(brick).leastNs, bounds.get(brick).mostNs);
         }
-        System.err.printf("%d passes of %d ns: 0 unresolved%n", passes, kernelNs);
     }
 }
