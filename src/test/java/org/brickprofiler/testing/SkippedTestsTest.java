@@ -23,6 +23,10 @@ class SkippedTestsTest {
 
     private static final Instant BEGIN = Instant.parse("2026-01-02T03:04:05Z");
 
+    /** Of a test that was skipped for another reason. */
+    private static final String OTHER =
+            skipped("org.opentest4j.TestAbortedException: Assumption failed: this JDK has no virtual threads");
+
     @TempDir
     Path folder;
 
@@ -73,8 +77,14 @@ class SkippedTestsTest {
         run(BadCleanUp.class).assertStatistics(tests -> tests.started(1).aborted(0).failed(1));
     }
 
-    private static String skipped(String message) {
-        return "<testcase name=\"t\"><skipped message=\"" + message + "\" type=\"T\"/></testcase>";
+    private static String skippedFor(String reason) {
+        return skipped("org.brickprofiler.testing.Fixture$Missing: " + reason);
+    }
+
+    /** As Surefire writes it. */
+    private static String skipped(String thrown) {
+        return "<testcase name=\"t\"><skipped type=\"T\"><![CDATA[" + thrown + "\n\tat a.B.c(B.java:1)\n]]></skipped>"
+                + "</testcase>";
     }
 
     private void report(String name, String... cases) throws IOException {
@@ -92,9 +102,9 @@ class SkippedTestsTest {
 
     @Test
     void saysHowManyOfWhichFixtureAndWhatToInstall() throws Exception {
-        report("unit/TEST-a.xml", skipped("the simulated CUDA driver: no program cc"), "<testcase name=\"u\"/>");
-        report("unit/TEST-b.xml", skipped("Graphviz: no program dot"), skipped("this JDK has no virtual threads"));
-        report("integration/TEST-c.xml", skipped("the simulated CUDA driver: no program cc"));
+        report("unit/TEST-a.xml", skippedFor("the simulated CUDA driver: no program cc"), "<testcase name=\"u\"/>");
+        report("unit/TEST-b.xml", skippedFor("Graphviz: no program dot"), OTHER);
+        report("integration/TEST-c.xml", skippedFor("the simulated CUDA driver: no program cc"));
 
         assertThat(sentence())
                 .contains("Skipped 3 tests: 2 of the simulated CUDA driver, 1 of Graphviz. "
@@ -105,14 +115,14 @@ class SkippedTestsTest {
     void saysNothingWhereNothingWasSkippedForWantOfAFixture() throws Exception {
         assertThat(sentence()).isEmpty();
 
-        report("unit/TEST-a.xml", "<testcase name=\"t\"/>", skipped("this JDK has no virtual threads"));
-        report("unit/summary.xml", skipped("Graphviz: no program dot"));
+        report("unit/TEST-a.xml", "<testcase name=\"t\"/>", OTHER);
+        report("unit/summary.xml", skippedFor("Graphviz: no program dot"));
         assertThat(sentence()).isEmpty();
     }
 
     @Test
     void reportsOfEarlierBuildsDoNotCount() throws Exception {
-        report("unit/TEST-a.xml", skipped("Graphviz: no program dot"));
+        report("unit/TEST-a.xml", skippedFor("Graphviz: no program dot"));
         Files.setLastModifiedTime(folder.resolve("unit/TEST-a.xml"), FileTime.from(BEGIN.minusSeconds(1)));
 
         assertThat(sentence()).isEmpty();
