@@ -125,6 +125,8 @@ struct sim {
     int64_t kernel_ns;
     int64_t copy_ns;
     int lost_code;
+    /* What is answered for an event of a capture that is over. */
+    int captured_code;
     uint64_t epoch;
     int captures;
     uint64_t last_capture_id;

@@ -260,6 +260,7 @@ public final class DeviceRecorder {
         if (turn.tryLock()) {
             resolve(false, false);
         }
+        tryAgain();
     }
 
     /** Resolves what the devices have done, after whoever does that now. */
@@ -282,6 +283,14 @@ public final class DeviceRecorder {
         }
         for (MarkedStream stream : streams) {
             stream.nextPass();
+        }
+        tryAgain();
+    }
+
+    /** Without the turn: what a stream was refused may take its time again. */
+    private void tryAgain() {
+        for (MarkedStream stream : streams) {
+            stream.stream().passEnded();
         }
     }
 

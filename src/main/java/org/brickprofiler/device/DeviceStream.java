@@ -108,6 +108,12 @@ public interface DeviceStream extends AutoCloseable {
     void release(int mark);
 
     /**
+     * A pass has ended: what the queue was refused during the pass, such as more marks, may be tried again, once. Does
+     * nothing unless overridden.
+     */
+    default void passEnded() {}
+
+    /**
      * The most marks that exist at once.
      *
      * @return the bound of the pool, up to {@link MarkPool#MAX_BOUND}

@@ -3,7 +3,6 @@ package org.brickprofiler.device.cuda;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
-import jcuda.driver.CUresult;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,15 +35,16 @@ final class CudaFailures {
 
     /** A call answered something else than success. */
     void report(DriverCall call, int code) {
+        report(call, code, CudaErrors.explain(call, code));
+    }
+
+    /** The same, with what comes of it; that is of no interest where the device is lost. */
+    void report(DriverCall call, int code, String consequence) {
         String what = CudaErrors.describe(call, code);
         if (CudaErrors.isLoss(code)) {
-            lose("the device is lost: " + what);
-        } else if (code == CUresult.CUDA_ERROR_CAPTURED_EVENT) {
-            tell(call, what + ": set while the stream was captured into a graph, a mark has no time");
-        } else if (code == CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
-            tell(call, what + ": a stream that waits for the default one was captured into a graph, which this spoils");
+            lose(CudaErrors.loss(code) + ": " + what);
         } else {
-            tell(call, what);
+            tell(call, what + consequence);
         }
     }
 

@@ -2,6 +2,7 @@ package org.brickprofiler.device.cuda;
 
 import static jcuda.driver.CUresult.CUDA_ERROR_DEINITIALIZED;
 import static jcuda.driver.CUresult.CUDA_ERROR_ECC_UNCORRECTABLE;
+import static jcuda.driver.CUresult.CUDA_ERROR_EXTERNAL_DEVICE;
 import static jcuda.driver.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS;
 import static jcuda.driver.CUresult.CUDA_ERROR_INVALID_DEVICE;
 import static jcuda.driver.CUresult.CUDA_ERROR_LAUNCH_FAILED;
@@ -273,6 +274,41 @@ class CudaStreamTest {
     }
 
     @Test
+    void aStreamThatOpensWithFewerMarksThanWantedIsUsableAndGetsThemWhenAPassEnds() {
+        SimulatedCuda.failOnce("cuEventCreate", 2, CUDA_ERROR_OUT_OF_MEMORY);
+        try (CapturedLog log = new CapturedLog();
+                CudaStream stream =
+                        CudaStream.on(engine.context(), engine.stream()).marks(8, 64).open()) {
+            assertThat(stream.isUsable()).isTrue();
+            assertThat(stream.failure().orElseThrow()).contains("cuEventCreate answered CUDA_ERROR_OUT_OF_MEMORY (2)");
+            assertThat(stream.mark()).isZero();
+            assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+
+            stream.passEnded();
+            for (int more = 1; more < 64; more++) {
+                assertThat(stream.mark()).isNotEqualTo(DeviceStream.NO_MARK);
+            }
+            assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+            assertThat(log.linesWith("there are fewer marks until a pass ends")).isOne();
+            assertThat(log.linesWith("WARN")).isOne();
+        }
+        assertThat(SimulatedCuda.liveEvents()).isZero();
+    }
+
+    @Test
+    void aStreamThatIsClosedTriesForNoMoreMarks() {
+        CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).marks(2, 64).open();
+        SimulatedCuda.failOnce("cuEventCreate", 1, CUDA_ERROR_OUT_OF_MEMORY);
+        for (int i = 0; i < 3; i++) {
+            stream.mark();
+        }
+        stream.close();
+        stream.passEnded();
+        assertThat(SimulatedCuda.liveEvents()).isZero();
+    }
+
+    @Test
     void worksOnAThreadWithoutAContext() throws InterruptedException {
         try (CudaStream stream = onTheEngines()) {
             AtomicInteger depth = new AtomicInteger(-1);
@@ -341,7 +377,11 @@ class CudaStreamTest {
                 716,
                 717,
                 718,
-                CUDA_ERROR_LAUNCH_FAILED
+                CUDA_ERROR_LAUNCH_FAILED,
+                721,
+                810,
+                CUDA_ERROR_EXTERNAL_DEVICE,
+                917
             })
     void aLostDeviceEndsMarkingForGood(int code) {
         try (CapturedLog log = new CapturedLog()) {
@@ -352,7 +392,8 @@ class CudaStreamTest {
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
             assertThat(stream.isUsable()).isFalse();
             assertThat(stream.failure().orElseThrow())
-                    .contains("the device is lost: cuEventRecord answered CUDA_ERROR_", "(" + code + ")");
+                    .contains(code == 917 ? "the stream is lost" : "the device is lost")
+                    .contains(": cuEventRecord answered CUDA_ERROR_", "(" + code + ")");
 
             SortedMap<String, Long> calls = SimulatedCuda.counts();
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
