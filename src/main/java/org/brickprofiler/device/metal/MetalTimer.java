@@ -60,7 +60,8 @@ public final class MetalTimer implements DeviceTimer {
         if (!stream.isReached(end)) {
             stream.synchronize();
         }
-        return Math.max(0, stream.elapsedNs(start, end));
+        long ns = stream.elapsedNs(start, end);
+        return ns > 0 && stream.hasWorkBetween(start, end) ? ns : 0;
     }
 
     @Override
