@@ -47,7 +47,7 @@ final class CaptureCheck implements Check {
         DeviceSamples replays = new DeviceSamples(profiler, "replay", gpu.stream());
         List<String> wrong = new ArrayList<>();
         double[] replayNs = new double[RUNS];
-        brick("outside", spin::enqueue);
+        brick("outside", spin);
         profiler.endPass();
         checkLength(outside.nextNs(), KERNEL_NS, wrong);
         CUgraph graph = capture();
@@ -59,9 +59,10 @@ final class CaptureCheck implements Check {
                 brick("replay", () -> DriverAnswer.require(
                         "cuGraphLaunch", JCudaDriver.cuGraphLaunch(runnable, gpu.handle())));
                 profiler.endPass();
-                replayNs[run] = replays.nextNs();
-                checkLength(replayNs[run], KERNELS * KERNEL_NS, wrong);
-                brick("outside", spin::enqueue);
+                long ns = replays.nextNs();
+                replayNs[run] = ns;
+                checkLength(ns, KERNELS * KERNEL_NS, wrong);
+                brick("outside", spin);
                 profiler.endPass();
                 checkLength(outside.nextNs(), KERNEL_NS, wrong);
             }
@@ -84,7 +85,7 @@ final class CaptureCheck implements Check {
                 JCudaDriver.cuStreamBeginCapture(
                         gpu.handle(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
         for (int i = 0; i < KERNELS; i++) {
-            brick("captured", spin::enqueue);
+            brick("captured", spin);
         }
         // Neither this nor a reader may spoil the capture.
         profiler.endPass();
@@ -95,9 +96,9 @@ final class CaptureCheck implements Check {
         return graph;
     }
 
-    private static void checkLength(double ns, long kernelsNs, List<String> wrong) {
+    private static void checkLength(long ns, long kernelsNs, List<String> wrong) {
         if (ns < (1 - SHORTER_BOUND) * kernelsNs) {
-            wrong.add(String.format(Locale.ROOT, "a brick of %.0f ns, whose kernels last %d", ns, kernelsNs));
+            wrong.add(String.format(Locale.ROOT, "a brick of %d ns, whose kernels last %d", ns, kernelsNs));
         }
     }
 
