@@ -84,7 +84,7 @@ final class ClockCheck implements Check {
             profiler.endPass();
             long waitedNs = clock.nanoTime();
             Timeline timeline = recorder.timeline();
-            long errorNs = timeline.info().clockErrorNs().orElse(0);
+            long errorNs = profiler.snapshot().streams().get(0).clockErrorNs();
             if (pass >= 0) {
                 errorsNs[pass] = errorNs;
                 check(extent(timeline), launchedNs - errorNs, waitedNs + errorNs, wrong);

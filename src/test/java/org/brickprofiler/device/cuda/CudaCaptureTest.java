@@ -126,11 +126,11 @@ class CudaCaptureTest {
                 profiler.endPass();
             }
 
-            assertThat(profiler.brickStats(BrickId.ACTIVATION).count()).isEqualTo(3 * bricks);
+            assertThat(profiler.brickStats(BrickId.ACTIVATION).count()).isEqualTo(3L * bricks);
             assertThat(profiler.brickStats(BrickId.ACTIVATION).minNs()).isEqualTo(1_000);
             assertThat(profiler.brickStats(BrickId.ACTIVATION).maxNs()).isEqualTo(1_000);
             assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).count()).isZero();
-            assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).device().unresolved()).isEqualTo(3 * bricks);
+            assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).device().unresolved()).isEqualTo(3L * bricks);
             assertThat(profiler.brickStats(BrickId.SAMPLING).count()).isZero();
             assertThat(profiler.brickStats(BrickId.SAMPLING).device().unresolved()).isEqualTo(6);
         }
