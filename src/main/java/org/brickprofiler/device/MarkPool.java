@@ -57,12 +57,13 @@ public final class MarkPool {
 
     private volatile long head;
 
-    /** Guarded by this, as the one after it. */
+    /** Guarded by this. */
     private int made;
 
-    private boolean failed;
+    /** Whether growing failed, and is not to be tried. Set by whoever grows; taken back by anybody. */
+    private volatile boolean failed;
 
-    /** Whether a number was asked for in vain since growing was tried last. */
+    /** Whether a number was asked for in vain since growing was permitted last. */
     private volatile boolean missed;
 
     private static VarHandle head() {
@@ -162,20 +163,13 @@ public final class MarkPool {
     }
 
     /**
-     * Grows where that failed before and a number was asked for in vain since, once; does nothing otherwise. For
-     * boundaries, not for every mark. May wait for a pool that grows.
+     * Where growing failed and a number was asked for in vain since, it may be tried once more, by whoever takes a number
+     * and finds none. For boundaries, not for every mark. Waits for nothing.
      */
     public void tryAgain() {
         if (missed) {
-            growAgain();
-        }
-    }
-
-    private synchronized void growAgain() {
-        missed = false;
-        if (failed) {
+            missed = false;
             failed = false;
-            grow(nextChunk());
         }
     }
 

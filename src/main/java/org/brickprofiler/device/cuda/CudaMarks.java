@@ -30,7 +30,7 @@ final class CudaMarks {
     private static final long LOOK_AGAIN_NS = 20_000;
 
     /** What comes of an event that could not be created. */
-    private static final String MORE_LATER = ": there are fewer marks until a pass ends, when more are tried for";
+    private static final String MORE_LATER = ": there are fewer marks, and more are tried for in the next pass";
 
     private final CudaQueue queue;
     private final @Nullable CUevent[] events;
@@ -94,7 +94,7 @@ final class CudaMarks {
         return DeviceStream.NO_MARK;
     }
 
-    /** Makes more marks where that failed before and one was missing since. */
+    /** Where more marks could not be made and one was missing since, they may be tried for once more. */
     void tryAgain() {
         pool.tryAgain();
     }
@@ -154,6 +154,19 @@ final class CudaMarks {
         }
         try {
             return queue.synchronize();
+        } finally {
+            use.unlockRead(stamp);
+        }
+    }
+
+    /** Waits until a mark is reached. False where that cannot be waited for. */
+    boolean waitFor(int number) {
+        long stamp = begin();
+        if (stamp == 0) {
+            return false;
+        }
+        try {
+            return queue.await(event(number));
         } finally {
             use.unlockRead(stamp);
         }

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  *
  * Nothing is thrown because of the driver, whether or not the application lets JCuda throw. Where the stream cannot be
  * made, or no event for it, it is not usable and {@link #failure()} says why. When a call fails, the first of its kind is
- * logged. Where no more events can be made, the stream goes on with those it has, and tries again when a pass ends in
- * which they did not suffice. When the device is lost, or the green context of the stream destroyed, the stream is not usable any more, and the driver is not called again but to give a
+ * logged. Where no more events can be made, the stream goes on with those it has, and tries again once in
+ * each pass in which they do not suffice. When the device is lost, or the green context of the stream destroyed, the stream is not usable any more, and the driver is not called again but to give a
  * primary context back.
  *
  * <h2>Capture</h2>
@@ -43,8 +43,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Closing</h2>
  *
- * To close is allowed at any time, from any thread. It waits for calls that other threads are in, {@link #synchronize()}
- * among them, but not for the device: events may go while they are pending. Calls that come later do nothing: no mark is
+ * To close is allowed at any time, from any thread. It waits for calls that other threads are in, {@link #waitFor}
+ * and {@link #synchronize()} among them, but not for the device: events may go while they are pending. Calls that come later do nothing: no mark is
  * set, every mark counts as reached, and no time is known.
  */
 public final class CudaStream implements DeviceStream {
@@ -202,12 +202,23 @@ public final class CudaStream implements DeviceStream {
         return marks != null && marks.synchronize();
     }
 
-    /** Where no more events could be made, tries to make some. */
+    /** Where no more events could be made, they are tried for once more, by whoever needs one. */
     @Override
     public void passEnded() {
         if (marks != null && !failures.isOver()) {
             marks.tryAgain();
         }
+    }
+
+    @Override
+    public boolean waitFor(int mark) {
+        return marks != null && marks.waitFor(mark);
+    }
+
+    /** Where the stream's context is current: elsewhere it would have to be made so. */
+    @Override
+    public boolean answersHere() {
+        return marks == null || closed || marks.queue().answersHere();
     }
 
     @Override

@@ -289,7 +289,7 @@ class CudaStreamTest {
                 assertThat(stream.mark()).isNotEqualTo(DeviceStream.NO_MARK);
             }
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
-            assertThat(log.linesWith("there are fewer marks until a pass ends")).isOne();
+            assertThat(log.linesWith("there are fewer marks, and more are tried for in the next pass")).isOne();
             assertThat(log.linesWith("WARN")).isOne();
         }
         assertThat(SimulatedCuda.liveEvents()).isZero();
