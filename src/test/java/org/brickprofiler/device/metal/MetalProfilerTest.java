@@ -177,6 +177,29 @@ final class MetalProfilerTest extends ProfiledMetal {
     }
 
     @Test
+    void aDeferredMeasurementWithoutWatchedWorkIsUnresolvedToo() {
+        BrickProfiler profiler = profiler();
+        brick(profiler, BrickId.RMS_NORM, 600);
+        long read = profiler.elapsedNs();
+        SimulatedMetal.advance(5_000);
+        profiler.recordDeferred(BrickId.SAMPLING, read, 1);
+        long made = profiler.elapsedNs() - 100;
+        SimulatedMetal.advance(5_000);
+        profiler.recordDeferred(BrickId.EMBEDDING, made, 1);
+        long worked = profiler.elapsedNs();
+        app.submit("head", 900);
+        profiler.recordDeferred(BrickId.LM_HEAD, worked, 1);
+        SimulatedMetal.run(-1);
+        profiler.finalize(profiler.elapsedNs());
+
+        assertThat(profiler.brickStats(BrickId.SAMPLING).count()).isZero();
+        assertThat(unresolved(profiler, BrickId.SAMPLING)).isOne();
+        assertThat(profiler.brickStats(BrickId.EMBEDDING).count()).isZero();
+        assertThat(unresolved(profiler, BrickId.EMBEDDING)).isOne();
+        assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(900);
+    }
+
+    @Test
     void bricksThatShareACommandBufferAreUnresolvedAndTheOneAroundThemIsNot() {
         try (CapturedLog log = new CapturedLog()) {
             BrickProfiler profiler = profiler();
