@@ -141,11 +141,18 @@ public final class KernelTimings {
      * @throws IllegalArgumentException when the name is null or empty, or the dispatch null; it is not run then
      */
     public void time(String name, Runnable dispatch) {
+        requireName("name", name);
         requirePresent("dispatch", dispatch);
-        time(name, () -> {
+        if (!isEnabled()) {
             dispatch.run();
-            return true;
-        });
+            return;
+        }
+        long startNs = clock.nanoTime();
+        try {
+            dispatch.run();
+        } finally {
+            recordSince(startNs, name);
+        }
     }
 
     /**
@@ -167,9 +174,13 @@ public final class KernelTimings {
         try {
             return dispatch.get();
         } finally {
-            long nowNs = clock.nanoTime();
-            table(Backend.CPU).add(name, Math.max(0, nowNs - startNs), nowNs);
+            recordSince(startNs, name);
         }
+    }
+
+    private void recordSince(long startNs, String name) {
+        long nowNs = clock.nanoTime();
+        table(Backend.CPU).add(name, Math.max(0, nowNs - startNs), nowNs);
     }
 
     /**

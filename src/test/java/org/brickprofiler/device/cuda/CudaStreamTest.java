@@ -19,7 +19,12 @@ import jcuda.CudaException;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
+import org.brickprofiler.Backend;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.DeviceTimer;
+import org.brickprofiler.device.DispatchTimer;
+import org.brickprofiler.kernel.KernelTiming;
+import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.record.CapturedLog;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -98,6 +103,43 @@ class CudaStreamTest {
         stream.release(from);
         stream.release(to);
         return elapsedNs;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void finishedKernelsGoIntoKernelTimings(int realClock) {
+        SimulatedCuda.useRealClock(realClock);
+        KernelTimings timings = new KernelTimings();
+        try (CudaStream stream = onTheEngines()) {
+            DispatchTimer dispatches = new DispatchTimer(stream, 32);
+            engine.spin(50_000_000);
+            for (int i = 1; i <= 5; i++) {
+                int ns = 1_000 * i;
+                dispatches.time("matmul", () -> engine.spin(ns));
+                dispatches.time("rope", () -> engine.spin(200));
+            }
+            assertThat(dispatches.drain(Backend.CUDA, timings::record)).isZero();
+            // The application's own wait.
+            JCudaDriver.cuStreamSynchronize(engine.stream());
+            assertThat(dispatches.drain(Backend.CUDA, timings::record)).isEqualTo(10);
+            assertThat(dispatches.lost()).isZero();
+        }
+        assertThat(timings.snapshot())
+                .containsExactly(
+                        new KernelTiming("matmul", Backend.CUDA, 5, 15_000, 1_000, 5_000, 5_000),
+                        new KernelTiming("rope", Backend.CUDA, 5, 1_000, 200, 200, 200));
+    }
+
+    @Test
+    void aTimerByTheNameOfTheBackendTimesKernels() {
+        KernelTimings timings = new KernelTimings();
+        try (CudaStream stream = onTheEngines();
+                DeviceTimer timer = DeviceTimer.of(Backend.CUDA.name(), stream)) {
+            timings.time("matmul", Backend.CUDA, timer, () -> engine.spin(3_000));
+            timings.time("matmul", Backend.CUDA, timer, () -> engine.spin(4_000));
+        }
+        assertThat(timings.snapshot())
+                .containsExactly(new KernelTiming("matmul", Backend.CUDA, 2, 7_000, 3_000, 4_000, 4_000));
     }
 
     @Test
