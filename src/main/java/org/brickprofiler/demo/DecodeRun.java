@@ -41,7 +41,7 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
 
         /** Whether so many tokens, which took so many ns, are all. */
         boolean isReached(int decoded, long elapsedNs) {
-            return decoded >= tokens || decoded > 0 && elapsedNs >= ns;
+            return decoded >= tokens || (decoded > 0 && elapsedNs >= ns);
         }
 
         /** Which of the two ended a run of so many tokens. */
