@@ -9,6 +9,7 @@ import org.brickprofiler.record.StatRow;
 import org.brickprofiler.record.StatSums;
 import org.brickprofiler.record.StatTable;
 import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,20 +20,27 @@ import org.jspecify.annotations.Nullable;
  * it; it is a value, and stopping it twice counts twice. A timer that was started while tiles were off is void.
  *
  * <p>The timer carries level, row, column and start in one {@code long}: rows and columns from
- * {@link #LARGEST_TIMED_INDEX} on all read as that index, and a tile must take less than 34 seconds. Use
- * {@link #record} for anything larger.
+ * {@link #LARGEST_TIMED_INDEX} on all read as that index, and a tile must take less than 33 seconds. Use
+ * {@link #record} for anything larger. A timer of a brick is void here, and a tile's is void for bricks.
  */
 public final class TileProfiler {
 
     /** The largest row or column that a timer tells from the next one. */
     public static final int LARGEST_TIMED_INDEX = (1 << 13) - 1;
 
-    private static final long VOID = 0;
     private static final int LEVEL_BITS = 2;
     private static final int INDEX_BITS = 13;
     private static final int ROW_SHIFT = LEVEL_BITS + INDEX_BITS;
-    private static final int START_SHIFT = ROW_SHIFT + INDEX_BITS;
-    private static final long NOT_START = (1L << START_SHIFT) - 1;
+    private static final int PLACE_BITS = ROW_SHIFT + INDEX_BITS;
+
+    // A timer is the start, then the place (row, column, level), with TimerToken.FOREIGN put in between its bits.
+    private static final int START_SHIFT = PLACE_BITS + 1;
+    private static final long BELOW_START = (1L << START_SHIFT) - 1;
+    private static final long BELOW_FOREIGN = TimerToken.FOREIGN - 1;
+    private static final long ABOVE_FOREIGN = (1L << PLACE_BITS) - TimerToken.FOREIGN;
+
+    /** Longer times are those of a clock that ran backwards, by up to a second. */
+    private static final long LONGEST_NS = (1L << (Long.SIZE - START_SHIFT)) - (1L << 30) - 1;
 
     private static final List<TileLevel> LEVELS = List.of(TileLevel.values());
 
@@ -92,14 +100,15 @@ public final class TileProfiler {
      */
     public long start(TileLevel level, int row, int col) {
         if (!enabled) {
-            return VOID;
+            return TimerToken.VOID;
         }
         requireNotNegative("row", row);
         requireNotNegative("col", col);
         long place = (long) Math.min(row, LARGEST_TIMED_INDEX) << ROW_SHIFT
                 | (long) Math.min(col, LARGEST_TIMED_INDEX) << LEVEL_BITS
-                | (level.index() + 1);
-        return clock.nanoTime() << START_SHIFT | place;
+                | level.index();
+        long low = (place & ABOVE_FOREIGN) << 1 | TimerToken.FOREIGN | (place & BELOW_FOREIGN);
+        return clock.nanoTime() << START_SHIFT | low;
     }
 
     /**
@@ -111,16 +120,19 @@ public final class TileProfiler {
      * @throws IllegalArgumentException when a number is negative; nothing is recorded then
      */
     public void stop(long timer, long elements, long flops) {
-        if (timer == VOID || !enabled) {
+        // Clear in a void timer and in a brick's.
+        if ((timer & TimerToken.FOREIGN) == 0 || !enabled) {
             return;
         }
         long now = clock.nanoTime();
         // All low bits set in the minuend: the place in the subtrahend can then never borrow from the time.
-        long elapsedNs = Math.max(0, ((now << START_SHIFT | NOT_START) - timer) >> START_SHIFT);
-        int level = (int) (timer & ((1 << LEVEL_BITS) - 1)) - 1;
-        int row = (int) (timer >>> ROW_SHIFT) & LARGEST_TIMED_INDEX;
-        int col = (int) (timer >>> LEVEL_BITS) & LARGEST_TIMED_INDEX;
-        if (level >= 0) {
+        long passedNs = ((now << START_SHIFT | BELOW_START) - timer) >>> START_SHIFT;
+        long elapsedNs = passedNs <= LONGEST_NS ? passedNs : 0;
+        long place = (timer >>> 1 & ABOVE_FOREIGN) | (timer & BELOW_FOREIGN);
+        int level = (int) place & ((1 << LEVEL_BITS) - 1);
+        int row = (int) (place >>> ROW_SHIFT) & LARGEST_TIMED_INDEX;
+        int col = (int) (place >>> LEVEL_BITS) & LARGEST_TIMED_INDEX;
+        if (level < LEVELS.size()) {
             add(level, row, col, elapsedNs, now, elements, flops);
         }
     }
