@@ -32,6 +32,7 @@ public final class BrickProfiler extends BrickRecorder {
     private final TileProfiler tiles;
     private final ChecksumLog checksums = new ChecksumLog(ChecksumOptions.DEFAULT, this::latestNs);
     private final RunPeriod period;
+    private final SelfCost selfCost;
     private final Results results;
 
     /** Made when it is first asked for; guarded by this. */
@@ -49,7 +50,8 @@ public final class BrickProfiler extends BrickRecorder {
         super(options);
         tiles = new TileProfiler(options.clock, options.tracing);
         period = new RunPeriod(clock.nanoTime());
-        results = new Results(names, period, options.percentiles);
+        selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
+        results = new Results(names, period, selfCost);
     }
 
     /**
@@ -74,8 +76,12 @@ public final class BrickProfiler extends BrickRecorder {
 
     // ---- the switch ----
 
-    /** Switches recording on. */
+    /**
+     * Switches recording on. The first time in a virtual machine it also starts a daemon thread that measures, in a
+     * quarter of a second and with some milliseconds of work, what recording costs.
+     */
     public void enable() {
+        selfCost.start();
         period.resume(clock.nanoTime());
         enabled = true;
     }
@@ -180,8 +186,8 @@ public final class BrickProfiler extends BrickRecorder {
     }
 
     /**
-     * Everything known now: immutable, consistent brick by brick, and fit to be merged. The first call in a virtual
-     * machine takes some milliseconds to measure what recording costs.
+     * Everything known now: immutable, consistent brick by brick, and fit to be merged. Measures nothing itself; what
+     * recording costs is 0, for not known, where the first profiler was switched on less than some milliseconds ago.
      *
      * @return the snapshot
      */

@@ -26,7 +26,7 @@ import org.brickprofiler.tile.TileStats;
  *     tiles, whichever are more; of merged snapshots, the largest number
  * @param virtualThreads whether virtual threads recorded too; they are not counted
  * @param overheadNs what recording cost, ns, over all threads: bricks and tiles times the cost of one, measured in the
- *     same virtual machine; it is an estimate
+ *     same virtual machine; it is an estimate. 0 where that was not known
  * @param droppedPending deferred measurements that found their queue full and were not recorded
  * @param l2CacheHitRate share of accesses that hit the L2 cache, 0 to 1, if the application said; of merged snapshots,
  *     the smallest
