@@ -192,7 +192,7 @@ public final class BrickProfiler extends BrickRecorder {
      * @return the snapshot
      */
     public ProfileSnapshot snapshot() {
-        Results.Settings settings = settings(droppedPending.get());
+        Results.Settings settings = settings(droppedPending.get(), resolver.overlaps());
         return results.snapshot(timing.read(), tiles.snapshot(), period.until(clock.nanoTime()), settings);
     }
 
@@ -204,7 +204,7 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public ProfileSnapshot snapshotAndReset() {
         RunPeriod.Part part = period.endAndRestart(clock.nanoTime());
-        Results.Settings settings = settings(droppedPending.getAndSet(0));
+        Results.Settings settings = settings(droppedPending.getAndSet(0), resolver.takeOverlaps());
         return results.snapshot(timing.readAndReset(), tiles.snapshotAndReset(), part, settings);
     }
 
@@ -221,11 +221,13 @@ public final class BrickProfiler extends BrickRecorder {
         checksums.reset();
         timing.follower.reset();
         droppedPending.set(0);
+        resolver.takeOverlaps();
         period.endAndRestart(clock.nanoTime());
     }
 
-    private Results.Settings settings(long dropped) {
-        return new Results.Settings(dropped, l2CacheHitRate, zeroCopy);
+    private Results.Settings settings(long dropped, long overlaps) {
+        return new Results.Settings(
+                dropped, pendingCount(), overlaps, l2CacheHitRate, zeroCopy, !tiles.isEnabled());
     }
 
     // ---- what the application knows ----

@@ -19,7 +19,13 @@ final class Results {
     private final ConcurrentHashMap<Integer, Bottleneck> bottlenecks = ConcurrentHashMap.newMap();
 
     /** What the profiler knows besides samples. */
-    record Settings(long droppedPending, OptionalDouble l2CacheHitRate, boolean zeroCopy) {}
+    record Settings(
+            long droppedPending,
+            long pending,
+            long literalOverlaps,
+            OptionalDouble l2CacheHitRate,
+            boolean zeroCopy,
+            boolean tilesOff) {}
 
     Results(NameTable names, RunPeriod period, SelfCost selfCost) {
         this.names = names;
@@ -77,8 +83,11 @@ final class Results {
                 reading.virtualThreads() || tiles.virtualThreads(),
                 Math.round(samples * selfCost.perSampleNs()),
                 settings.droppedPending(),
+                settings.pending(),
+                settings.literalOverlaps(),
                 settings.l2CacheHitRate(),
                 settings.zeroCopy(),
+                settings.tilesOff(),
                 List.of(Environment.current()),
                 bricks,
                 tiles.levels(),

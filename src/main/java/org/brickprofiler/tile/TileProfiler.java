@@ -245,7 +245,7 @@ public final class TileProfiler {
     }
 
     /**
-     * The levels that were recorded, a line each.
+     * The levels that were recorded, a line each; where the switch is off, a line that says so. Elements count as 4 bytes.
      *
      * @return text that ends with a line break
      */
@@ -256,7 +256,7 @@ public final class TileProfiler {
                 text.append(String.format(
                         Locale.ROOT,
                         "%-5s %,d tiles, avg %.2f us (min %.2f, max %.2f at row %d, col %d), "
-                                + "%.2f GFLOP/s, %.2f FLOP/B\n",
+                                + "%.2f GFLOP/s, %.2f FLOP/B at 4 B an element\n",
                         stats.level().displayName(),
                         stats.count(),
                         stats.avgUs(),
@@ -268,18 +268,22 @@ public final class TileProfiler {
                         stats.arithmeticIntensity()));
             }
         }
-        return text.length() == 0 ? "no tiles recorded\n" : text.toString();
+        if (text.length() == 0) {
+            text.append("no tiles recorded\n");
+        }
+        return enabled ? text.toString() : text.append("the switch of tiles is off\n").toString();
     }
 
     /**
-     * All levels as JSON.
+     * The switch and all levels as JSON.
      *
-     * @return an array of three objects, with the keys of the {@code tiles} of a report
+     * @return an object with {@code tile_profiling_enabled} and {@code tiles}, an array of three objects, as a report has them
      */
     public String toJson() {
-        StringBuilder json = new StringBuilder("[");
+        StringBuilder json = new StringBuilder("{\"tile_profiling_enabled\":").append(enabled).append(",\"tiles\":[");
+        String separator = "";
         for (TileStats stats : all()) {
-            json.append(json.length() == 1 ? "" : ",")
+            json.append(separator)
                     .append(String.format(
                             Locale.ROOT,
                             "{\"level\":\"%s\",\"count\":%d,\"total_ns\":%d,\"avg_us\":%s,\"min_us\":%s,\"max_us\":%s,"
@@ -297,7 +301,8 @@ public final class TileProfiler {
                             stats.totalFlops(),
                             stats.slowestRow(),
                             stats.slowestCol()));
+            separator = ",";
         }
-        return json.append(']').toString();
+        return json.append("]}").toString();
     }
 }
