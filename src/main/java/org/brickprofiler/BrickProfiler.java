@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.checksum.ChecksumLog;
-import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 public final class BrickProfiler extends BrickRecorder {
 
     private final TileProfiler tiles;
-    private final ChecksumLog checksums = new ChecksumLog(ChecksumOptions.DEFAULT, this::latestNs);
+    private final ChecksumLog checksums;
     private final RunPeriod period;
     private final SelfCost selfCost;
     private final Results results;
@@ -48,6 +47,7 @@ public final class BrickProfiler extends BrickRecorder {
 
     BrickProfiler(BrickProfilerBuilder options) {
         super(options);
+        checksums = new ChecksumLog(options.checksums, this::latestNs);
         tiles = new TileProfiler(options.clock, options.tracing);
         period = new RunPeriod(clock.nanoTime());
         selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
@@ -309,7 +309,8 @@ public final class BrickProfiler extends BrickRecorder {
     /**
      * The log of checksums, for finding the first brick whose output differs from that of another run. It has no switch:
      * whoever calls it wants an entry. An entry carries the time of the calling thread's latest sample of the brick; with
-     * device streams it carries none, except in {@link SyncMode#NONE}. {@link #reset()} empties it too.
+     * device streams it carries none, except in {@link SyncMode#NONE}. What it takes of an output is
+     * {@link BrickProfilerBuilder#checksums}. {@link #reset()} empties it too.
      *
      * @return always the same object
      */

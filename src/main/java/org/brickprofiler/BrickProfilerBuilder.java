@@ -2,6 +2,8 @@ package org.brickprofiler;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
+import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.device.DeviceRecorder;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.record.NanoClock;
@@ -16,6 +18,7 @@ public final class BrickProfilerBuilder {
     @Nullable SpanSink tracing = TraceSetting.sink();
     final Map<String, DeviceStream> streams = new LinkedHashMap<>();
     int launchesEvery = 32;
+    ChecksumOptions checksums = ChecksumOptions.DEFAULT;
 
     BrickProfilerBuilder() {}
 
@@ -110,6 +113,18 @@ public final class BrickProfilerBuilder {
             throw new IllegalArgumentException("launch times of one brick in " + every + ": 1 or more");
         }
         launchesEvery = every;
+        return this;
+    }
+
+    /**
+     * What {@link BrickProfiler#checksums()} takes of an output; {@link ChecksumOptions#DEFAULT} unless set, which takes a
+     * checksum alone. Samples are what it needs for comparing within a tolerance.
+     *
+     * @param options how much a checksum covers, and how many values are kept
+     * @return this
+     */
+    public BrickProfilerBuilder checksums(ChecksumOptions options) {
+        checksums = Objects.requireNonNull(options, "options");
         return this;
     }
 

@@ -216,6 +216,88 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     }
 
     /**
+     * Runs and times a piece of code, as {@link #time(BrickId, long, Runnable)} does.
+     *
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run then
+     */
+    public final void time(int key, long elements, Runnable body) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        long timer = startBrick(key);
+        try {
+            body.run();
+        } finally {
+            stopBrick(timer, elements);
+        }
+    }
+
+    /**
+     * Runs and times a piece of code that has a result, as {@link #time(BrickId, long, Supplier)} does.
+     *
+     * @param <T> the type of the result
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @return what the code returned
+     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run then
+     */
+    public final <T extends @Nullable Object> T time(int key, long elements, Supplier<T> body) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        long timer = startBrick(key);
+        try {
+            return body.get();
+        } finally {
+            stopBrick(timer, elements);
+        }
+    }
+
+    /**
+     * Runs and times a piece of code, as {@link #time(BrickId, long, Runnable)} does.
+     *
+     * @param name the brick's name
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not run
+     *     then
+     */
+    public final void time(String name, long elements, Runnable body) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        long timer = startBrick(name);
+        try {
+            body.run();
+        } finally {
+            stopBrick(timer, elements);
+        }
+    }
+
+    /**
+     * Runs and times a piece of code that has a result, as {@link #time(BrickId, long, Supplier)} does.
+     *
+     * @param <T> the type of the result
+     * @param name the brick's name
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @return what the code returned
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not run
+     *     then
+     */
+    public final <T extends @Nullable Object> T time(String name, long elements, Supplier<T> body) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        long timer = startBrick(name);
+        try {
+            return body.get();
+        } finally {
+            stopBrick(timer, elements);
+        }
+    }
+
+    /**
      * Starts timing a brick until the scope is closed.
      *
      * @param id the brick
@@ -228,7 +310,41 @@ public abstract sealed class BrickTimers permits BrickRecorder {
         return enabled ? new BrickScope(this, startBrick(id), elements) : noScope;
     }
 
+    /**
+     * Starts timing a brick until the scope is closed.
+     *
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param elements elements it processes
+     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
+     * @throws IllegalArgumentException when no brick has that key, or the elements are negative
+     */
+    public final BrickScope scope(int key, long elements) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        return enabled ? new BrickScope(this, startBrick(key), elements) : noScope;
+    }
+
+    /**
+     * Starts timing a brick until the scope is closed.
+     *
+     * @param name the brick's name
+     * @param elements elements it processes
+     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty
+     */
+    public final BrickScope scope(String name, long elements) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        return enabled ? new BrickScope(this, startBrick(name), elements) : noScope;
+    }
+
     // ---- refusals ----
+
+    final void requireKey(int key) {
+        if (!timing.hasBrick(key)) {
+            throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
+        }
+    }
 
     static String requireName(@Nullable String name) {
         if (name == null || name.isEmpty()) {
