@@ -2,6 +2,7 @@ package org.brickprofiler;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.checksum.ChecksumLog;
@@ -240,6 +241,7 @@ public final class BrickProfiler extends BrickRecorder {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public void setBottleneck(String name, Bottleneck bottleneck) {
+        Objects.requireNonNull(bottleneck, "bottleneck");
         results.setBottleneck(keyOf(name), bottleneck);
     }
 
@@ -288,9 +290,10 @@ public final class BrickProfiler extends BrickRecorder {
      *
      * @param name the name that the builder was given, or that the stream has
      * @return what starts bricks on it
-     * @throws IllegalArgumentException when there is no stream of that name
+     * @throws IllegalArgumentException when there is no stream of that name, or it is null
      */
     public BrickStream stream(String name) {
+        requireStreamName(name);
         if (timing instanceof DeviceTiming devices) {
             return new BrickStream(this, devices, devices.stream(name));
         }

@@ -29,6 +29,7 @@ public final class BrickProfilerBuilder {
      * @return this
      */
     public BrickProfilerBuilder clock(NanoClock clock) {
+        Objects.requireNonNull(clock, "clock");
         this.clock = clock;
         return this;
     }
@@ -51,6 +52,7 @@ public final class BrickProfilerBuilder {
      * @return this
      */
     public BrickProfilerBuilder attribution(Attribution attribution) {
+        Objects.requireNonNull(attribution, "attribution");
         this.attribution = attribution;
         return this;
     }
@@ -64,6 +66,7 @@ public final class BrickProfilerBuilder {
      * @return this
      */
     public BrickProfilerBuilder tracing(SpanSink sink) {
+        Objects.requireNonNull(sink, "sink");
         this.tracing = sink;
         return this;
     }
@@ -77,6 +80,7 @@ public final class BrickProfilerBuilder {
      * @throws IllegalArgumentException when there is one of that name, or there are {@link DeviceRecorder#MAX_STREAMS}
      */
     public BrickProfilerBuilder deviceStream(DeviceStream stream) {
+        Objects.requireNonNull(stream, "stream");
         return deviceStream(stream.name(), stream);
     }
 
@@ -86,9 +90,11 @@ public final class BrickProfilerBuilder {
      * @param name what {@link BrickProfiler#stream} knows it by
      * @param stream a stream; the first one given is that of all bricks that name no other
      * @return this
-     * @throws IllegalArgumentException when there is one of that name, or there are {@link DeviceRecorder#MAX_STREAMS}
+     * @throws IllegalArgumentException when there is one of that name, the name is null, or there are {@link DeviceRecorder#MAX_STREAMS}
      */
     public BrickProfilerBuilder deviceStream(String name, DeviceStream stream) {
+        Objects.requireNonNull(stream, "stream");
+        BrickTimers.requireStreamName(name);
         if (streams.containsKey(name)) {
             throw new IllegalArgumentException("there is a device stream named '" + name + "' already");
         }

@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.record.PendingResolver;
@@ -245,6 +246,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @param mode the mode from now on
      */
     public final void setSyncMode(SyncMode mode) {
+        Objects.requireNonNull(mode, "mode");
         timing.mode = mode;
     }
 

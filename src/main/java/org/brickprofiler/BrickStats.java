@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import java.util.Comparator;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -69,6 +70,19 @@ public record BrickStats(
 
     private static final double LOW_INSTRUCTIONS_PER_CYCLE = 0.5;
     private static final double HIGH_INSTRUCTIONS_PER_CYCLE = 2.0;
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public BrickStats {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
+        Objects.requireNonNull(bottleneck, "bottleneck");
+        Objects.requireNonNull(latency, "latency");
+        Objects.requireNonNull(device, "device");
+    }
 
     /**
      * A brick that only the host timed. The parameters are those of the record.

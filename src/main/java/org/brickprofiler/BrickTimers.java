@@ -1,5 +1,6 @@
 package org.brickprofiler;
 
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.brickprofiler.device.StreamTracing;
 import org.brickprofiler.record.NameTable;
@@ -26,7 +27,9 @@ import org.jspecify.annotations.Nullable;
  * and that is logged once.
  *
  * <p><b>Errors.</b> Negative durations, elements, bytes and cycles, and null and empty names, are refused with an
- * {@link IllegalArgumentException}; nothing is recorded then.
+ * {@link IllegalArgumentException}; nothing is recorded then. Any other null is refused with a
+ * {@link NullPointerException} whose message names the parameter, on the hot path that of the dereference itself; a void
+ * timer and a null brick while the profiler is off are not looked at.
  */
 public abstract sealed class BrickTimers permits BrickRecorder {
 
@@ -186,6 +189,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      */
     public final void time(BrickId id, long elements, Runnable body) {
         requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
         long timer = startBrick(id);
         try {
             body.run();
@@ -207,6 +211,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      */
     public final <T extends @Nullable Object> T time(BrickId id, long elements, Supplier<T> body) {
         requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
         long timer = startBrick(id);
         try {
             return body.get();
@@ -226,6 +231,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     public final void time(int key, long elements, Runnable body) {
         requireKey(key);
         requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
         long timer = startBrick(key);
         try {
             body.run();
@@ -247,6 +253,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     public final <T extends @Nullable Object> T time(int key, long elements, Supplier<T> body) {
         requireKey(key);
         requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
         long timer = startBrick(key);
         try {
             return body.get();
@@ -267,6 +274,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     public final void time(String name, long elements, Runnable body) {
         requireName(name);
         requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
         long timer = startBrick(name);
         try {
             body.run();
@@ -289,6 +297,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     public final <T extends @Nullable Object> T time(String name, long elements, Supplier<T> body) {
         requireName(name);
         requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
         long timer = startBrick(name);
         try {
             return body.get();
@@ -351,6 +360,12 @@ public abstract sealed class BrickTimers permits BrickRecorder {
             throw new IllegalArgumentException("a brick's name must not be " + (name == null ? "null" : "empty"));
         }
         return name;
+    }
+
+    static void requireStreamName(@Nullable String name) {
+        if (name == null) {
+            throw new IllegalArgumentException("the name of a device stream must not be null");
+        }
     }
 
     static void requireSample(long elapsedNs, long elements) {

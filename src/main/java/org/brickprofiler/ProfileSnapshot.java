@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
@@ -74,6 +75,13 @@ public record ProfileSnapshot(
      * @throws IllegalArgumentException when a time or a number is negative
      */
     public ProfileSnapshot {
+        Objects.requireNonNull(startedAt, "startedAt");
+        Objects.requireNonNull(endedAt, "endedAt");
+        Objects.requireNonNull(l2CacheHitRate, "l2CacheHitRate");
+        Objects.requireNonNull(environments, "environments");
+        Objects.requireNonNull(bricks, "bricks");
+        Objects.requireNonNull(tiles, "tiles");
+        Objects.requireNonNull(streams, "streams");
         requireNotNegative("wallNs", wallNs);
         requireNotNegative("threads", threads);
         requireNotNegative("overheadNs", overheadNs);
@@ -212,6 +220,7 @@ public record ProfileSnapshot(
      *     with the larger total
      */
     public Optional<BrickStats> brick(String name) {
+        Objects.requireNonNull(name, "name");
         return bricks.stream().filter(brick -> brick.name().equals(name)).findFirst();
     }
 

@@ -2,6 +2,7 @@ package org.brickprofiler.tile;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanSink;
 import org.brickprofiler.record.SpanStore;
@@ -65,6 +66,7 @@ public final class TileProfiler {
      * @param sink who may want tiles as spans, or null
      */
     public TileProfiler(NanoClock clock, @Nullable SpanSink sink) {
+        Objects.requireNonNull(clock, "clock");
         this.clock = clock;
         SpanStore spans = sink == null ? null : sink.tiles(TileNames.INSTANCE);
         this.registry = new TableRegistry(LEVELS.size(), false, spans);
@@ -149,6 +151,7 @@ public final class TileProfiler {
      * @throws IllegalArgumentException when a number is negative; nothing is recorded then
      */
     public void record(TileLevel level, int row, int col, long elapsedNs, long elements, long flops) {
+        Objects.requireNonNull(level, "level");
         requireNotNegative("row", row);
         requireNotNegative("col", col);
         requireNotNegative("elapsedNs", elapsedNs);

@@ -1,5 +1,7 @@
 package org.brickprofiler.tile;
 
+import java.util.Objects;
+
 /**
  * What was recorded of the tiles of one level. Immutable.
  *
@@ -28,6 +30,15 @@ public record TileStats(
     public static final int UNKNOWN = -1;
 
     private static final double BYTES_PER_ELEMENT = 4.0;
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public TileStats {
+        Objects.requireNonNull(level, "level");
+    }
 
     /**
      * A level without samples.
