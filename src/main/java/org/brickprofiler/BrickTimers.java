@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * another thread, and stopping it twice counts twice. A timer that was started while the profiler was off is void, and
  * stopping it records nothing.
  *
- * <p><b>Names.</b> A name stands for the {@link BrickId} with that display name or alias, otherwise for a dynamic
+ * <p><b>Names.</b> A name stands for the {@link BrickId} that {@link BrickId#parse} finds, otherwise for a dynamic
  * brick. There is room for at least 4,000 of those; further new names share one brick called {@value #OTHER_NAMES},
  * and that is logged once.
  *
