@@ -34,6 +34,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -278,9 +279,9 @@ final class NullArgumentsTest {
     private void requireRefusal(Executable called, int position) throws Exception {
         Parameter parameter = called.getParameters()[position];
         assertThat(parameter.isNamePresent()).as("compiled with -parameters").isTrue();
-        Object[] arguments = arguments(called);
+        @Nullable Object[] arguments = arguments(called);
         arguments[position] = null;
-        Throwable refusal = null;
+        Throwable refusal = new AssertionError(parameter.getName() + " = null is accepted");
         try {
             if (called instanceof Constructor<?> constructor) {
                 constructor.newInstance(arguments);
@@ -291,21 +292,18 @@ final class NullArgumentsTest {
                         arguments);
             }
         } catch (InvocationTargetException e) {
-            refusal = e.getCause();
+            refusal = Objects.requireNonNullElse(e.getCause(), e);
         }
-        assertThat(refusal)
-                .as("%s = null", parameter.getName())
-                .isNotNull()
-                .isInstanceOfAny(NullPointerException.class, IllegalArgumentException.class);
+        assertThat(refusal).isInstanceOfAny(NullPointerException.class, IllegalArgumentException.class);
         // The virtual machine's own message of a dereference has the name, too.
         assertThat(refusal.getMessage()).containsPattern("\\b" + parameter.getName() + "\\b");
     }
 
     // ---- arguments ----
 
-    private Object[] arguments(Executable called) throws Exception {
+    private @Nullable Object[] arguments(Executable called) throws Exception {
         Class<?>[] types = called.getParameterTypes();
-        Object[] arguments = new Object[types.length];
+        @Nullable Object[] arguments = new @Nullable Object[types.length];
         for (int i = 0; i < types.length; i++) {
             arguments[i] = instance(types[i]);
         }

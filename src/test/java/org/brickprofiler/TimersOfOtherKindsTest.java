@@ -2,6 +2,7 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.Random;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.record.FakeClock;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 final class TimersOfOtherKindsTest {
 
     private static final int TRIES = 20_000;
+    private static final List<TileLevel> LEVELS = List.of(TileLevel.values());
 
     private final Random random = new Random(11);
     private final FakeClock clock = new FakeClock(1_000_000);
@@ -44,7 +46,7 @@ final class TimersOfOtherKindsTest {
 
     private long anyTile(BrickProfiler profiler) {
         clock.set(random.nextLong());
-        TileLevel level = TileLevel.values()[random.nextInt(TileLevel.values().length)];
+        TileLevel level = LEVELS.get(random.nextInt(LEVELS.size()));
         int bound = random.nextBoolean() ? 40 : TileProfiler.LARGEST_TIMED_INDEX + 1;
         return profiler.tiles().start(level, random.nextInt(bound), random.nextInt(bound));
     }

@@ -167,9 +167,11 @@ public final class TextReport {
         if (snapshot.literalOverlaps() > 0) {
             text.append("\nOverlapping: ")
                     .append(count(snapshot.literalOverlaps()))
-                    .append(" deferred measurements were resolved together with others, and each lasts until then.\n"
-                            + "The same time counts several times: totals, averages and shares are too large.\n"
-                            + "Build the profiler with Attribution.SEQUENTIAL, which divides the time among them.\n");
+                    .append("""
+                             deferred measurements were resolved together with others, and each lasts until then.
+                            The same time counts several times: totals, averages and shares are too large.
+                            Build the profiler with Attribution.SEQUENTIAL, which divides the time among them.
+                            """);
         }
         if (snapshot.pending() > 0) {
             text.append("\nPending: ")
