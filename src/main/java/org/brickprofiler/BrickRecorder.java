@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.record.PendingResolver;
@@ -58,9 +59,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @throws IllegalArgumentException when a number is negative, or no brick has that key
      */
     public final void record(int key, long elapsedNs, long elements) {
-        if (!timing.hasBrick(key)) {
-            throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
-        }
+        requireKey(key);
         requireSample(elapsedNs, elements);
         if (enabled) {
             add(key, elapsedNs, elements);
@@ -124,6 +123,24 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     /**
      * Records a sample with the bytes that went in and came out.
      *
+     * @param key the brick's key
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param inputBytes bytes read, or before compression
+     * @param outputBytes bytes written, or after compression
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public final void recordBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        requireKey(key);
+        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
+        if (enabled) {
+            addBytes(key, elapsedNs, elements, inputBytes, outputBytes);
+        }
+    }
+
+    /**
+     * Records a sample with the bytes that went in and came out.
+     *
      * @param name the brick's name
      * @param elapsedNs its duration, ns
      * @param elements elements it processed
@@ -164,6 +181,23 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
         requireCycles(elapsedNs, elements, cycles);
         if (enabled) {
             addCycles(id.index(), elapsedNs, elements, cycles);
+        }
+    }
+
+    /**
+     * Records a sample with its processor cycles.
+     *
+     * @param key the brick's key
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param cycles cycles it took; 0 where they were not measured
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public final void recordCycles(int key, long elapsedNs, long elements, long cycles) {
+        requireKey(key);
+        requireCycles(elapsedNs, elements, cycles);
+        if (enabled) {
+            addCycles(key, elapsedNs, elements, cycles);
         }
     }
 
@@ -212,6 +246,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @param mode the mode from now on
      */
     public final void setSyncMode(SyncMode mode) {
+        Objects.requireNonNull(mode, "mode");
         timing.mode = mode;
     }
 
@@ -256,6 +291,22 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
         requireNotNegative("elements", elements);
         if (enabled) {
             defer(id.index(), startNs, elements);
+        }
+    }
+
+    /**
+     * Queues a measurement until its end is known, as {@link #recordDeferred(BrickId, long, long)} does.
+     *
+     * @param key the brick's key
+     * @param startNs when it began, as {@link #elapsedNs()} read it
+     * @param elements elements it processes
+     * @throws IllegalArgumentException when the elements are negative, or no brick has that key
+     */
+    public final void recordDeferred(int key, long startNs, long elements) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        if (enabled) {
+            defer(key, startNs, elements);
         }
     }
 

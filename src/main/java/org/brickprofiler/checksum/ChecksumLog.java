@@ -60,6 +60,8 @@ public final class ChecksumLog {
      *     throws reaches the caller, and nothing is recorded then
      */
     public ChecksumLog(ChecksumOptions options, ToLongFunction<String> latestNs) {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(latestNs, "latestNs");
         this.options = options;
         this.latestNs = latestNs;
         this.columns = new ChecksumColumns(options.samples());

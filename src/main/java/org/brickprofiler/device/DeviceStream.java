@@ -1,5 +1,6 @@
 package org.brickprofiler.device;
 
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -88,6 +89,8 @@ public interface DeviceStream extends AutoCloseable {
      *     {@link #UNRESOLVED}
      */
     default void elapsedNs(int[] marks, int count, long[] ns) {
+        Objects.requireNonNull(marks, "marks");
+        Objects.requireNonNull(ns, "ns");
         for (int i = 1; i < count; i++) {
             ns[i] = elapsedNs(marks[i - 1], marks[i]);
         }

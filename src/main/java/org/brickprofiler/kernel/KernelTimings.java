@@ -7,6 +7,7 @@ import static org.brickprofiler.kernel.Refusals.requirePresent;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -257,6 +258,8 @@ public final class KernelTimings {
      * @throws IllegalArgumentException when a kernel is twice in one of them
      */
     public static KernelSpeedup speedup(List<KernelTiming> before, List<KernelTiming> after) {
+        Objects.requireNonNull(before, "before");
+        Objects.requireNonNull(after, "after");
         return KernelSpeedup.of(before, after);
     }
 

@@ -1,6 +1,7 @@
 package org.brickprofiler.device.cuda;
 
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -110,6 +111,7 @@ public final class CudaStream implements DeviceStream {
      * @throws IllegalArgumentException for the default stream of each thread, which is another queue on each
      */
     public static Builder on(CUcontext context, @Nullable CUstream stream) {
+        Objects.requireNonNull(context, "context");
         boolean isDefault = true;
         if (CudaSupport.probe().isAvailable()) {
             CudaQueue.checkIsOne(stream);
@@ -190,6 +192,8 @@ public final class CudaStream implements DeviceStream {
 
     @Override
     public void elapsedNs(int[] numbers, int count, long[] ns) {
+        Objects.requireNonNull(numbers, "numbers");
+        Objects.requireNonNull(ns, "ns");
         if (marks == null) {
             Arrays.fill(ns, 0, count, UNRESOLVED);
         } else {
@@ -223,6 +227,7 @@ public final class CudaStream implements DeviceStream {
 
     @Override
     public void beforeClose(Runnable action) {
+        Objects.requireNonNull(action, "action");
         beforeClose.add(action);
     }
 
@@ -330,6 +335,7 @@ public final class CudaStream implements DeviceStream {
          * @return this
          */
         public Builder name(String streamName) {
+            Objects.requireNonNull(streamName, "streamName");
             name = streamName;
             return this;
         }

@@ -1,6 +1,7 @@
 package org.brickprofiler.device.cuda;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUevent;
@@ -63,6 +64,7 @@ public final class CudaTimer implements DeviceTimer {
      * @throws IllegalArgumentException for the default stream of each thread, which is another queue on each
      */
     public static CudaTimer on(CUcontext context, @Nullable CUstream stream) {
+        Objects.requireNonNull(context, "context");
         return new CudaTimer(context, stream);
     }
 

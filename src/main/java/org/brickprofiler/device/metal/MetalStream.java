@@ -1,5 +1,6 @@
 package org.brickprofiler.device.metal;
 
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.brickprofiler.device.CloseActions;
@@ -176,6 +177,7 @@ public final class MetalStream implements DeviceStream {
      * @return false where it is not sampled
      */
     public boolean samplePass(long sequence, long passDescriptor, String operation) {
+        Objects.requireNonNull(operation, "operation");
         return counters.samplePass(sequence, passDescriptor, operation);
     }
 
@@ -188,6 +190,7 @@ public final class MetalStream implements DeviceStream {
      * @return a ticket for {@link #endDispatch}; negative where it is not sampled
      */
     public long beginDispatch(long sequence, long encoder, String operation) {
+        Objects.requireNonNull(operation, "operation");
         return counters.beginDispatch(sequence, encoder, operation);
     }
 
@@ -266,6 +269,8 @@ public final class MetalStream implements DeviceStream {
      * @param dispatches gets the dispatches
      */
     public void drain(Consumer<? super FinishedBuffer> buffers, Consumer<? super FinishedDispatch> dispatches) {
+        Objects.requireNonNull(dispatches, "dispatches");
+        Objects.requireNonNull(buffers, "buffers");
         finished.poll();
         FinishedBuffer next = finished.next();
         while (next != null) {
@@ -285,6 +290,9 @@ public final class MetalStream implements DeviceStream {
      * @param dispatches gets the dispatches
      */
     public <B> void drain(B backend, MetalTimings.Buffers<B> timings, MetalTimings.Dispatches<B> dispatches) {
+        Objects.requireNonNull(backend, "backend");
+        Objects.requireNonNull(timings, "timings");
+        Objects.requireNonNull(dispatches, "dispatches");
         drain(
                 buffer -> {
                     if (buffer.isTimed()) {
@@ -353,6 +361,7 @@ public final class MetalStream implements DeviceStream {
 
     @Override
     public void beforeClose(Runnable action) {
+        Objects.requireNonNull(action, "action");
         beforeClose.add(action);
     }
 

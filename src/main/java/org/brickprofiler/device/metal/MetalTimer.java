@@ -1,5 +1,6 @@
 package org.brickprofiler.device.metal;
 
+import java.util.Objects;
 import org.brickprofiler.device.DeviceTimer;
 import org.brickprofiler.device.StreamTimer;
 
@@ -17,6 +18,7 @@ public final class MetalTimer implements DeviceTimer {
      * @param stream where the work is done; not closed with the timer
      */
     public MetalTimer(MetalStream stream) {
+        Objects.requireNonNull(stream, "stream");
         timer = new StreamTimer(stream);
     }
 
