@@ -203,7 +203,8 @@ public final class BrickProfiler extends BrickRecorder {
     }
 
     /**
-     * Forgets all samples and tiles, everything that is pending, checksums and the graph. Names, keys, bottlenecks and
+     * Forgets all samples and tiles, everything that is pending, checksums and the graph; the next layer of each thread is
+     * number 0 of a new pass. Names, keys, bottlenecks and
      * settings stay, and so does what a sink was given. Samples that are recorded at the same time count as before or
      * after.
      */
@@ -214,6 +215,7 @@ public final class BrickProfiler extends BrickRecorder {
         tiles.reset();
         checksums.reset();
         timing.follower.reset();
+        layers.reset();
         droppedPending.set(0);
         period.endAndRestart(clock.nanoTime());
     }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * reader finds both counts equal, no write lay between its first and its last load: a write that had begun would show
  * in {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
  */
-public class StatTable {
+public class StatTable extends ThreadOwned {
 
     static final int BEGUN = 0;
     static final int COUNT = 1;
@@ -42,7 +42,6 @@ public class StatTable {
 
     static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
 
-    private final @Nullable Thread owner;
     private final AtomicBoolean held;
     private final PendingQueue pending;
 
@@ -64,7 +63,7 @@ public class StatTable {
      * @param pending the queue of deferred measurements of the same writer
      */
     StatTable(@Nullable Thread owner, int rowCount, boolean withBuckets, PendingQueue pending) {
-        this.owner = owner;
+        super(owner);
         this.held = new AtomicBoolean();
         this.pending = pending;
         this.rows = emptyRows(rowCount);
@@ -301,10 +300,6 @@ public class StatTable {
 
     // ---- any thread ----
 
-    @Nullable Thread owner() {
-        return owner;
-    }
-
     /** The deferred measurements of this table's writer. */
     PendingQueue pending() {
         return pending;
@@ -349,7 +344,7 @@ public class StatTable {
 
     /** An empty table of the same writer, with the same number of rows. */
     StatTable renewed() {
-        return new StatTable(owner, rowCount(), buckets != null, pending);
+        return new StatTable(owner(), rowCount(), buckets != null, pending);
     }
 
     /** Whether the durations of a row were counted in buckets. */

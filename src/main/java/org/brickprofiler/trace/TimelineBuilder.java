@@ -53,8 +53,9 @@ final class TimelineBuilder {
         int step = index.of("step", SpanName.STEP);
         for (SpanCopy copy : counted(copies)) {
             HostParts thread = thread(copy.threadId(), copy.threadName());
-            thread.parts().add(LinePart.ofThread(copy, names));
-            thread.stages().add(copy, layer -> index.of("Layer " + layer, LAYER), step);
+            LinePart part = LinePart.ofThread(copy, names);
+            thread.parts().add(part);
+            thread.stages().add(part, layer -> index.of("Layer " + layer, LAYER), step);
             deferred.add(LinePart.deferred(copy, names));
         }
     }
