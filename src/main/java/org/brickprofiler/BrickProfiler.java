@@ -7,6 +7,8 @@ import java.util.OptionalDouble;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.graph.GraphRecorder;
+import org.brickprofiler.record.OwnSamples;
+import org.brickprofiler.record.StatTable;
 import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 public final class BrickProfiler extends BrickRecorder {
 
     private final TileProfiler tiles;
-    private final ChecksumLog checksums = new ChecksumLog(ChecksumOptions.DEFAULT, this::latestNs);
+    private final ChecksumLog checksums = new ChecksumLog(ChecksumOptions.DEFAULT, new Samples());
     private final RunPeriod period;
     private final Results results;
 
@@ -39,6 +41,24 @@ public final class BrickProfiler extends BrickRecorder {
 
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
+
+    /** What the log of checksums asks about samples. */
+    private final class Samples implements OwnSamples {
+        @Override
+        public int key(String name) {
+            return names.find(name);
+        }
+
+        @Override
+        public @Nullable StatTable table() {
+            return timing.ownTable();
+        }
+
+        @Override
+        public long nowNs() {
+            return clock.nanoTime();
+        }
+    }
 
     /** A profiler that is off, with the default options. */
     public BrickProfiler() {
@@ -204,20 +224,29 @@ public final class BrickProfiler extends BrickRecorder {
 
     /**
      * Forgets all samples and tiles, everything that is pending, checksums and the graph; the next layer of each thread is
-     * number 0 of a new pass. Names, keys, bottlenecks and
-     * settings stay, and so does what a sink was given. Samples that are recorded at the same time count as before or
-     * after.
+     * number 0 of a new pass. Names, keys, bottlenecks and settings stay, and so does what a sink was given. Samples that
+     * are recorded at the same time count as before or after.
      */
     public void reset() {
+        forget();
+        layers.reset();
+    }
+
+    /** Forgets what {@link #reset} does, while passes that are under way go on. */
+    void forget() {
         resolver.discard();
         timing.discard();
         timing.readAndReset();
         tiles.reset();
         checksums.reset();
         timing.follower.reset();
-        layers.reset();
         droppedPending.set(0);
         period.endAndRestart(clock.nanoTime());
+    }
+
+    /** Tells the timeline, if there is one, which phase of a run begins. */
+    void beginPhase(Schedule.Phase phase) {
+        registry.phase(phase.index(), clock.nanoTime());
     }
 
     private Results.Settings settings(long dropped) {
@@ -302,18 +331,15 @@ public final class BrickProfiler extends BrickRecorder {
 
     /**
      * The log of checksums, for finding the first brick whose output differs from that of another run. It has no switch:
-     * whoever calls it wants an entry. An entry carries the time of the calling thread's latest sample of the brick; with
-     * device streams it carries none, except in {@link SyncMode#NONE}. {@link #reset()} empties it too.
+     * whoever calls it wants an entry. An entry carries the time of the brick that the calling thread was timing, or had
+     * timed last, when it recorded the output: see {@link ChecksumLog#ChecksumLog(ChecksumOptions, OwnSamples)}. With
+     * device streams it carries none, except in {@link SyncMode#NONE}. Its layer may be {@link #currentLayer}.
+     * {@link #reset()} empties it too.
      *
      * @return always the same object
      */
     public ChecksumLog checksums() {
         return checksums;
-    }
-
-    private long latestNs(String name) {
-        int key = names.find(name);
-        return key < 0 ? -1 : timing.latestNs(key);
     }
 
     /**

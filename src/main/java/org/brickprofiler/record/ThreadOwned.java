@@ -20,8 +20,12 @@ public abstract class ThreadOwned {
         return owner;
     }
 
-    /** Whether the owner may still come. */
-    final boolean isOwnerAlive() {
+    /**
+     * Whether the owner may still come.
+     *
+     * @return false where it has ended or there is none
+     */
+    public final boolean isOwnerAlive() {
         Thread thread = owner;
         return thread != null && thread.isAlive();
     }
