@@ -20,6 +20,10 @@ final class OpenTimes {
     private final int[] keys = new int[ROOM];
     private final long[] counts = new long[ROOM];
     private final long[] notedNs = new long[ROOM];
+
+    /** When the latest sample of the brick had ended by then: what is said to have begun before was timed elsewhere. */
+    private final long[] endedNs = new long[ROOM];
+
     private final int[] rows = new int[ROOM];
     private int size;
 
@@ -39,6 +43,7 @@ final class OpenTimes {
         keys[size] = key;
         counts[size] = table.count(key);
         notedNs[size] = nowNs;
+        endedNs[size] = table.latestEndedNs(key);
         rows[size] = row;
         size++;
     }
@@ -76,9 +81,10 @@ final class OpenTimes {
         int row = rows[i];
         boolean isNext = count == counts[i] + 1;
         long sinceNs = notedNs[i] - beganNs;
+        boolean isElsewhere = counts[i] > 0 && beganNs - endedNs[i] < 0;
         if (!isNext) {
             columns.setElapsed(row, ChecksumColumns.UNKNOWN_NS);
-        } else if (sinceNs > 0 || (sinceNs == 0 && columns.elapsedNs(row) < 0)) {
+        } else if (!isElsewhere && (sinceNs > 0 || (sinceNs == 0 && columns.elapsedNs(row) < 0))) {
             columns.setElapsed(row, elapsedNs);
         }
         remove(i);
@@ -90,6 +96,7 @@ final class OpenTimes {
         System.arraycopy(keys, i + 1, keys, i, after);
         System.arraycopy(counts, i + 1, counts, i, after);
         System.arraycopy(notedNs, i + 1, notedNs, i, after);
+        System.arraycopy(endedNs, i + 1, endedNs, i, after);
         System.arraycopy(rows, i + 1, rows, i, after);
         size--;
         tables[size] = null;

@@ -12,6 +12,7 @@ final class DependencyPaths {
 
     private final ExecutionGraph graph;
     private final EventGraph forest;
+    private final Ancestors ancestors;
 
     /** The sources of the dependencies of each node as one array, and where each begins in it. */
     private final int[] sources;
@@ -35,11 +36,13 @@ final class DependencyPaths {
      *
      * @param graph the graph
      * @param forest who owns whom
+     * @param ancestors the same
      * @param steps how many steps all searches together may take
      */
-    DependencyPaths(ExecutionGraph graph, EventGraph forest, long steps) {
+    DependencyPaths(ExecutionGraph graph, EventGraph forest, Ancestors ancestors, long steps) {
         this.graph = graph;
         this.forest = forest;
+        this.ancestors = ancestors;
         this.stepsLeft = steps;
         int nodes = graph.nodeCount();
         startSeen = new int[nodes];
@@ -78,7 +81,7 @@ final class DependencyPaths {
         endSeen[node] = search;
     }
 
-    /** The next sibling that the node needs, or -1: each once, and none that only such a one needs. */
+    /** The next sibling that the node needs, or -1; it may come again. What only such a one needs is not looked for. */
     int next() {
         while (stepsLeft > 0 && (!starts.isEmpty() || !ends.isEmpty())) {
             stepsLeft--;
@@ -113,9 +116,10 @@ final class DependencyPaths {
         }
     }
 
-    /** The sibling of the root that a node is. */
+    /** The sibling of the root that a node is or lies in. */
     private int siblingOf(int node) {
-        return node != root && forest.parent(node) == parent ? node : NONE;
+        int above = ancestors.siblingAbove(node, root);
+        return above != root && forest.parent(above) == parent ? above : NONE;
     }
 
     private void addStart(int node) {

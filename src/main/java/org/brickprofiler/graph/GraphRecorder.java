@@ -408,8 +408,8 @@ public final class GraphRecorder {
     /**
      * Says for whose layer the calling thread works from now on, until it says otherwise. What it records then is in that
      * layer or, where the layer's own thread recorded a brick around that time, in the innermost such brick; until the
-     * layer has ended it has no parent. Whatever the thread had begun to record before goes on when it works for that
-     * again.
+     * layer has ended it has no parent. Whatever the thread had begun itself, or for a layer that it was interrupted in,
+     * goes on when it works for that again.
      *
      * @param layer the {@link LayerToken} of a layer, {@link LayerToken#VOID} for none, or {@link LayerToken#OWN} for
      *     whatever this thread itself has begun

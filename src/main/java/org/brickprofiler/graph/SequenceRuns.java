@@ -24,6 +24,7 @@ final class SequenceRuns {
 
     private final ExecutionGraph graph;
     private final EventGraph forest;
+    private final Ancestors ancestors;
 
     /** The sibling after and before each node. */
     private final int[] next;
@@ -43,6 +44,7 @@ final class SequenceRuns {
     private SequenceRuns(ExecutionGraph graph, EventGraph forest) {
         this.graph = graph;
         this.forest = forest;
+        this.ancestors = new Ancestors(forest);
         this.next = filled(forest.nodeCount());
         this.previous = filled(forest.nodeCount());
         this.heads = filled(forest.nodeCount());
@@ -106,7 +108,6 @@ final class SequenceRuns {
     /** A dependency between two nodes is one between the siblings that they are in. Answers whether others may lead on. */
     private boolean findNeeds() {
         boolean others = false;
-        Ancestors ancestors = new Ancestors(forest);
         EdgeColumns edges = graph.edges();
         for (int edge = 0; edge < edges.size(); edge++) {
             if (edges.type(edge) == EdgeType.DEPENDS_ON || edges.type(edge) == EdgeType.TRANSFER) {
@@ -125,7 +126,7 @@ final class SequenceRuns {
     /** Dependencies by way of nodes that are in no sibling of the same chain. */
     private void findPaths() {
         DependencyPaths paths =
-                new DependencyPaths(graph, forest, (long) STEPS_EACH * (graph.nodeCount() + graph.edgeCount()));
+                new DependencyPaths(graph, forest, ancestors, (long) STEPS_EACH * (graph.nodeCount() + graph.edgeCount()));
         for (int head = 0; head < next.length; head++) {
             boolean isChain = previous[head] == NONE && next[head] != NONE;
             for (int v = isChain ? next[head] : NONE; v != NONE; v = next[v]) {

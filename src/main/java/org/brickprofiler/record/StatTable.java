@@ -310,6 +310,16 @@ public class StatTable extends ThreadOwned {
     }
 
     /**
+     * When the latest sample of a row ended. Only the writer.
+     *
+     * @param key the row
+     * @return the clock, ns; {@link Long#MIN_VALUE} where it has none
+     */
+    public final long latestEndedNs(int key) {
+        return hasRow(key) ? rows[key * STRIDE + LAST_AT_NS] : Long.MIN_VALUE;
+    }
+
+    /**
      * Whether no other row has a sample that ended later than the latest one of a row. Only the writer; takes a look at
      * each row.
      *
