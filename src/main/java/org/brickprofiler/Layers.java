@@ -103,8 +103,10 @@ final class Layers {
     /** The layer that the calling thread works for. */
     long current() {
         Place mine = places.mineOrNull();
-        boolean isKnown = mine != null && (mine.epoch == epoch || mine.isForeign());
-        return isKnown ? mine.current : LayerToken.VOID;
+        if (mine == null) {
+            return LayerToken.VOID;
+        }
+        return mine.epoch == epoch || mine.isForeign() ? mine.current : LayerToken.VOID;
     }
 
     /** Makes the calling thread work for a layer, and answers the one before. */
