@@ -61,7 +61,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     }
 
     private static StreamTracing tracing(SpanSink sink, SpanNames spanNames) {
-        return (place, catchUp) -> sink.stream(place, spanNames, catchUp);
+        return place -> sink.stream(place, spanNames);
     }
 
     // ---- the hot path ----

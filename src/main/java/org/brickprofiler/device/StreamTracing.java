@@ -9,15 +9,13 @@ import org.jspecify.annotations.Nullable;
 public interface StreamTracing {
 
     /** Nobody does. */
-    StreamTracing NONE = (place, catchUp) -> null;
+    StreamTracing NONE = place -> null;
 
     /**
      * Where the work of a stream goes.
      *
      * @param place which stream
-     * @param catchUp tells what was waited for and not told yet; to be run before what was taken is looked at, on any
-     *     thread
      * @return what takes it, or null where it is not wanted
      */
-    @Nullable StreamSpans of(StreamPlace place, Runnable catchUp);
+    @Nullable StreamSpans of(StreamPlace place);
 }

@@ -29,9 +29,7 @@ public interface SpanSink {
      *
      * @param place which stream of which device
      * @param names what the keys of that profiler mean
-     * @param catchUp to be run before what was taken is looked at or forgotten: makes the profiler tell what it has
-     *     waited for. It may take a lock; any thread
      * @return what takes the work of that stream for that profiler alone, or null where it is not wanted
      */
-    @Nullable StreamSpans stream(StreamPlace place, SpanNames names, Runnable catchUp);
+    @Nullable StreamSpans stream(StreamPlace place, SpanNames names);
 }

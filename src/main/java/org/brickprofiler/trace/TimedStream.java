@@ -14,16 +14,14 @@ final class TimedStream implements StreamSpans {
 
     private final StreamPlace place;
     private final SpanNames names;
-    private final Runnable catchUp;
     private final SpanBuffer spans;
 
     private long errorNs;
     private long withoutPlace;
 
-    TimedStream(StreamPlace place, SpanNames names, Runnable catchUp, SpanBuffer spans) {
+    TimedStream(StreamPlace place, SpanNames names, SpanBuffer spans) {
         this.place = place;
         this.names = names;
-        this.catchUp = catchUp;
         this.spans = spans;
     }
 
@@ -45,11 +43,6 @@ final class TimedStream implements StreamSpans {
     }
 
     // ---- the recorder ----
-
-    /** Has the profiler tell what it waited for. Not to be called with a lock that the profiler may want. */
-    void catchUp() {
-        catchUp.run();
-    }
 
     StreamPlace place() {
         return place;

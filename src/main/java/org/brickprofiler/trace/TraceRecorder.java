@@ -118,8 +118,8 @@ public final class TraceRecorder implements SpanSink {
     }
 
     @Override
-    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Runnable catchUp) {
-        TimedStream stream = new TimedStream(place, brickNames, catchUp, deviceStore.newSharedBuffer());
+    public StreamSpans stream(StreamPlace place, SpanNames brickNames) {
+        TimedStream stream = new TimedStream(place, brickNames, deviceStore.newSharedBuffer());
         synchronized (timed) {
             timed.add(stream);
         }
@@ -245,7 +245,6 @@ public final class TraceRecorder implements SpanSink {
      * @return an immutable timeline
      */
     public Timeline timeline() {
-        sourcesOf(timed).forEach(TimedStream::catchUp);
         List<SpanCopy> ownCopies = own.store().copies();
         List<DeviceTrack> streams;
         synchronized (devices) {
@@ -270,7 +269,6 @@ public final class TraceRecorder implements SpanSink {
 
     /** Forgets what was recorded so far. Threads that have ended leave nothing behind then. */
     public void clear() {
-        sourcesOf(timed).forEach(TimedStream::catchUp);
         sourcesOf(bricks).forEach(source -> source.store().clear());
         sourcesOf(tiles).forEach(source -> source.store().clear());
         own.store().clear();
