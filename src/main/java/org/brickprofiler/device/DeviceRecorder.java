@@ -2,6 +2,7 @@ package org.brickprofiler.device;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.brickprofiler.record.NanoClock;
@@ -70,6 +71,10 @@ public final class DeviceRecorder {
             List<DeviceStream> streams,
             int launchesEvery,
             StreamTracing tracing) {
+        Objects.requireNonNull(clock, "clock");
+        Objects.requireNonNull(bricks, "bricks");
+        Objects.requireNonNull(streams, "streams");
+        Objects.requireNonNull(tracing, "tracing");
         if (streams.isEmpty() || streams.size() > MAX_STREAMS) {
             throw new IllegalArgumentException(streams.size() + " device streams: 1 to " + MAX_STREAMS);
         }

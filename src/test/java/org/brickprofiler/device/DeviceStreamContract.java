@@ -84,6 +84,8 @@ public abstract class DeviceStreamContract {
 
         assertThat(stream.synchronize()).isTrue();
         assertTook(stream.elapsedNs(first, second), 3_000);
+        assertThat(stream.hasWorkBetween(first, second)).isTrue();
+        assertThat(stream.hasWorkBetween(first, third)).isTrue();
         assertTook(stream.elapsedNs(second, third), 5_000);
         assertTook(stream.elapsedNs(first, third), 8_000);
         assertTook(-stream.elapsedNs(third, first), 8_000);
