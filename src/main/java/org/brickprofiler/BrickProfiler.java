@@ -7,6 +7,8 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.graph.GraphRecorder;
+import org.brickprofiler.record.OwnSamples;
+import org.brickprofiler.record.StatTable;
 import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +43,24 @@ public final class BrickProfiler extends BrickRecorder {
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
 
+    /** What the log of checksums asks about samples. */
+    private final class Samples implements OwnSamples {
+        @Override
+        public int key(String name) {
+            return names.find(name);
+        }
+
+        @Override
+        public @Nullable StatTable table() {
+            return timing.ownTable();
+        }
+
+        @Override
+        public long nowNs() {
+            return clock.nanoTime();
+        }
+    }
+
     /** A profiler that is off, with the default options. */
     public BrickProfiler() {
         this(builder());
@@ -48,7 +68,7 @@ public final class BrickProfiler extends BrickRecorder {
 
     BrickProfiler(BrickProfilerBuilder options) {
         super(options);
-        checksums = new ChecksumLog(options.checksums, this::latestNs);
+        checksums = new ChecksumLog(options.checksums, new Samples());
         tiles = new TileProfiler(options.clock, options.tracing);
         period = new RunPeriod(clock.nanoTime());
         selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
@@ -210,11 +230,17 @@ public final class BrickProfiler extends BrickRecorder {
     }
 
     /**
-     * Forgets all samples and tiles, everything that is pending, checksums and the graph. Names, keys, bottlenecks and
-     * settings stay, and so does what a sink was given. Samples that are recorded at the same time count as before or
-     * after.
+     * Forgets all samples and tiles, everything that is pending, checksums and the graph; the next layer of each thread is
+     * number 0 of a new pass. Names, keys, bottlenecks and settings stay, and so does what a sink was given. Samples that
+     * are recorded at the same time count as before or after.
      */
     public void reset() {
+        forget();
+        layers.reset();
+    }
+
+    /** Forgets what {@link #reset} does, while passes that are under way go on. */
+    void forget() {
         resolver.discard();
         timing.discard();
         timing.readAndReset();
@@ -224,6 +250,11 @@ public final class BrickProfiler extends BrickRecorder {
         droppedPending.set(0);
         resolver.takeOverlaps();
         period.endAndRestart(clock.nanoTime());
+    }
+
+    /** Marks on the timeline, if there is one, which phase of a run begins. */
+    void beginPhase(Schedule.Phase phase) {
+        registry.phase(phase.index(), clock.nanoTime());
     }
 
     private Results.Settings settings(long dropped, long overlaps) {
@@ -311,19 +342,15 @@ public final class BrickProfiler extends BrickRecorder {
 
     /**
      * The log of checksums, for finding the first brick whose output differs from that of another run. It has no switch:
-     * whoever calls it wants an entry. An entry carries the time of the calling thread's latest sample of the brick; with
-     * device streams it carries none, except in {@link SyncMode#NONE}. What it takes of an output is
-     * {@link BrickProfilerBuilder#checksums}. {@link #reset()} empties it too.
+     * whoever calls it wants an entry. An entry carries the time of the brick that the calling thread was timing, or had
+     * timed last, when it recorded the output: see {@link ChecksumLog#ChecksumLog(ChecksumOptions, OwnSamples)}. With
+     * device streams it carries none, except in {@link SyncMode#NONE}. Its layer may be {@link #currentLayer}. What it
+     * takes of an output is {@link BrickProfilerBuilder#checksums}. {@link #reset()} empties it too.
      *
      * @return always the same object
      */
     public ChecksumLog checksums() {
         return checksums;
-    }
-
-    private long latestNs(String name) {
-        int key = names.find(name);
-        return key < 0 ? -1 : timing.latestNs(key);
     }
 
     /**

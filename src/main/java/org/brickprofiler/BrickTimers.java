@@ -64,7 +64,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     }
 
     private static StreamTracing tracing(SpanSink sink, SpanNames spanNames) {
-        return place -> sink.stream(place, spanNames);
+        return (place, catchUp) -> sink.stream(place, spanNames, catchUp);
     }
 
     // ---- the hot path ----

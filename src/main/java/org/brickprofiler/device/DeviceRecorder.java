@@ -82,7 +82,13 @@ public final class DeviceRecorder {
         this.launches = new TableRegistry(0, false);
         this.sums = new DeviceSums(bricks, launches);
         this.streams = new MarkedStream[streams.size()];
-        Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, launchesEvery, tracing));
+        // Whoever traces may catch up as soon as it knows of a stream.
+        turn.lock();
+        try {
+            Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, launchesEvery, tracing));
+        } finally {
+            turn.unlock();
+        }
         for (int i = 0; i < this.streams.length; i++) {
             int index = i;
             streams.get(i)
@@ -94,7 +100,7 @@ public final class DeviceRecorder {
             NanoClock clock, DeviceStream stream, int index, int launchesEvery, StreamTracing tracing) {
         StreamPlace place = new StreamPlace(
                 stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), index);
-        StreamSpans spans = tracing.of(place);
+        StreamSpans spans = tracing.of(place, () -> catchUp(index));
         return spans == null
                 ? new MarkedStream(stream, clock, index, launchesEvery)
                 : TracedStream.of(stream, clock, index, bricks, spans);
@@ -389,7 +395,7 @@ public final class DeviceRecorder {
         }
     }
 
-    /** Resolves what a device has done, before its stream closes. */
+    /** Resolves what a device has done, before its stream closes or its spans are read. */
     private void catchUp(int stream) {
         long owner = drain();
         MarkedStream marked = streams[stream];

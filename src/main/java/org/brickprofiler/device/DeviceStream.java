@@ -97,6 +97,18 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
+     * Whether the device had anything to do between two marks, as far as the queue knows. Where it had not, the time between
+     * them is the host's, and no sample. Waits for nothing.
+     *
+     * @param from a mark that was not released, and is reached
+     * @param to another
+     * @return false where it is known that there was nothing; true unless overridden
+     */
+    default boolean hasWorkBetween(int from, int to) {
+        return true;
+    }
+
+    /**
      * Waits until the device has done everything that was in the queue.
      *
      * @return false where that cannot be waited for: now, as long as {@link #isUsable()}, or ever
@@ -127,6 +139,12 @@ public interface DeviceStream extends AutoCloseable {
      * @param mark a mark that nobody will ask for any more
      */
     void release(int mark);
+
+    /**
+     * A pass has ended: what the queue was refused during the pass, such as more marks, may be tried again, once, in the
+     * next. Waits for nothing and makes no context current. Does nothing unless overridden.
+     */
+    default void passEnded() {}
 
     /**
      * The most marks that exist at once.

@@ -5,9 +5,9 @@ import java.util.Objects;
 
 /**
  * Siblings that follow each other only because they were recorded so: sequence edges lead from each to the next, and no
- * dependency or transfer between them or what is in them says that one needs another. If they are independent, they
- * could run side by side. Dependencies by way of nodes elsewhere, and those that nobody recorded, are not seen.
- * Immutable.
+ * dependency or transfer, also by way of other nodes, says that one or what is in it needs another. If they are
+ * independent, they could run side by side. Dependencies that nobody recorded are not seen, but those of layers, which are
+ * never part of a run. Immutable.
  *
  * @param parent the id of the node they are in
  * @param parentName its name

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SpanStore {
 
+    /** The most phases that are kept. */
+    static final int MOST_PHASES = 4_096;
+
     private final int capacity;
     private final boolean keepsNewest;
     private final AtomicLong budget;
@@ -20,6 +23,12 @@ public final class SpanStore {
 
     /** Guarded by {@code buffers}. */
     private int sharedBuffers;
+
+    /** Guarded by itself. */
+    private final List<Phase> phases = new ArrayList<>();
+
+    /** A phase of a run, and the thread that began it. */
+    private record Phase(int number, long atNs, long threadId, String threadName) {}
 
     /**
      * An empty store.
@@ -86,8 +95,41 @@ public final class SpanStore {
         }
     }
 
-    /** Forgets what was written so far. Threads that have ended leave nothing behind then. */
+    /**
+     * Notes that a phase of a run begins. The calling thread's line shows it. Phases are kept apart from spans, so that
+     * one stays known when its beginning would be overwritten; of more than {@value #MOST_PHASES} the newest.
+     *
+     * @param number which phase
+     * @param atNs the clock
+     */
+    public void phase(int number, long atNs) {
+        Thread thread = Thread.currentThread();
+        synchronized (phases) {
+            if (phases.size() == MOST_PHASES) {
+                phases.remove(0);
+            }
+            phases.add(new Phase(number, atNs, thread.getId(), thread.getName()));
+        }
+    }
+
+    /**
+     * The phases that have begun.
+     *
+     * @return a copy of each, an instant whose key is the number of the phase, in the order in which they began
+     */
+    public List<SpanCopy> phases() {
+        synchronized (phases) {
+            return phases.stream()
+                    .map(phase -> SpanCopy.ofInstant(phase.number, phase.atNs, phase.threadId, phase.threadName))
+                    .toList();
+        }
+    }
+
+    /** Forgets what was written so far, but for the phase that is under way. Threads that have ended leave nothing behind then. */
     public void clear() {
+        synchronized (phases) {
+            phases.subList(0, Math.max(0, phases.size() - 1)).clear();
+        }
         synchronized (buffers) {
             buffers.removeIf(buffer -> {
                 // Asked first: whatever such a thread wrote is then there to be forgotten.

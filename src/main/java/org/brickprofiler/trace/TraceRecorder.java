@@ -121,10 +121,11 @@ public final class TraceRecorder implements SpanSink {
     }
 
     @Override
-    public StreamSpans stream(StreamPlace place, SpanNames brickNames) {
+    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Runnable catchUp) {
         Objects.requireNonNull(place, "place");
         Objects.requireNonNull(brickNames, "brickNames");
-        TimedStream stream = new TimedStream(place, brickNames, deviceStore.newSharedBuffer());
+        Objects.requireNonNull(catchUp, "catchUp");
+        TimedStream stream = new TimedStream(place, brickNames, catchUp, deviceStore.newSharedBuffer());
         synchronized (timed) {
             timed.add(stream);
         }
@@ -261,6 +262,7 @@ public final class TraceRecorder implements SpanSink {
      * @return an immutable timeline
      */
     public Timeline timeline() {
+        sourcesOf(timed).forEach(TimedStream::catchUp);
         List<SpanCopy> ownCopies = own.store().copies();
         List<DeviceTrack> streams;
         synchronized (devices) {
@@ -285,6 +287,7 @@ public final class TraceRecorder implements SpanSink {
 
     /** Forgets what was recorded so far. Threads that have ended leave nothing behind then. */
     public void clear() {
+        sourcesOf(timed).forEach(TimedStream::catchUp);
         sourcesOf(bricks).forEach(source -> source.store().clear());
         sourcesOf(tiles).forEach(source -> source.store().clear());
         own.store().clear();

@@ -44,8 +44,9 @@ public final class CudaTimer implements DeviceTimer {
 
     private @Nullable CudaQueue withEvents(CudaQueue made) {
         List<CUevent> events = List.of(start, end);
-        int created = made.create(events);
+        int created = made.create(events, "");
         if (created == EVENTS) {
+            made.learnCaptures(start);
             return made;
         }
         made.destroy(events.subList(0, created));

@@ -26,7 +26,10 @@ public record LeftOut(Reason reason, String kernel, long events, long elapsedNs)
     public enum Reason {
         /** It began before the first step that is kept. */
         SKIPPED_STEP("skipped steps"),
-        /** It is a first execution far out of line with the later ones; see {@link ReadOptions#keepWarmup}. */
+        /**
+         * It is a first execution far out of line with the later ones or, in a trace of this library, was recorded in the
+         * warm-up of a schedule; see {@link ReadOptions#keepWarmup}.
+         */
         WARM_UP("warm-up");
 
         private final String displayName;

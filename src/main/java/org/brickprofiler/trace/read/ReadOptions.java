@@ -13,7 +13,8 @@ import java.util.Objects;
  *     last more than {@value WarmupDetector#TIMES_MEDIAN} times the median of all its executions and more than
  *     {@value WarmupDetector#TIMES_LONGEST} times the longest one after its first
  *     {@value WarmupDetector#FIRST_EXECUTIONS}; a kernel with fewer than {@value WarmupDetector#LATER_EXECUTIONS}
- *     further executions, and copies and fills, are never warm-up
+ *     further executions, and copies and fills, are never warm-up. In a trace of this library, what ended while a
+ *     {@link org.brickprofiler.Schedule} was in its warm-up is left out, and nothing else
  * @param limits what bounds the memory
  * @param progress is told how far the reading has come
  */

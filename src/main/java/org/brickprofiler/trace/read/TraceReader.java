@@ -20,7 +20,8 @@ import org.brickprofiler.io.AtomicFile;
  * that of the bricks inside it too, so that names, categories, counts, totals, shortest and longest durations and
  * elements are those of the profiler. Nothing else counts: layers, steps, tiles, and what an application added never
  * do; neither do spans of a device, also not those that a flow ties to the host, for the profiler's sample is the
- * host's span. Rules and warm-up do not apply; steps can be skipped. The last duration is that of the span that ended
+ * host's span. Rules do not apply; what a schedule marked as its
+ * warm-up is left out unless kept; steps can be skipped. The last duration is that of the span that ended
  * last, of several the longest. The profiler's own is another one where samples of a brick were recorded at one reading
  * of the clock, and where a synchronisation ended deferred measurements one by one. A timeline holds no bytes, cycles
  * or settings, no names beyond {@value Names#LONGEST} characters and no durations beyond 39 hours; of several profilers
