@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +80,7 @@ public final class DispatchTimer {
      * @throws IllegalArgumentException when the capacity is not positive
      */
     public DispatchTimer(DeviceStream stream, int capacity) {
+        Objects.requireNonNull(stream, "stream");
         if (capacity < 1) {
             throw new IllegalArgumentException("capacity " + capacity + " is not positive");
         }
@@ -102,6 +104,7 @@ public final class DispatchTimer {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public void time(String name, Runnable dispatch) {
+        Objects.requireNonNull(dispatch, "dispatch");
         long ticket = begin(name);
         try {
             dispatch.run();
@@ -187,6 +190,8 @@ public final class DispatchTimer {
      * @return how many
      */
     public <B> int drain(B backend, Timings<? super B> timings) {
+        Objects.requireNonNull(backend, "backend");
+        Objects.requireNonNull(timings, "timings");
         List<Finished> dispatches;
         synchronized (this) {
             collect();

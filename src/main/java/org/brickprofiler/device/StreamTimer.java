@@ -1,5 +1,7 @@
 package org.brickprofiler.device;
 
+import java.util.Objects;
+
 /**
  * Times what is enqueued in a stream between two calls, by a mark of the stream for each. Reading it waits until the
  * device has come to the second mark, and for nothing behind it. One thread at a time; the stream stays its owner's.
@@ -19,6 +21,7 @@ public final class StreamTimer implements DeviceTimer {
      * @param stream where the work is done; not closed with the timer
      */
     public StreamTimer(DeviceStream stream) {
+        Objects.requireNonNull(stream, "stream");
         this.stream = stream;
     }
 
