@@ -26,9 +26,6 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
 
     private final AtomicBoolean dropLogged = new AtomicBoolean();
 
-    /** Which layer each thread is in, or works for. */
-    final Layers layers = new Layers();
-
     private volatile long epochNs;
 
     BrickRecorder(BrickProfilerBuilder options) {
