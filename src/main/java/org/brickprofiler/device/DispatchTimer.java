@@ -93,7 +93,7 @@ public final class DispatchTimer {
         free = new int[capacity];
         Arrays.setAll(free, i -> capacity - 1 - i);
         freeCount = capacity;
-        stream.beforeClose(CloseActions.unlessForgotten(this, DispatchTimer::collect));
+        stream.beforeClose(CloseActions.unlessForgotten(this, DispatchTimer::collectBeforeClosing));
     }
 
     /**
@@ -181,7 +181,8 @@ public final class DispatchTimer {
 
     /**
      * Hands over the dispatches that the device has done since, in the order in which they were ended. Waits for nothing:
-     * the first one that is not done holds up those behind it. After the stream was closed, those that were done by then.
+     * the first one that is not done holds up those behind it. After the stream was closed, those that were done by then, if
+     * the thread that closed it could ask for them.
      *
      * @param <B> what tells backends apart
      * @param backend passed on
@@ -201,6 +202,13 @@ public final class DispatchTimer {
             timings.record(dispatch.name(), backend, dispatch.elapsedNs());
         }
         return dispatches.size();
+    }
+
+    /** Where the thread that closes may ask: a context is made current by those that mark or drain alone. */
+    private void collectBeforeClosing() {
+        if (stream.answersHere()) {
+            collect();
+        }
     }
 
     private synchronized void collect() {

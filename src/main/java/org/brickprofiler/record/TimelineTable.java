@@ -1,11 +1,13 @@
 package org.brickprofiler.record;
 
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link StatTable} whose samples also go to the timeline of the same writer. */
 final class TimelineTable extends StatTable {
 
     private final SpanBuffer spans;
+    private final LongSupplier layer;
 
     /**
      * An empty table. By this type, so that whoever calls this is verified without loading the class.
@@ -15,21 +17,52 @@ final class TimelineTable extends StatTable {
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
      * @param pending the queue of deferred measurements of the same writer
      * @param spans the timeline of the same writer
+     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}
      */
     static StatTable of(
-            @Nullable Thread owner, int rowCount, boolean withBuckets, PendingQueue pending, SpanBuffer spans) {
-        return new TimelineTable(owner, rowCount, withBuckets, pending, spans);
+            @Nullable Thread owner,
+            int rowCount,
+            boolean withBuckets,
+            PendingQueue pending,
+            SpanBuffer spans,
+            LongSupplier layer) {
+        return new TimelineTable(owner, rowCount, withBuckets, pending, spans, layer);
     }
 
     private TimelineTable(
-            @Nullable Thread owner, int rowCount, boolean withBuckets, PendingQueue pending, SpanBuffer spans) {
+            @Nullable Thread owner,
+            int rowCount,
+            boolean withBuckets,
+            PendingQueue pending,
+            SpanBuffer spans,
+            LongSupplier layer) {
         super(owner, rowCount, withBuckets, pending);
         this.spans = spans;
+        this.layer = layer;
     }
 
     @Override
     void addSpan(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
-        spans.add(kind, key, startNs, elapsedNs, value);
+        if (owner() == null) {
+            addShared(kind, key, startNs, elapsedNs, value);
+        } else {
+            spans.add(kind, key, startNs, elapsedNs, value);
+        }
+    }
+
+    /** Other threads write here between two entries of one thread: each says for itself what layer it is for. */
+    private void addShared(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+        long forLayer = layer.getAsLong();
+        boolean says = forLayer != LayerToken.OWN && kind != SpanKind.LAYER_CHANGE;
+        if (says) {
+            spans.add(SpanKind.LAYER_CHANGE, 0, startNs, 0, LayerToken.change(LayerToken.OWN, forLayer));
+        }
+        if (kind != SpanKind.LAYER_CHANGE) {
+            spans.add(kind, key, startNs, elapsedNs, value);
+        }
+        if (says) {
+            spans.add(SpanKind.LAYER_CHANGE, 0, startNs, 0, LayerToken.change(forLayer, LayerToken.OWN));
+        }
     }
 
     @Override
@@ -39,6 +72,6 @@ final class TimelineTable extends StatTable {
 
     @Override
     StatTable renewed() {
-        return new TimelineTable(owner(), rowCount(), withBuckets(), pending(), spans);
+        return new TimelineTable(owner(), rowCount(), withBuckets(), pending(), spans, layer);
     }
 }
