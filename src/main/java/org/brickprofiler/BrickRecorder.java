@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.record.LayerToken;
@@ -59,9 +60,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @throws IllegalArgumentException when a number is negative, or no brick has that key
      */
     public final void record(int key, long elapsedNs, long elements) {
-        if (!timing.hasBrick(key)) {
-            throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
-        }
+        requireKey(key);
         requireSample(elapsedNs, elements);
         if (enabled) {
             add(key, elapsedNs, elements);
@@ -125,6 +124,24 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     /**
      * Records a sample with the bytes that went in and came out.
      *
+     * @param key the brick's key
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param inputBytes bytes read, or before compression
+     * @param outputBytes bytes written, or after compression
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public final void recordBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        requireKey(key);
+        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
+        if (enabled) {
+            addBytes(key, elapsedNs, elements, inputBytes, outputBytes);
+        }
+    }
+
+    /**
+     * Records a sample with the bytes that went in and came out.
+     *
      * @param name the brick's name
      * @param elapsedNs its duration, ns
      * @param elements elements it processed
@@ -165,6 +182,23 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
         requireCycles(elapsedNs, elements, cycles);
         if (enabled) {
             addCycles(id.index(), elapsedNs, elements, cycles);
+        }
+    }
+
+    /**
+     * Records a sample with its processor cycles.
+     *
+     * @param key the brick's key
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param cycles cycles it took; 0 where they were not measured
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public final void recordCycles(int key, long elapsedNs, long elements, long cycles) {
+        requireKey(key);
+        requireCycles(elapsedNs, elements, cycles);
+        if (enabled) {
+            addCycles(key, elapsedNs, elements, cycles);
         }
     }
 
@@ -213,6 +247,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @param mode the mode from now on
      */
     public final void setSyncMode(SyncMode mode) {
+        Objects.requireNonNull(mode, "mode");
         timing.mode = mode;
     }
 
@@ -263,6 +298,22 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     /**
      * Queues a measurement until its end is known, as {@link #recordDeferred(BrickId, long, long)} does.
      *
+     * @param key the brick's key
+     * @param startNs when it began, as {@link #elapsedNs()} read it
+     * @param elements elements it processes
+     * @throws IllegalArgumentException when the elements are negative, or no brick has that key
+     */
+    public final void recordDeferred(int key, long startNs, long elements) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        if (enabled) {
+            defer(key, startNs, elements);
+        }
+    }
+
+    /**
+     * Queues a measurement until its end is known, as {@link #recordDeferred(BrickId, long, long)} does.
+     *
      * @param name the brick's name
      * @param startNs when it began, as {@link #elapsedNs()} read it
      * @param elements elements it processes
@@ -295,8 +346,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * Resolves every pending measurement: each lasts from its start to the given end, or to the next start where the
      * profiler was built with {@link Attribution#SEQUENTIAL}. One that began after the end counts as 0 ns. Nothing
      * happens where none is pending. Call it once per forward pass, after the device was waited for. With a device stream
-     * the given end ends nothing: what the device has done gets the device's own times, the rest stays pending. The mark that
-     * {@link #elapsedNs()} set for the given end is free again.
+     * the given end ends nothing: what the device has done gets the device's own times, the rest stays pending.
      *
      * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
      */

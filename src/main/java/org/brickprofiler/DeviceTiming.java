@@ -94,7 +94,8 @@ final class DeviceTiming extends BrickTiming {
             if (timer != TimerToken.VOID) {
                 stop(timer, elements);
             }
-            return start(nextKey, MarkToken.isDevice(timer) ? device.stream(timer) : DEFAULT_STREAM);
+            boolean onStream = MarkToken.isDevice(timer) && hasBrick(key);
+            return start(nextKey, onStream ? device.stream(timer) : DEFAULT_STREAM);
         }
         BrickTimers.requireNotNegative("elements", elements);
         long next = device.lap(timer, elements, nextKey);

@@ -1,5 +1,6 @@
 package org.brickprofiler;
 
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.brickprofiler.Schedule.Phase;
 
@@ -47,6 +48,9 @@ public final class ScheduledRun {
      * @param onCycle receives the snapshot of each finished cycle, on the thread that calls {@link #step}
      */
     public ScheduledRun(BrickProfiler profiler, Schedule schedule, Consumer<ProfileSnapshot> onCycle) {
+        Objects.requireNonNull(profiler, "profiler");
+        Objects.requireNonNull(schedule, "schedule");
+        Objects.requireNonNull(onCycle, "onCycle");
         this.profiler = profiler;
         this.schedule = schedule;
         this.onCycle = onCycle;

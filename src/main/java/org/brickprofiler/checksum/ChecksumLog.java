@@ -73,17 +73,19 @@ public final class ChecksumLog {
      * A log whose entries carry the time of their brick's sample, whether the brick is stopped before the output is
      * recorded or after, as where {@code lap} goes on to the next brick: the sample of the calling thread that was under
      * way then, else the one that it had recorded last where that is the brick's. An entry has no time where neither is
-     * so, where it cannot be told any more, and before a thread's first sample. A brick that is stopped after its output
+     * so, where it is not known any more, and before a thread's first sample. A brick that is stopped after its output
      * was recorded has its time once it is stopped.
      *
      * @param options what to keep of each output
      * @param samples tells of the calling thread's samples; asked on its own thread and outside any lock
      */
     public ChecksumLog(ChecksumOptions options, OwnSamples samples) {
-        this(options, name -> ChecksumColumns.UNKNOWN_NS, samples);
+        this(options, name -> ChecksumColumns.UNKNOWN_NS, Objects.requireNonNull(samples, "samples"));
     }
 
     private ChecksumLog(ChecksumOptions options, ToLongFunction<String> latestNs, @Nullable OwnSamples samples) {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(latestNs, "latestNs");
         this.options = options;
         this.latestNs = latestNs;
         this.samples = samples;

@@ -9,13 +9,15 @@ import org.jspecify.annotations.Nullable;
 public interface StreamTracing {
 
     /** Nobody does. */
-    StreamTracing NONE = place -> null;
+    StreamTracing NONE = (place, catchUp) -> null;
 
     /**
      * Where the work of a stream goes.
      *
      * @param place which stream
+     * @param catchUp resolves what the device has done, where the calling thread may ask for it; to be run before what was
+     *     taken is looked at, on any thread
      * @return what takes it, or null where it is not wanted
      */
-    @Nullable StreamSpans of(StreamPlace place);
+    @Nullable StreamSpans of(StreamPlace place, Runnable catchUp);
 }

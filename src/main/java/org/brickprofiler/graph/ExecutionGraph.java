@@ -60,6 +60,7 @@ public final class ExecutionGraph {
      *     node that has a parent or is an ancestor of the other
      */
     public void addEdge(int from, int to, EdgeType type) {
+        Objects.requireNonNull(type, "type");
         addEdge(from, to, type, Edge.DEFAULT_WEIGHT);
     }
 
@@ -74,6 +75,7 @@ public final class ExecutionGraph {
      *     finite, or an ownership edge leads to a node that has a parent or is an ancestor of the other
      */
     public void addEdge(int from, int to, EdgeType type, double weight) {
+        Objects.requireNonNull(type, "type");
         nodes.require(from);
         nodes.require(to);
         Edge.requireDistinct(from, to, type);
@@ -260,6 +262,7 @@ public final class ExecutionGraph {
      * @return their ids, ascending; empty where there are none
      */
     public List<Integer> nodesByName(String name) {
+        Objects.requireNonNull(name, "name");
         return boxed(nodes.named(name));
     }
 

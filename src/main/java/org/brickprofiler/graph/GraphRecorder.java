@@ -203,6 +203,7 @@ public final class GraphRecorder {
      * @return its id, or {@link #NONE}
      */
     public int recordKernel(Kernel kernel) {
+        Objects.requireNonNull(kernel, "kernel");
         return recordNode(kernel);
     }
 
@@ -227,6 +228,7 @@ public final class GraphRecorder {
      * @return its id, or {@link #NONE}
      */
     public int recordTransfer(Transfer transfer) {
+        Objects.requireNonNull(transfer, "transfer");
         return recordNode(transfer);
     }
 

@@ -1,6 +1,7 @@
 package org.brickprofiler.graph;
 
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Siblings that follow each other only because they were recorded so: sequence edges lead from each to the next, and no
@@ -28,6 +29,9 @@ public record SequenceRun(
 
     /** Copies the lists. */
     public SequenceRun {
+        Objects.requireNonNull(parentName, "parentName");
+        Objects.requireNonNull(nodes, "nodes");
+        Objects.requireNonNull(names, "names");
         nodes = List.copyOf(nodes);
         names = List.copyOf(names);
     }

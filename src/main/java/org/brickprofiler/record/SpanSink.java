@@ -29,7 +29,9 @@ public interface SpanSink {
      *
      * @param place which stream of which device
      * @param names what the keys of that profiler mean
+     * @param catchUp to be run before what was taken is looked at or forgotten: makes the profiler resolve what the device
+     *     has done, where the calling thread may ask for it. It waits for no device, and may take a lock; any thread
      * @return what takes the work of that stream for that profiler alone, or null where it is not wanted
      */
-    @Nullable StreamSpans stream(StreamPlace place, SpanNames names);
+    @Nullable StreamSpans stream(StreamPlace place, SpanNames names, Runnable catchUp);
 }

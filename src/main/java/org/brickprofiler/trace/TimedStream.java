@@ -14,14 +14,16 @@ final class TimedStream implements StreamSpans {
 
     private final StreamPlace place;
     private final SpanNames names;
+    private final Runnable catchUp;
     private final SpanBuffer spans;
 
     private long errorNs;
     private long withoutPlace;
 
-    TimedStream(StreamPlace place, SpanNames names, SpanBuffer spans) {
+    TimedStream(StreamPlace place, SpanNames names, Runnable catchUp, SpanBuffer spans) {
         this.place = place;
         this.names = names;
+        this.catchUp = catchUp;
         this.spans = spans;
     }
 
@@ -43,6 +45,11 @@ final class TimedStream implements StreamSpans {
     }
 
     // ---- the recorder ----
+
+    /** Has the profiler resolve what the device has done. Not to be called with a lock that the profiler may want. */
+    void catchUp() {
+        catchUp.run();
+    }
 
     StreamPlace place() {
         return place;

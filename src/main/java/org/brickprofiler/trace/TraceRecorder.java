@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.record.NanoClock;
@@ -109,17 +110,22 @@ public final class TraceRecorder implements SpanSink {
 
     @Override
     public SpanStore bricks(SpanNames brickNames) {
+        Objects.requireNonNull(brickNames, "brickNames");
         return addSource(bricks, brickNames);
     }
 
     @Override
     public @Nullable SpanStore tiles(SpanNames tileNames) {
+        Objects.requireNonNull(tileNames, "tileNames");
         return withTiles ? addSource(tiles, tileNames) : null;
     }
 
     @Override
-    public StreamSpans stream(StreamPlace place, SpanNames brickNames) {
-        TimedStream stream = new TimedStream(place, brickNames, deviceStore.newSharedBuffer());
+    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Runnable catchUp) {
+        Objects.requireNonNull(place, "place");
+        Objects.requireNonNull(brickNames, "brickNames");
+        Objects.requireNonNull(catchUp, "catchUp");
+        TimedStream stream = new TimedStream(place, brickNames, catchUp, deviceStore.newSharedBuffer());
         synchronized (timed) {
             timed.add(stream);
         }
@@ -149,6 +155,7 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when the name is empty
      */
     public void instant(String name) {
+        Objects.requireNonNull(name, "name");
         own.tables().mark(SpanKind.INSTANT, names.keyOf(name), clock.nanoTime(), 0, 0);
     }
 
@@ -162,6 +169,8 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when the duration is negative, or a name is empty
      */
     public void span(String name, String category, long startNs, long elapsedNs) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
         requireDuration(elapsedNs);
         own.tables().mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, -1);
     }
@@ -177,6 +186,8 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when the duration is negative, or a name is empty
      */
     public void span(String name, String category, long startNs, long elapsedNs, long threadId) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
         requireDuration(elapsedNs);
         assigned.tables().mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, threadId);
     }
@@ -191,6 +202,8 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when a number is negative, or a name is empty
      */
     public void push(String name, String category, long elapsedNs, int tid) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
         requireDuration(elapsedNs);
         if (tid < 0) {
             throw new IllegalArgumentException("the number of a line is not negative: " + tid);
@@ -214,6 +227,8 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when the name is empty
      */
     public TraceCounter counter(String name, String unit) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(unit, "unit");
         int key = names.keyOf(name);
         synchronized (units) {
             units.putIfAbsent(key, unit);
@@ -230,6 +245,8 @@ public final class TraceRecorder implements SpanSink {
      * @return the line of that stream, the same at each call; its first name stays
      */
     public DeviceTrack stream(DeviceInfo device, String name, long streamId) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(device, "device");
         synchronized (devices) {
             return devices.computeIfAbsent(
                     device.id() + ":" + streamId,
@@ -245,6 +262,7 @@ public final class TraceRecorder implements SpanSink {
      * @return an immutable timeline
      */
     public Timeline timeline() {
+        sourcesOf(timed).forEach(TimedStream::catchUp);
         List<SpanCopy> ownCopies = own.store().copies();
         List<DeviceTrack> streams;
         synchronized (devices) {
@@ -269,6 +287,7 @@ public final class TraceRecorder implements SpanSink {
 
     /** Forgets what was recorded so far. Threads that have ended leave nothing behind then. */
     public void clear() {
+        sourcesOf(timed).forEach(TimedStream::catchUp);
         sourcesOf(bricks).forEach(source -> source.store().clear());
         sourcesOf(tiles).forEach(source -> source.store().clear());
         own.store().clear();

@@ -4,6 +4,7 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.sdk.trace.ReadWriteSpan;
 import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.SpanProcessor;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.trace.TraceRecorder;
@@ -50,13 +51,15 @@ public final class TimelineSpanProcessor implements SpanProcessor {
      * @param clock the recorder's clock
      */
     public TimelineSpanProcessor(TraceRecorder recorder, NanoClock clock) {
+        Objects.requireNonNull(recorder, "recorder");
+        Objects.requireNonNull(clock, "clock");
         this.recorder = recorder;
         this.clock = clock;
     }
 
     /** {@inheritDoc} */
     @Override
-    public void onStart(Context parent, ReadWriteSpan span) {
+    public void onStart(@Nullable Context parent, ReadWriteSpan span) {
         if (openSpans.incrementAndGet() <= MOST_OPEN) {
             threadsOfOpenSpans.put(
                     span.getSpanContext().getSpanId(), Thread.currentThread().getId());

@@ -1,5 +1,7 @@
 package org.brickprofiler.trace.read;
 
+import java.util.Objects;
+
 /**
  * Events of one kernel that would have counted and were left out. Immutable.
  *
@@ -9,6 +11,16 @@ package org.brickprofiler.trace.read;
  * @param elapsedNs their time, ns
  */
 public record LeftOut(Reason reason, String kernel, long events, long elapsedNs) {
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public LeftOut {
+        Objects.requireNonNull(reason, "reason");
+        Objects.requireNonNull(kernel, "kernel");
+    }
 
     /** Why an event was left out. */
     public enum Reason {

@@ -1,5 +1,7 @@
 package org.brickprofiler.trace.read;
 
+import java.util.Objects;
+
 /**
  * How to read a trace. Immutable; each {@code with} method returns a changed copy.
  *
@@ -25,6 +27,9 @@ public record ReadOptions(
      * @throws IllegalArgumentException when the number of steps is negative
      */
     public ReadOptions {
+        Objects.requireNonNull(rules, "rules");
+        Objects.requireNonNull(limits, "limits");
+        Objects.requireNonNull(progress, "progress");
         if (skipSteps < 0) {
             throw new IllegalArgumentException("skipSteps " + skipSteps + " is negative");
         }
@@ -46,6 +51,7 @@ public record ReadOptions(
      * @return a changed copy
      */
     public ReadOptions withRules(TraceRules other) {
+        Objects.requireNonNull(other, "other");
         return new ReadOptions(other, skipSteps, keepWarmup, limits, progress);
     }
 
@@ -77,6 +83,7 @@ public record ReadOptions(
      * @return a changed copy
      */
     public ReadOptions withLimits(ReadLimits other) {
+        Objects.requireNonNull(other, "other");
         return new ReadOptions(rules, skipSteps, keepWarmup, other, progress);
     }
 
@@ -87,6 +94,7 @@ public record ReadOptions(
      * @return a changed copy
      */
     public ReadOptions withProgress(ReadProgress other) {
+        Objects.requireNonNull(other, "other");
         return new ReadOptions(rules, skipSteps, keepWarmup, limits, other);
     }
 }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.brickprofiler.io.AtomicFile;
 
 /**
@@ -60,6 +61,7 @@ public final class TraceReader {
      * @throws IOException when the file cannot be read, or the temporary file cannot be written
      */
     public static TraceReading read(Path path) throws IOException {
+        Objects.requireNonNull(path, "path");
         return read(path, ReadOptions.defaults());
     }
 
@@ -74,6 +76,8 @@ public final class TraceReader {
      * @throws IOException when the file cannot be read, or the temporary file cannot be written
      */
     public static TraceReading read(Path path, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(path, "path");
         try (InputStream file = Files.newInputStream(path)) {
             return read(file, Files.size(path), path.toString(), options);
         } catch (TraceFormatException malformed) {
@@ -93,6 +97,8 @@ public final class TraceReader {
      * @throws IOException when the stream cannot be read, or the temporary file cannot be written
      */
     public static TraceReading read(InputStream trace, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(trace, "trace");
         return read(trace, ReadProgress.UNKNOWN, STREAM, options);
     }
 
