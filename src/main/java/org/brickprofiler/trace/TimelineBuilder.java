@@ -39,6 +39,7 @@ final class TimelineBuilder {
         }
 
         @Override
+        @SuppressWarnings("EnumOrdinal") // the profiler gives the phase's index as its number
         public String name(int key) {
             return switch (Schedule.Phase.values()[key]) {
                 case WARMUP -> SpanName.WARMUP;
