@@ -209,7 +209,7 @@ public final class TableRegistry {
         PendingQueue pending = new PendingQueue();
         return spans == null
                 ? new StatTable(owner, rowCount, withBuckets, pending)
-                : TimelineTable.of(owner, rowCount, withBuckets, pending, spans.newBuffer(owner));
+                : TimelineTable.of(owner, rowCount, withBuckets, pending, spans, spans.newBuffer(owner));
     }
 
     /**

@@ -1,9 +1,13 @@
 package org.brickprofiler.record;
 
+import java.lang.ref.Reference;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link StatTable} whose samples also go to the timeline of the same writer. */
 final class TimelineTable extends StatTable {
+
+    /** Held so that whoever reads the timeline does not take it for ended while a sample is written. */
+    private final SpanStore store;
 
     private final SpanBuffer spans;
 
@@ -14,22 +18,35 @@ final class TimelineTable extends StatTable {
      * @param rowCount how many rows it begins with
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
      * @param pending the queue of deferred measurements of the same writer
+     * @param store where the timeline is
      * @param spans the timeline of the same writer
      */
     static StatTable of(
-            @Nullable Thread owner, int rowCount, boolean withBuckets, PendingQueue pending, SpanBuffer spans) {
-        return new TimelineTable(owner, rowCount, withBuckets, pending, spans);
+            @Nullable Thread owner,
+            int rowCount,
+            boolean withBuckets,
+            PendingQueue pending,
+            SpanStore store,
+            SpanBuffer spans) {
+        return new TimelineTable(owner, rowCount, withBuckets, pending, store, spans);
     }
 
     private TimelineTable(
-            @Nullable Thread owner, int rowCount, boolean withBuckets, PendingQueue pending, SpanBuffer spans) {
+            @Nullable Thread owner,
+            int rowCount,
+            boolean withBuckets,
+            PendingQueue pending,
+            SpanStore store,
+            SpanBuffer spans) {
         super(owner, rowCount, withBuckets, pending);
+        this.store = store;
         this.spans = spans;
     }
 
     @Override
     void addSpan(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
         spans.add(kind, key, startNs, elapsedNs, value);
+        Reference.reachabilityFence(store);
     }
 
     @Override
@@ -39,6 +56,6 @@ final class TimelineTable extends StatTable {
 
     @Override
     StatTable renewed() {
-        return new TimelineTable(owner(), rowCount(), withBuckets(), pending(), spans);
+        return new TimelineTable(owner(), rowCount(), withBuckets(), pending(), store, spans);
     }
 }
