@@ -45,8 +45,11 @@ final class TimelineTable extends StatTable {
 
     @Override
     void addSpan(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
-        spans.add(kind, key, startNs, elapsedNs, value);
-        Reference.reachabilityFence(store);
+        try {
+            spans.add(kind, key, startNs, elapsedNs, value);
+        } finally {
+            Reference.reachabilityFence(store);
+        }
     }
 
     @Override

@@ -111,10 +111,11 @@ final class ProbesInTracesTest {
         PerfettoDecoder trace = PerfettoDecoder.decode(out.toByteArray());
 
         PerfettoDecoder.Decoded probe = trace.events.get(trace.events.size() - 1);
-        PerfettoTrace.ThreadDescriptor line = trace.tracks.get(probe.track()).getThread();
         assertThat(List.of(probe.name(), probe.category())).containsExactly("attention", "probe");
-        assertThat(line.getThreadName()).isEqualTo("timers 7");
-        assertThat(line.getTid()).isEqualTo(7);
+        assertThat(trace.tracks.get(probe.track()))
+                .extracting(PerfettoTrace.TrackDescriptor::getThread)
+                .extracting(PerfettoTrace.ThreadDescriptor::getThreadName, PerfettoTrace.ThreadDescriptor::getTid)
+                .containsExactly("timers 7", 7);
     }
 
     @Test
