@@ -115,7 +115,7 @@ final class ProbesInTracesTest {
         assertThat(trace.tracks.get(probe.track()))
                 .extracting(PerfettoTrace.TrackDescriptor::getThread)
                 .extracting(PerfettoTrace.ThreadDescriptor::getThreadName, PerfettoTrace.ThreadDescriptor::getTid)
-                .containsExactly("timers 7", 7);
+                .containsExactly("timers 7", 7L);
     }
 
     @Test
