@@ -1,12 +1,14 @@
 package org.brickprofiler.demo;
 
 import java.io.PrintWriter;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.report.TextReport;
 
 /**
@@ -15,9 +17,10 @@ import org.brickprofiler.report.TextReport;
  * @param firstTokens the first tokens after the warm-up, a few of them
  * @param tokens number of tokens after the warm-up
  * @param wallNs time they took, ns
+ * @param limit what they were to be limited by
  * @param snapshot what was recorded while they were decoded
  */
-record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, ProfileSnapshot snapshot) {
+record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit, ProfileSnapshot snapshot) {
 
     /** How many tokens are kept to be shown. */
     static final int SHOWN_TOKENS = 12;
@@ -26,15 +29,50 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, ProfileSnap
     static final int BEGIN_OF_SEQUENCE = 0;
 
     /**
+     * When decoding ends: at a number of tokens, or after a time, whichever comes first. The warm-up is part of neither.
+     *
+     * @param tokens most tokens, at least 1
+     * @param ns time after which no further token is begun, ns; at least one is
+     */
+    record Limit(int tokens, long ns) {
+
+        /** That no time ends it. */
+        static final long NO_TIME = Long.MAX_VALUE;
+
+        /** Whether so many tokens, which took so many ns, are all. */
+        boolean isReached(int decoded, long elapsedNs) {
+            return decoded >= tokens || decoded > 0 && elapsedNs >= ns;
+        }
+
+        /** Which of the two ended a run of so many tokens. */
+        String ending(int decoded) {
+            return decoded >= tokens
+                    ? "Ended by the number of tokens."
+                    : String.format(
+                            Locale.ROOT,
+                            "Ended by the time limit of %s s, before %d tokens; --tokens decodes as many as it says.",
+                            new BigDecimal(ns).movePointLeft(9).stripTrailingZeros().toPlainString(),
+                            tokens);
+        }
+    }
+
+    /**
      * Runs.
      *
      * @param decoder a decoder that has decoded nothing yet
      * @param profiler what watches it; what it knew is forgotten after the warm-up
      * @param warmup number of tokens to decode before anything counts
-     * @param tokens number of tokens to decode after that
+     * @param limit how many to decode after that
+     * @param clock what the limit is measured with
      * @param progress is told about every token, those of the warm-up included
      */
-    static DecodeRun run(Decoder decoder, BrickProfiler profiler, int warmup, int tokens, DecodeProgress progress) {
+    static DecodeRun run(
+            Decoder decoder,
+            BrickProfiler profiler,
+            int warmup,
+            Limit limit,
+            NanoClock clock,
+            DecodeProgress progress) {
         int token = BEGIN_OF_SEQUENCE;
         for (int i = 0; i < warmup; i++) {
             token = decoder.decode(token);
@@ -43,20 +81,23 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, ProfileSnap
         List<Integer> firstTokens = new ArrayList<>();
         profiler.reset();
         progress.warmedUp();
-        long startNs = System.nanoTime();
-        for (int i = 0; i < tokens; i++) {
+        long startNs = clock.nanoTime();
+        int decoded = 0;
+        long wallNs = 0;
+        while (!limit.isReached(decoded, wallNs)) {
             token = decoder.decode(token);
-            if (i < SHOWN_TOKENS) {
+            if (decoded < SHOWN_TOKENS) {
                 firstTokens.add(token);
             }
             progress.step();
+            decoded++;
+            wallNs = clock.nanoTime() - startNs;
         }
-        long wallNs = System.nanoTime() - startNs;
-        return new DecodeRun(List.copyOf(firstTokens), tokens, wallNs, profiler.snapshot());
+        return new DecodeRun(List.copyOf(firstTokens), decoded, wallNs, limit, profiler.snapshot());
     }
 
     /**
-     * Prints how fast it was, the first tokens and where the time went.
+     * Prints how fast it was, what ended it, the first tokens and where the time went.
      *
      * @param warmup how many tokens were decoded before
      * @param out where to
@@ -70,6 +111,7 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, ProfileSnap
                 wallNs / 1e9,
                 tokensPerSec(),
                 warmup);
+        out.println(limit.ending(tokens));
         out.println("First tokens: " + shown + (tokens > firstTokens.size() ? " ..." : ""));
         out.println();
         out.println(TextReport.render(snapshot).stripTrailing());

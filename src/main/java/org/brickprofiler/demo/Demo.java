@@ -2,6 +2,7 @@ package org.brickprofiler.demo;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -9,6 +10,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.demo.device.DeviceFailure;
+import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.report.JsonReport;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -26,21 +28,21 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         sortSynopsis = false,
         usageHelpWidth = 100,
-        description = "Decodes tokens with a small transformer of random weights, prints where the time went, and "
-                + "writes the same as JSON. The defaults take about 20 seconds on two cores.",
+        description = "Decodes tokens with a small transformer of random weights, and prints where the time went. The "
+                + "defaults take about 20 seconds.",
         optionListHeading = "%nOptions, with their defaults:%n",
         footerHeading = "%nExamples:%n",
         footer = {
             "  A short run of a small model:",
             "    mvn -q compile exec:java -Dexec.args=\"--layers 4 --tokens 200\"",
-            "  One thread, always the likeliest token, results elsewhere:",
-            "    mvn -q compile exec:java -Dexec.args=\"--threads 1 --temperature 0 --json /tmp/one.json\"",
+            "  One thread, always the likeliest token, the results as JSON, too:",
+            "    mvn -q compile exec:java -Dexec.args=\"--threads 1 --temperature 0 --json target/one.json\"",
             "  As many key heads as query heads, and no tiles timed:",
             "    mvn -q compile exec:java -Dexec.args=\"--kv-heads 8 --no-tiles\"",
             "  A timeline for Perfetto, and the graph of one pass:",
             "    mvn -q compile exec:java -Dexec.args=\"--tokens 50 --trace pass.pftrace --graph pass.dot\"",
-            "  On a CUDA device, compared with the processor; JCuda's native library is unpacked by mvn test-compile:",
-            "    MAVEN_OPTS=-Djava.library.path=target/natives mvn -q compile exec:java -Dexec.args=\"--device cuda\"",
+            "  On a CUDA device, compared with the processor; the jar brings the driver's binding:",
+            "    java -jar target/brick-profiler-*-cli.jar demo --device cuda",
             "  Checksums of every brick, with one value changed on purpose:",
             "    mvn -q compile exec:java -Dexec.args=\"--tokens 5 --checksums b.jsonl --perturb 1:RmsNorm\""
         })
@@ -123,19 +125,20 @@ public final class Demo implements Callable<Integer> {
             tell(spec.commandLine(), missing.get());
             return CommandLine.ExitCode.SOFTWARE;
         }
-        OutputFile.requireWritable(options.json());
+        if (options.json() != null) {
+            OutputFile.requireWritable(options.json());
+        }
         PrintWriter out = spec.commandLine().getOut();
         try (Decoder reference = decoder(Instruments.NONE)) {
             describe(reference.config(), out);
             DecodeRun run = new DeviceDemo(options, reference, out).run(ordinal, this::progress);
-            JsonReport.write(run.snapshot(), options.json());
+            writeJson(run, out);
         } catch (DeviceFailure failed) {
             tell(spec.commandLine(), String.valueOf(failed.getMessage()));
             return CommandLine.ExitCode.SOFTWARE;
         } catch (IOException e) {
             return fail(spec.commandLine(), String.valueOf(e.getMessage()));
         }
-        tellJson(out);
         return CommandLine.ExitCode.OK;
     }
 
@@ -152,17 +155,21 @@ public final class Demo implements Callable<Integer> {
         report(run, out);
         try {
             recordings.write(profiler, out);
-            JsonReport.write(run.snapshot(), options.json());
+            writeJson(run, out);
         } catch (IOException e) {
             return fail(spec.commandLine(), String.valueOf(e.getMessage()));
         }
-        tellJson(out);
+        out.flush();
         return CommandLine.ExitCode.OK;
     }
 
-    private void tellJson(PrintWriter out) {
-        out.println("JSON: " + options.json().toAbsolutePath());
-        out.flush();
+    private void writeJson(DecodeRun run, PrintWriter out) throws IOException {
+        Path json = options.json();
+        if (json != null) {
+            JsonReport.write(run.snapshot(), json);
+            out.println("JSON: " + json.toAbsolutePath());
+            out.flush();
+        }
     }
 
     private BrickProfiler profiler(Recordings recordings) {
@@ -203,7 +210,8 @@ public final class Demo implements Callable<Integer> {
 
     private DecodeRun decode(Decoder decoder, BrickProfiler profiler, Recordings recordings) {
         try (DecodeProgress progress = recordings.counted(progress())) {
-            return DecodeRun.run(decoder, profiler, options.warmup(), options.tokens(), progress);
+            return DecodeRun.run(
+                    decoder, profiler, options.warmup(), options.limit(), NanoClock.SYSTEM, progress);
         }
     }
 
@@ -227,7 +235,7 @@ public final class Demo implements Callable<Integer> {
 
     private DecodeProgress progress() {
         return Terminal.isInteractive()
-                ? DecodeProgress.bar(options.warmup() + options.tokens(), System.out)
+                ? DecodeProgress.bar(options.warmup() + options.limit().tokens(), System.out)
                 : DecodeProgress.SILENT;
     }
 

@@ -18,6 +18,11 @@ final class DemoOptions {
     /** Beyond these the memory, not the processor, limits a decoder; whoever knows better may ask for more. */
     private static final int MOST_DEFAULT_THREADS = 8;
 
+    private static final int USUAL_TOKENS = 1_500;
+    private static final double USUAL_SECONDS = 15;
+    private static final int MOST_SECONDS = 1_000_000;
+    private static final double NS_PER_S = 1e9;
+
     private static final Pattern DEVICE = Pattern.compile("cpu|cuda(?::(\\d{1,4}))?");
 
     @Option(
@@ -45,8 +50,17 @@ final class DemoOptions {
     @Option(names = "--vocab", paramLabel = "N", description = "Different tokens (${DEFAULT-VALUE}).")
     private int vocab = 16_000;
 
-    @Option(names = "--tokens", paramLabel = "N", description = "Tokens to decode and measure (${DEFAULT-VALUE}).")
-    private int tokens = 1_500;
+    @Option(
+            names = "--tokens",
+            paramLabel = "N",
+            description = "Tokens to decode and measure (1500, or as many as the time allows).")
+    private @Nullable Integer tokens;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "X",
+            description = "Time after which no further token is decoded (15; where --tokens is given, none).")
+    private @Nullable Double seconds;
 
     @Option(
             names = "--warmup",
@@ -93,8 +107,8 @@ final class DemoOptions {
             description = "Time the tiles of the matrix products, or not (timed).")
     private boolean tiles = true;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Where the JSON goes (${DEFAULT-VALUE}).")
-    private Path json = Path.of("brick-profile.json");
+    @Option(names = "--json", paramLabel = "FILE", description = "Write the results as JSON.")
+    private @Nullable Path json;
 
     @Option(
             names = "--trace",
@@ -127,10 +141,10 @@ final class DemoOptions {
      * @throws IllegalArgumentException when a number makes no sense; the message names it
      */
     ModelConfig model() {
-        requireInRange("tokens", tokens, 1, ModelConfig.LARGEST);
+        requireInRange("tokens", limit().tokens(), 1, ModelConfig.LARGEST);
         requireInRange("warmup", warmup, 0, ModelConfig.LARGEST);
         requireInRange("threads", threads, 1, MOST_THREADS);
-        return new ModelConfig(layers, dim, heads, kvHeads, ffnDim, vocab, tokens + warmup);
+        return new ModelConfig(layers, dim, heads, kvHeads, ffnDim, vocab, limit().tokens() + warmup);
     }
 
     /**
@@ -169,8 +183,20 @@ final class DemoOptions {
         return new Sampler(temperature, topP, seed);
     }
 
-    int tokens() {
-        return tokens;
+    /**
+     * When decoding ends.
+     *
+     * @throws IllegalArgumentException when the time makes no sense; the message names it
+     */
+    DecodeRun.Limit limit() {
+        if (seconds != null && !(seconds > 0 && seconds <= MOST_SECONDS)) {
+            throw new IllegalArgumentException("seconds " + seconds + " is not above 0 and up to " + MOST_SECONDS);
+        }
+        long ns = DecodeRun.Limit.NO_TIME;
+        if (seconds != null || tokens == null) {
+            ns = Math.round((seconds == null ? USUAL_SECONDS : seconds) * NS_PER_S);
+        }
+        return new DecodeRun.Limit(tokens == null ? USUAL_TOKENS : tokens, ns);
     }
 
     int warmup() {
@@ -197,7 +223,7 @@ final class DemoOptions {
         return tiles;
     }
 
-    Path json() {
+    @Nullable Path json() {
         return json;
     }
 

@@ -67,12 +67,13 @@ final class DeviceDemo {
         try (Gpu gpu = Gpu.open(ordinal)) {
             out.printf(Locale.ROOT, "Device: %s #%d%n", gpu.stream().deviceName(), ordinal);
             DeviceDecoder decoder = new DeviceDecoder(gpu, upload(gpu));
+            int passes;
             try (DecodeProgress follows = progress.get()) {
-                compare(decoder, follows);
+                passes = compare(decoder, follows);
             }
-            DecodeRun run = profile(decoder, gpu);
+            DecodeRun run = profile(decoder, gpu, passes);
             run.print(options.warmup(), out);
-            compareCosts(decoder, gpu);
+            compareCosts(decoder, gpu, passes - 1);
             out.flush();
             return run;
         }
@@ -112,15 +113,20 @@ final class DeviceDemo {
 
     // ---- the same results ----
 
-    /** Decodes on both, each pass from the reference's token. */
-    private void compare(DeviceDecoder decoder, DecodeProgress progress) {
+    /** Decodes on both, each pass from the reference's token; the number of passes. */
+    private int compare(DeviceDecoder decoder, DecodeProgress progress) {
         BrickProfiler nobody = new BrickProfiler();
         Sampler sampler = options.sampler();
         float[] logits = new float[reference.config().vocab()];
-        int passes = reference.config().maxSequence();
+        int passes = 0;
         int ties = 0;
         int token = DecodeRun.BEGIN_OF_SEQUENCE;
-        for (int position = 0; position < passes; position++) {
+        long startNs = System.nanoTime();
+        while (isToGoOn(passes, startNs)) {
+            int position = passes++;
+            if (position == options.warmup()) {
+                startNs = System.nanoTime();
+            }
             decoder.decode(token, position, Watching.ABSENT, nobody);
             decoder.logits(logits);
             token = reference.decode(token);
@@ -144,6 +150,13 @@ final class DeviceDemo {
                 passes - ties,
                 ties == 0 ? "" : ", " + ties + " between equally likely ones");
         out.flush();
+        return passes;
+    }
+
+    /** Whether there is to be a further pass after so many, whose warm-up ended at a time. */
+    private boolean isToGoOn(int passes, long startNs) {
+        int measured = passes - options.warmup();
+        return measured < 0 || !options.limit().isReached(measured, System.nanoTime() - startNs);
     }
 
     private static void requireNear(float[] logits, float[] expected, int position) {
@@ -168,7 +181,7 @@ final class DeviceDemo {
 
     // ---- where the time went ----
 
-    private DecodeRun profile(DeviceDecoder decoder, Gpu gpu) {
+    private DecodeRun profile(DeviceDecoder decoder, Gpu gpu, int most) {
         BrickProfiler profiler = BrickProfiler.builder()
                 .percentiles(options.percentiles())
                 .deviceStream(gpu.stream())
@@ -179,8 +192,10 @@ final class DeviceDemo {
         float[] logits = new float[reference.config().vocab()];
         List<Integer> firstTokens = new ArrayList<>();
         int token = DecodeRun.BEGIN_OF_SEQUENCE;
-        long startNs = 0;
-        for (int position = 0; position < reference.config().maxSequence(); position++) {
+        long startNs = System.nanoTime();
+        int passes = 0;
+        while (passes < most && isToGoOn(passes, startNs)) {
+            int position = passes++;
             if (position == options.warmup()) {
                 profiler.reset();
                 startNs = System.nanoTime();
@@ -196,14 +211,13 @@ final class DeviceDemo {
             }
         }
         long wallNs = System.nanoTime() - startNs;
-        return new DecodeRun(List.copyOf(firstTokens), options.tokens(), wallNs, profiler.snapshot());
+        return new DecodeRun(List.copyOf(firstTokens), passes - options.warmup(), wallNs, options.limit(), profiler.snapshot());
     }
 
     // ---- what watching costs ----
 
-    private void compareCosts(DeviceDecoder decoder, Gpu gpu) {
-        int position = reference.config().maxSequence() - 1;
-        int rounds = Math.min(MOST_ROUNDS, options.tokens());
+    private void compareCosts(DeviceDecoder decoder, Gpu gpu, int position) {
+        int rounds = Math.min(MOST_ROUNDS, position + 1 - options.warmup());
         BrickProfiler profiler =
                 BrickProfiler.builder().deviceStream(gpu.stream()).build();
         profiler.enable();

@@ -51,8 +51,8 @@ final class Recordings {
 
     private static List<Path> files(DemoOptions options) {
         List<Path> files = new ArrayList<>();
-        files.add(options.json());
-        for (@Nullable Path file : new @Nullable Path[] {options.trace(), options.graph(), options.checksums()}) {
+        for (@Nullable Path file :
+                new @Nullable Path[] {options.json(), options.trace(), options.graph(), options.checksums()}) {
             if (file != null) {
                 files.add(file);
             }

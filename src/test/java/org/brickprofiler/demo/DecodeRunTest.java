@@ -2,9 +2,13 @@ package org.brickprofiler.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.record.NanoClock;
 import org.junit.jupiter.api.Test;
 
 class DecodeRunTest {
@@ -13,6 +17,7 @@ class DecodeRunTest {
 
     private final BrickProfiler profiler = BrickProfiler.enabled();
     private final AtomicInteger steps = new AtomicInteger();
+    private final FakeClock clock = new FakeClock();
 
     @Test
     void leavesTheWarmUpOutOfTheResults() {
@@ -39,11 +44,54 @@ class DecodeRunTest {
         assertThat(run(0, 2).firstTokens()).hasSize(2);
     }
 
+    @Test
+    void theNumberOfTokensEndsIt() {
+        DecodeRun run = timed(2, new DecodeRun.Limit(5, 51), 10);
+
+        assertThat(run.tokens()).isEqualTo(5);
+        assertThat(run.wallNs()).isEqualTo(50);
+        assertThat(printed(run)).contains("5 tokens in 0.00 s", "\nEnded by the number of tokens.\n");
+    }
+
+    @Test
+    void theTimeEndsItAndTheWarmUpIsNoPartOfIt() {
+        DecodeRun run = timed(20, new DecodeRun.Limit(10, 2_500_000_000L), 1_000_000_000);
+
+        assertThat(run.tokens()).isEqualTo(3);
+        assertThat(run.firstTokens()).hasSize(3);
+        assertThat(run.snapshot().brick("Sampling").map(BrickStats::count)).contains(3L);
+        assertThat(steps).hasValue(23);
+        assertThat(printed(run))
+                .contains("3 tokens in 3.00 s: 1.0 tokens/s")
+                .contains("\nEnded by the time limit of 2.5 s, before 10 tokens; --tokens decodes as many as it says.\n");
+    }
+
+    @Test
+    void atLeastOneTokenIsDecoded() {
+        assertThat(timed(0, new DecodeRun.Limit(10, 1), 1_000).tokens()).isEqualTo(1);
+    }
+
+    private static String printed(DecodeRun run) {
+        StringWriter text = new StringWriter();
+        run.print(0, new PrintWriter(text));
+        return text.toString().replace(System.lineSeparator(), "\n");
+    }
+
     private DecodeRun run(int warmup, int tokens) {
+        return run(warmup, new DecodeRun.Limit(tokens, DecodeRun.Limit.NO_TIME), NanoClock.SYSTEM, 0);
+    }
+
+    /** A run whose tokens take as long as it is said, the warm-up's among them. */
+    private DecodeRun timed(int warmup, DecodeRun.Limit limit, long tokenNs) {
+        return run(warmup, limit, clock, tokenNs);
+    }
+
+    private DecodeRun run(int warmup, DecodeRun.Limit limit, NanoClock time, long tokenNs) {
         DecodeProgress progress = new DecodeProgress() {
             @Override
             public void step() {
                 steps.incrementAndGet();
+                clock.advance(tokenNs);
             }
 
             @Override
@@ -51,7 +99,7 @@ class DecodeRunTest {
         };
         try (Decoder decoder =
                 new Decoder(Weights.random(CONFIG, 1), new Sampler(1, 1, 1), 2, Instruments.of(profiler))) {
-            return DecodeRun.run(decoder, profiler, warmup, tokens, progress);
+            return DecodeRun.run(decoder, profiler, warmup, limit, time, progress);
         }
     }
 }

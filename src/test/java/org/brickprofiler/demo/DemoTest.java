@@ -33,6 +33,8 @@ class DemoTest {
             --dim 10 --heads 4        | dim 10 is not divisible by heads 4
             --heads 8 --kv-heads 3    | heads 8 is not divisible by kv-heads 3
             --tokens 0                | tokens 0 is not within 1 to 1048576
+            --seconds 0               | seconds 0.0 is not above 0 and up to 1000000
+            --seconds NaN             | seconds NaN is not above 0
             --tokens -5               | tokens -5 is not within 1 to 1048576
             --warmup -1               | warmup -1 is not within 0 to 1048576
             --threads 0               | threads 0 is not within 1 to 256
@@ -146,6 +148,37 @@ class DemoTest {
     }
 
     @Test
+    void writesNoFileThatNobodyAskedFor() throws IOException {
+        assertThat(runWithoutJson(TINY)).isZero();
+
+        assertThat(out.toString()).contains("RmsNorm", "Ended by the number of tokens.").doesNotContain("JSON");
+        assertThat(folder).isEmptyDirectory();
+        assertThat(Path.of("brick-profile.json")).doesNotExist();
+    }
+
+    @Test
+    void endsByTimeWhereThatComesFirst() {
+        int exitCode = run("--layers 1 --dim 16 --heads 2 --kv-heads 1 --ffn 32 --vocab 50 --seconds 0.000001");
+
+        assertThat(exitCode).isZero();
+        assertThat(out.toString())
+                .contains("1 tokens in ")
+                .contains("Ended by the time limit of 0.000001 s, before 1500 tokens; --tokens decodes");
+    }
+
+    @Test
+    void aNumberOfTokensLiftsTheUsualTimeLimitAlone() {
+        assertThat(limit()).isEqualTo(new DecodeRun.Limit(1_500, 15_000_000_000L));
+        assertThat(limit("--tokens", "9000")).isEqualTo(new DecodeRun.Limit(9_000, DecodeRun.Limit.NO_TIME));
+        assertThat(limit("--tokens", "9000", "--seconds", "2"))
+                .isEqualTo(new DecodeRun.Limit(9_000, 2_000_000_000L));
+    }
+
+    private static DecodeRun.Limit limit(String... arguments) {
+        return CommandLine.populateCommand(new DemoOptions(), arguments).limit();
+    }
+
+    @Test
     void helpTeachesByExample() {
         int exitCode = run("--help");
 
@@ -158,15 +191,19 @@ class DemoTest {
         assertThat(err.toString()).isEmpty();
     }
 
-    private int run(String arguments) {
+    private int runWithoutJson(String arguments) {
         CommandLine commandLine = Demo.commandLine();
         commandLine.setOut(new PrintWriter(out));
         commandLine.setErr(new PrintWriter(err));
+        return commandLine.execute(arguments.split(" "));
+    }
+
+    private int run(String arguments) {
         List<String> all = new ArrayList<>(List.of(arguments.split(" ")));
         if (!all.contains("--json")) {
             all.add("--json");
             all.add(folder.resolve("out.json").toString());
         }
-        return commandLine.execute(all.toArray(String[]::new));
+        return runWithoutJson(String.join(" ", all));
     }
 }

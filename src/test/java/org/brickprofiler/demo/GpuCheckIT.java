@@ -91,13 +91,10 @@ class GpuCheckIT {
 
     @Test
     void withoutADriverTheReasonIsAllThereIs() throws Exception {
-        // Without JCuda's library there is none, whatever the machine has.
-        try (var files = Files.newDirectoryStream(folder.resolve("natives"))) {
-            for (Path file : files) {
-                Files.delete(file);
-            }
-        }
-        ProcessResult run = run(Map.of());
+        // With a file that is no library there is none, whatever the machine has.
+        Path noLibrary = Files.createDirectory(folder.resolve("driver"));
+        Files.createFile(noLibrary.resolve("libcuda.so.1"));
+        ProcessResult run = run(Map.of("LD_LIBRARY_PATH", noLibrary.toString()));
 
         assertThat(run.exitCode()).isEqualTo(1);
         assertThat(run.output()).startsWith("gpu-check: CUDA is not available: ").hasLineCount(1);

@@ -1,36 +1,34 @@
 package org.brickprofiler.device;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.Fixture;
 import org.brickprofiler.testing.ProcessResult;
-import org.junit.jupiter.api.Assumptions;
 
 /**
  * A native library that tests build for themselves, once, and load. Several virtual machines may build one at the same
  * time: each writes a file of its own and renames it.
  *
- * <p>Where a machine cannot build it the test is skipped; with the system property {@code brick.native.required=true} it
- * fails instead.
+ * <p>Where a machine cannot build it the test is skipped, or fails; see {@link Fixture}.
  *
+ * @param fixture what the library is a part of
  * @param fileName the name of the library's file
  * @param folders where everything is that it is built from
- * @param programs what has to be installed to build it
+ * @param programs what has to be installed to build it, the compiler last
  * @param command what builds it, with {@link #FILE} and {@link #SOURCES} in it
  */
-public record NativeLibrary(String fileName, List<Path> folders, List<String> programs, List<String> command) {
+public record NativeLibrary(
+        Fixture fixture, String fileName, List<Path> folders, List<String> programs, List<String> command) {
 
     /** Stands for the file to be built, also inside of an argument. */
     private static final String FILE = "<file>";
@@ -50,41 +48,36 @@ public record NativeLibrary(String fileName, List<Path> folders, List<String> pr
     /**
      * A library that is built by a compiler.
      *
+     * @param fixture what the library is a part of
      * @param fileName the name of the library's file
      * @param compiler the compiler's command
      * @param folders where the sources are and the headers that they include; what ends in {@code .c} or {@code .m} is
      *     compiled
      * @param options what the compiler is told besides, libraries to link among it: it comes after the sources
      */
-    public NativeLibrary(String fileName, String compiler, List<Path> folders, List<String> options) {
-        this(fileName, folders, List.of(compiler), concat(List.of(compiler, "-o", FILE, SOURCES), options));
+    public NativeLibrary(
+            Fixture fixture, String fileName, String compiler, List<Path> folders, List<String> options) {
+        this(fixture, fileName, folders, List.of(compiler), concat(List.of(compiler, "-o", FILE, SOURCES), options));
     }
 
     /**
      * A library that is built by a makefile, which is told by {@code OUT} what to build.
      *
+     * @param fixture what the library is a part of
      * @param fileName the name of the library's file
      * @param compiler the compiler that the makefile uses
      * @param folders where the makefile is, and after it where the rest is that the library is built from
      * @param variables what the makefile is told besides
      */
     public static NativeLibrary ofMake(
-            String fileName, String compiler, List<Path> folders, List<String> variables) {
+            Fixture fixture, String fileName, String compiler, List<Path> folders, List<String> variables) {
         // Unconditionally: the file is there already, empty, and that it is older than its sources was found out here.
         List<String> make = List.of("make", "-B", "-C", folders.get(0).toString(), "OUT=" + FILE);
-        return new NativeLibrary(fileName, folders, List.of("make", compiler), concat(make, variables));
+        return new NativeLibrary(fixture, fileName, folders, List.of("make", compiler), concat(make, variables));
     }
 
     private static List<String> concat(List<String> one, List<String> two) {
         return Stream.concat(one.stream(), two.stream()).toList();
-    }
-
-    /** Skips the test, or fails it where libraries are required. Does not return. */
-    public static void unavailable(String reason, Throwable cause) {
-        if (Boolean.getBoolean("brick.native.required")) {
-            throw new AssertionError(reason, cause);
-        }
-        Assumptions.abort(reason + ": " + cause);
     }
 
     /** Builds the library where it is not there or older than its sources, and loads it into this virtual machine. */
@@ -106,8 +99,9 @@ public record NativeLibrary(String fileName, List<Path> folders, List<String> pr
     }
 
     private Path upToDate() throws IOException {
-        // A folder for each recipe: what another one left there is not this library.
-        Path folder = TARGET.resolve(Integer.toHexString(hashCode())).toAbsolutePath();
+        // A folder for each recipe, the same in every virtual machine: what another one left there is not this library.
+        int recipe = Objects.hash(fileName, folders, programs, command);
+        Path folder = TARGET.resolve(Integer.toHexString(recipe)).toAbsolutePath();
         Path file = folder.resolve(fileName);
         List<Path> inputs = inputs();
         if (!Files.exists(file) || isOlder(file, inputs)) {
@@ -144,11 +138,7 @@ public record NativeLibrary(String fileName, List<Path> folders, List<String> pr
     }
 
     private void compile(List<Path> inputs, Path to) throws IOException {
-        for (String program : programs) {
-            if (!isInstalled(program)) {
-                unavailable("no program " + program, new NoSuchFileException(program));
-            }
-        }
+        programs.forEach(fixture::needProgram);
         List<String> sources = inputs.stream()
                 .map(Path::toString)
                 .filter(input -> input.endsWith(".c") || input.endsWith(".m"))
@@ -160,13 +150,8 @@ public record NativeLibrary(String fileName, List<Path> folders, List<String> pr
                 .arguments(words.subList(1, words.size()))
                 .run();
         if (result.exitCode() != 0) {
+            fixture.needWorking(programs.get(programs.size() - 1));
             throw new AssertionError(String.join(" ", words) + "\n" + result.output());
         }
-    }
-
-    private static boolean isInstalled(String program) {
-        String path = Objects.requireNonNullElse(System.getenv("PATH"), "");
-        return Arrays.stream(path.split(File.pathSeparator))
-                .anyMatch(folder -> Files.isExecutable(Path.of(folder).resolve(program)));
     }
 }

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
+import org.brickprofiler.testing.Fixture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,7 +30,8 @@ class NativeLibraryTest {
     }
 
     private NativeLibrary library(String compiler, String option) {
-        return new NativeLibrary("libone.so", compiler, List.of(folder), List.of("-shared", "-fPIC", option));
+        return new NativeLibrary(
+                Fixture.COMPILER, "libone.so", compiler, List.of(folder), List.of("-shared", "-fPIC", option));
     }
 
     @Test
@@ -45,6 +47,7 @@ class NativeLibraryTest {
 
     @Test
     void whatDoesNotCompileIsAFailure() throws IOException {
+        Fixture.COMPILER.needProgram("cc");
         Files.writeString(source, "int one(void) { return }\n");
         assertThatThrownBy(() -> library("cc", "-O1").build())
                 .isInstanceOf(AssertionError.class)
@@ -65,30 +68,37 @@ class NativeLibraryTest {
 
     @Test
     void withoutTheCompilerOfItsMakefileTheTestIsSkippedUnlessLibrariesAreRequired() throws IOException {
+        Fixture.COMPILER.needProgram("make");
         Files.writeString(folder.resolve("Makefile"), "$(OUT):\n\ttouch $@\n");
-        assertUnavailable(made("", "no-such-compiler"));
+        assertUnavailable(made("", "no-such-compiler"), "no program no-such-compiler");
     }
 
     private NativeLibrary made(String level, String compiler) {
-        return NativeLibrary.ofMake("libone.so", compiler, List.of(folder), List.of("LEVEL=" + level));
+        return NativeLibrary.ofMake(Fixture.COMPILER, "libone.so", compiler, List.of(folder), List.of("LEVEL=" + level));
     }
 
     @Test
     void withoutACompilerTheTestIsSkippedUnlessLibrariesAreRequired() {
-        assertUnavailable(library("no-such-compiler", "-O1"));
+        assertUnavailable(library("no-such-compiler", "-O1"), "no program no-such-compiler");
     }
 
-    private static void assertUnavailable(NativeLibrary library) {
+    @Test
+    void withACompilerThatCompilesNothingTheTestIsSkippedUnlessLibrariesAreRequired() {
+        // As one whose headers are not installed.
+        assertUnavailable(library("false", "-O1"), "false does not work: exit code 1");
+    }
+
+    private static void assertUnavailable(NativeLibrary library, String reason) {
         String before = System.getProperty(REQUIRED);
         try {
             System.clearProperty(REQUIRED);
             assertThatThrownBy(library::build)
                     .isInstanceOf(TestAbortedException.class)
-                    .hasMessageContaining("no program no-such-compiler");
+                    .hasMessage("the C compiler itself: " + reason);
             System.setProperty(REQUIRED, "true");
             assertThatThrownBy(library::build)
                     .isInstanceOf(AssertionError.class)
-                    .hasMessageContaining("no program no-such-compiler");
+                    .hasMessage("the C compiler itself: " + reason);
         } finally {
             if (before == null) {
                 System.clearProperty(REQUIRED);

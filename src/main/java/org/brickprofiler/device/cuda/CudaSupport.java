@@ -2,6 +2,7 @@ package org.brickprofiler.device.cuda;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.Locale;
 import java.util.Optional;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUresult;
+import org.brickprofiler.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,13 +53,15 @@ public final class CudaSupport {
     /** As {@link #probe()}, but every time. */
     static CudaSupport look() {
         try {
-            // Of JCuda's classes the one that loads its native library, and with it the driver's.
-            Class.forName("jcuda.driver.JCudaDriver");
+            // With JCuda's native library comes the driver's.
+            BundledLibrary.initialise();
             return driverLacks().map(CudaSupport::unavailable).orElseGet(CudaSupport::askDriver);
         } catch (ClassNotFoundException e) {
             return unavailable("JCuda is not on the class path (org.jcuda:jcuda)");
         } catch (LinkageError e) {
             return unavailable(LoadFailure.reason(e));
+        } catch (IOException e) {
+            return unavailable("JCuda's native library cannot be unpacked: " + AtomicFile.reason(e));
         }
     }
 

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.NativeLibrary;
+import org.brickprofiler.testing.Fixture;
 import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -144,6 +145,7 @@ class CudaSupportTest {
     void aLibraryMayBeNoDriverAtAll() throws Exception {
         Files.writeString(folder.resolve("other.c"), "int other(void) { return 0; }\n");
         Path library = new NativeLibrary(
+                        Fixture.CUDA,
                         "libcuda.so.1",
                         "cc",
                         List.of(folder),

@@ -14,6 +14,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.NativeLibrary;
+import org.brickprofiler.testing.Fixture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,7 @@ public final class SimulatedCuda {
 
     /** How the simulated driver is built. */
     public static final NativeLibrary DRIVER = new NativeLibrary(
+            Fixture.CUDA,
             "libcuda.so.1",
             "cc",
             List.of(Path.of("src", "test", "native", "cuda")),
@@ -61,8 +63,7 @@ public final class SimulatedCuda {
     private static void load() {
         String platform = System.getProperty("os.name") + " " + System.getProperty("os.arch");
         if (!platform.equals("Linux amd64")) {
-            NativeLibrary.unavailable(
-                    "the simulated driver", new UnsupportedOperationException("not built on " + platform));
+            throw Fixture.CUDA.missing("not built on " + platform);
         }
         Path file = DRIVER.load();
         FunctionMapper mapper = (library, method) -> "sim_" + underscored(method.getName());

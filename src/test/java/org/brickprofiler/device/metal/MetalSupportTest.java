@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.device.NativeLibrary;
+import org.brickprofiler.testing.Fixture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -109,7 +110,8 @@ final class MetalSupportTest {
 
     private static String built(String name, Path source) {
         SimulatedMetal.start();
-        return new NativeLibrary(name, "clang", List.of(source), List.of("-shared", "-fPIC"))
+        return new NativeLibrary(
+                        Fixture.METAL, name, "clang", List.of(source), List.of("-shared", "-fPIC"))
                 .build()
                 .toString();
     }

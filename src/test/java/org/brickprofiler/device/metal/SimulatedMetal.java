@@ -4,13 +4,12 @@ import com.sun.jna.FunctionMapper;
 import com.sun.jna.Library;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.brickprofiler.device.NativeLibrary;
+import org.brickprofiler.testing.Fixture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,11 +34,11 @@ public final class SimulatedMetal {
 
     /** How the shim is built over the simulation: by its own makefile. */
     static final NativeLibrary LIBRARY = NativeLibrary.ofMake(
-            "libbrickmetal.so", "clang", List.of(SHIM, METAL), List.of("FAKE=" + METAL.toAbsolutePath()));
-
-    /** Of the packages that the simulation is built with. */
-    private static final List<Path> HEADERS = List.of(
-            Path.of("/usr/include/Block.h"), Path.of("/usr/include/GNUstep/Foundation/Foundation.h"));
+            Fixture.METAL,
+            "libbrickmetal.so",
+            "clang",
+            List.of(SHIM, METAL),
+            List.of("FAKE=" + METAL.toAbsolutePath()));
 
     private static @Nullable Path file;
 
@@ -57,11 +56,6 @@ public final class SimulatedMetal {
     }
 
     private static Path load() {
-        for (Path header : HEADERS) {
-            if (!Files.exists(header)) {
-                NativeLibrary.unavailable("the simulated Metal", new NoSuchFileException(header.toString()));
-            }
-        }
         Path built = LIBRARY.build();
         System.setProperty("brick.profiler.metal.library", built.toString());
         FunctionMapper mapper = (library, method) ->

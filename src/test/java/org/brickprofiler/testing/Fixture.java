@@ -1,0 +1,113 @@
+package org.brickprofiler.testing;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * What some tests use that neither the JDK nor Maven brings. On a machine without it they are skipped, each with the
+ * fixture's name as the beginning of the reason; with the system property {@code brick.native.required=true} they fail.
+ */
+public enum Fixture {
+
+    /** CUDA's driver, simulated in C. */
+    CUDA("the simulated CUDA driver", "c", "#include <stdio.h>\n", "gcc libc6-dev"),
+
+    /** Metal, simulated in Objective-C. */
+    METAL(
+            "the simulated Metal",
+            "m",
+            "#import <Foundation/Foundation.h>\n#include <objc/objc.h>\n#include <Block.h>\n",
+            "make clang libobjc-12-dev libgnustep-base-dev libblocksruntime-dev"),
+
+    /** What builds both. */
+    COMPILER("the C compiler itself", "c", "#include <stdio.h>\n", "gcc libc6-dev make"),
+
+    /** The program {@code dot}. */
+    GRAPHVIZ("Graphviz", "", "", "graphviz");
+
+    private final String title;
+    private final String language;
+    private final String smallest;
+    private final String packages;
+
+    Fixture(String title, String language, String smallest, String packages) {
+        this.title = title;
+        this.language = language;
+        this.smallest = smallest;
+        this.packages = packages;
+    }
+
+    /** The reason why a test was skipped, as a type of its own: others skip tests for other reasons. */
+    static final class Missing extends TestAbortedException {
+
+        private static final long serialVersionUID = 1;
+
+        Missing(String message) {
+            super(message);
+        }
+    }
+
+    /** What a person calls it. */
+    public String title() {
+        return title;
+    }
+
+    /** The packages of Debian that bring it. */
+    public List<String> packages() {
+        return List.of(packages.split(" "));
+    }
+
+    /**
+     * Skips the test, or fails it where fixtures are required.
+     *
+     * @param reason what is missing
+     * @return never
+     */
+    public AssertionError missing(String reason) {
+        String message = title + ": " + reason;
+        if (Boolean.getBoolean("brick.native.required")) {
+            throw new AssertionError(message);
+        }
+        throw new Missing(message);
+    }
+
+    /** Skips the test, or fails it, where a program is in no folder of the path. */
+    public void needProgram(String program) {
+        String path = Objects.requireNonNullElse(System.getenv("PATH"), "");
+        if (Arrays.stream(path.split(File.pathSeparator))
+                .noneMatch(folder -> Files.isExecutable(Path.of(folder).resolve(program)))) {
+            throw missing("no program " + program);
+        }
+    }
+
+    /**
+     * Skips the test, or fails it, where a compiler that was found does not get along with what is installed: headers
+     * and libraries are packages of their own. It is given the smallest source that includes them.
+     */
+    public void needWorking(String compiler) throws IOException {
+        List<String> options = this == METAL ? List.of("-fblocks", "@src/test/native/metal/linux.flags") : List.of();
+        Path folder = Files.createTempDirectory("fixture");
+        try {
+            Path source = Files.writeString(folder.resolve("smallest." + language), smallest);
+            ProcessResult result = ChildProcess.of(compiler)
+                    .arguments(List.of("-shared", "-fPIC", "-o", folder.resolve("smallest.so").toString()))
+                    .arguments(List.of(source.toString()))
+                    .arguments(options)
+                    .run();
+            if (result.exitCode() != 0 || !Files.exists(folder.resolve("smallest.so"))) {
+                throw missing(compiler + " does not work: "
+                        + result.output().lines().findFirst().orElse("exit code " + result.exitCode()));
+            }
+        } finally {
+            Files.deleteIfExists(folder.resolve("smallest.so"));
+            Files.deleteIfExists(folder.resolve("smallest." + language));
+            Files.delete(folder);
+        }
+    }
+}
