@@ -60,8 +60,8 @@ public abstract sealed class BrickTimers permits BrickRecorder {
                         sink == null ? StreamTracing.NONE : tracing(sink, spanNames));
     }
 
-    private StreamTracing tracing(SpanSink sink, SpanNames spanNames) {
-        return (place, catchUp) -> sink.stream(place, spanNames, this, catchUp);
+    private static StreamTracing tracing(SpanSink sink, SpanNames spanNames) {
+        return (place, catchUp) -> sink.stream(place, spanNames, catchUp);
     }
 
     // ---- the hot path ----

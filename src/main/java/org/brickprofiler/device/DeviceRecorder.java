@@ -80,7 +80,7 @@ public final class DeviceRecorder {
             NanoClock clock, DeviceStream stream, int index, int launchesEvery, StreamTracing tracing) {
         StreamPlace place = new StreamPlace(
                 stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), index);
-        StreamSpans spans = tracing.of(place, this::tellAndIsWaiting);
+        StreamSpans spans = tracing.of(place, this::tellSettled);
         return spans == null
                 ? new MarkedStream(stream, clock, index, launchesEvery)
                 : TracedStream.of(stream, clock, index, bricks, spans);
@@ -367,11 +367,6 @@ public final class DeviceRecorder {
         } finally {
             turn.unlock();
         }
-    }
-
-    private boolean tellAndIsWaiting() {
-        tellSettled();
-        return pendingCount() > 0;
     }
 
     /**

@@ -1,6 +1,5 @@
 package org.brickprofiler.device;
 
-import java.util.function.BooleanSupplier;
 import org.brickprofiler.record.StreamPlace;
 import org.brickprofiler.record.StreamSpans;
 import org.jspecify.annotations.Nullable;
@@ -16,9 +15,9 @@ public interface StreamTracing {
      * Where the work of a stream goes.
      *
      * @param place which stream
-     * @param catchUp tells what was waited for and not told yet, and answers whether samples still wait for their time;
-     *     to be run before what was taken is looked at, on any thread
+     * @param catchUp tells what was waited for and not told yet; to be run before what was taken is looked at, on any
+     *     thread
      * @return what takes it, or null where it is not wanted
      */
-    @Nullable StreamSpans of(StreamPlace place, BooleanSupplier catchUp);
+    @Nullable StreamSpans of(StreamPlace place, Runnable catchUp);
 }

@@ -1,6 +1,5 @@
 package org.brickprofiler.record;
 
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,10 +29,10 @@ public interface SpanSink {
      *
      * @param place which stream of which device
      * @param names what the keys of that profiler mean
-     * @param owner the profiler, which is not to be kept: once nobody has it, only what waits is still to come
      * @param catchUp to be run before what was taken is looked at or forgotten: makes the profiler tell what it has
-     *     waited for, and answers whether samples still wait for their time. It may take a lock; any thread
-     * @return what takes the work of that stream for that profiler alone, or null where it is not wanted
+     *     waited for. It may take a lock; any thread
+     * @return what takes the work of that stream for that profiler alone, held by whoever may still tell of it; null where it is
+     *     not wanted
      */
-    @Nullable StreamSpans stream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier catchUp);
+    @Nullable StreamSpans stream(StreamPlace place, SpanNames names, Runnable catchUp);
 }

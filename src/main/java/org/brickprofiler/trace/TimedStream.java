@@ -3,7 +3,6 @@ package org.brickprofiler.trace;
 import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import org.brickprofiler.Backend;
 import org.brickprofiler.record.SpanBuffer;
 import org.brickprofiler.record.SpanContents;
@@ -16,18 +15,15 @@ import org.brickprofiler.record.StreamSpans;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a profiler timed on one stream of a device. The profiler's calls take turns; any thread may read. It keeps what
- * the profiler times by only until that is forgotten and nothing waits any more.
+ * What a profiler timed on one stream of a device. The profiler's calls take turns; any thread may read. It does not keep
+ * the profiler's end of it: once nobody has that any more, only what was told stays.
  */
-final class TimedStream implements StreamSpans {
+final class TimedStream {
 
     private final StreamPlace place;
-    private final WeakReference<Object> owner;
+    private final Runnable catchUp;
+    private final WeakReference<StreamSpans> writer;
     private final SpanContents contents;
-
-    /** Null once nothing more can come. */
-    private volatile @Nullable BooleanSupplier catchUp;
-
     private volatile SpanNames names;
 
     /** Null once nothing more can come. Guarded by this. */
@@ -36,17 +32,47 @@ final class TimedStream implements StreamSpans {
     private long errorNs;
     private long withoutPlace;
 
-    TimedStream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier catchUp, SpanStore store) {
+    /** The profiler's end, which belongs to one stream. */
+    static final class Writer implements StreamSpans {
+
+        private final TimedStream stream;
+
+        Writer(StreamPlace place, SpanNames names, Runnable catchUp, SpanStore store) {
+            stream = new TimedStream(place, names, catchUp, store, this);
+        }
+
+        TimedStream stream() {
+            return stream;
+        }
+
+        @Override
+        public void sample(
+                int key, long startNs, long elapsedNs, long elements, long launchLine, long launchNs) {
+            stream.add(key, startNs, elapsedNs, elements, launchLine, launchNs);
+        }
+
+        @Override
+        public void sampleWithoutPlace() {
+            stream.addWithoutPlace();
+        }
+
+        @Override
+        public void clockErrorNs(long ns) {
+            stream.atClockError(ns);
+        }
+    }
+
+    private TimedStream(
+            StreamPlace place, SpanNames names, Runnable catchUp, SpanStore store, StreamSpans writer) {
         this.place = place;
         this.names = names;
-        this.owner = new WeakReference<>(owner);
         this.catchUp = catchUp;
+        this.writer = new WeakReference<>(writer);
         this.contents = store.contents();
         this.spans = store.newSharedBuffer();
     }
 
-    @Override
-    public synchronized void sample(
+    private synchronized void add(
             int key, long startNs, long elapsedNs, long elements, long launchLine, long launchNs) {
         SpanBuffer buffer = spans;
         if (buffer == null) {
@@ -57,41 +83,33 @@ final class TimedStream implements StreamSpans {
         buffer.add(SpanKind.LAUNCH, 0, launchNs, 0, launchLine);
     }
 
-    @Override
-    public synchronized void sampleWithoutPlace() {
+    private synchronized void addWithoutPlace() {
         withoutPlace++;
     }
 
-    @Override
-    public synchronized void clockErrorNs(long ns) {
+    private synchronized void atClockError(long ns) {
         errorNs = Math.max(errorNs, ns);
     }
 
     // ---- the recorder ----
 
-    /**
-     * Has the profiler tell what it waited for. Not to be called with a lock that the profiler may want.
-     *
-     * @return whether samples wait for their time
-     */
-    boolean catchUp() {
-        BooleanSupplier source = catchUp;
-        return source != null && source.getAsBoolean();
+    /** Has the profiler tell what it waited for. Not to be called with a lock that the profiler may want. */
+    void catchUp() {
+        catchUp.run();
     }
 
-    /** Whether nobody has the profiler any more, and that was not noticed yet. */
-    boolean isForgotten() {
-        return catchUp != null && owner.get() == null;
+    /** Whether nobody can tell of the stream any more, and {@link #end} was not called since. */
+    synchronized boolean isForgotten() {
+        return spans != null && writer.get() == null;
     }
 
     /**
-     * Keeps the entries and their names only. Only once the profiler is forgotten and nothing waits.
+     * Keeps the entries and their names only.
      *
      * @return how many entries are missing that nothing here says any more
      */
     synchronized long end() {
         spans = null;
-        catchUp = null;
         long lost = contents.end();
         names = new KnownNames(contents.copies(), names);
         if (contents.entryCount() == 0) {
@@ -102,8 +120,8 @@ final class TimedStream implements StreamSpans {
     }
 
     /** Whether nothing is left, and nothing will come. */
-    boolean isSpent() {
-        return catchUp == null && contents.entryCount() == 0;
+    synchronized boolean isSpent() {
+        return spans == null && contents.entryCount() == 0;
     }
 
     StreamPlace place() {

@@ -7,10 +7,10 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanKind;
@@ -131,12 +131,12 @@ public final class TraceRecorder implements SpanSink {
     }
 
     @Override
-    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Object owner, BooleanSupplier catchUp) {
-        TimedStream stream = new TimedStream(place, brickNames, owner, catchUp, newStore());
+    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Runnable catchUp) {
+        TimedStream.Writer writer = new TimedStream.Writer(place, brickNames, catchUp, newStore());
         synchronized (timed) {
-            timed.add(stream);
+            timed.add(writer.stream());
         }
-        return stream;
+        return writer;
     }
 
     private SpanStore addSource(Set<SpanSource> sources, SpanNames spanNames) {
@@ -154,10 +154,10 @@ public final class TraceRecorder implements SpanSink {
         }
     }
 
-    /** Of profilers that nobody has any more, keeps what they wrote. Not to be called with a lock that one may want. */
+    /** Of profilers that nobody has any more, keeps what they wrote. */
     private void endForgotten() {
         for (TimedStream stream : sourcesOf(timed)) {
-            if (stream.isForgotten() && !stream.catchUp()) {
+            if (stream.isForgotten()) {
                 lost.addAndGet(stream.end());
             }
         }
@@ -211,6 +211,8 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when a name is empty
      */
     public void instant(String name, String category, long atNs) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
         own.tables().mark(SpanKind.INSTANT, names.keyOf(name, category), atNs, 0, 0);
     }
 
@@ -224,6 +226,8 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when a name is empty
      */
     public void instant(String name, String category, long atNs, long threadId) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
         assigned.tables().mark(SpanKind.INSTANT, names.keyOf(name, category), atNs, 0, threadId);
     }
 
@@ -322,7 +326,8 @@ public final class TraceRecorder implements SpanSink {
      * @return an immutable timeline
      */
     public Timeline timeline() {
-        catchUp();
+        sourcesOf(timed).forEach(TimedStream::catchUp);
+        endForgotten();
         List<SpanCopy> ownCopies = own.store().copies();
         List<DeviceTrack> streams;
         synchronized (devices) {
@@ -353,7 +358,8 @@ public final class TraceRecorder implements SpanSink {
      * @return 0 or more, at most the builder's {@code totalCapacity}; exact while nobody records
      */
     public long eventCount() {
-        catchUp();
+        sourcesOf(timed).forEach(TimedStream::catchUp);
+        endForgotten();
         long count = 0;
         for (SpanSource source : sourcesOf(bricks)) {
             count += source.contents().entryCount();
@@ -372,7 +378,8 @@ public final class TraceRecorder implements SpanSink {
 
     /** Forgets what was recorded so far. Threads and profilers that are gone leave nothing behind then. */
     public void clear() {
-        catchUp();
+        sourcesOf(timed).forEach(TimedStream::catchUp);
+        endForgotten();
         lost.set(0);
         sourcesOf(bricks).forEach(source -> source.contents().clear());
         sourcesOf(tiles).forEach(source -> source.contents().clear());
@@ -382,10 +389,5 @@ public final class TraceRecorder implements SpanSink {
         deviceStore.clear();
         sourcesOf(timed).forEach(TimedStream::clear);
         removeSpent();
-    }
-
-    private void catchUp() {
-        sourcesOf(timed).forEach(TimedStream::catchUp);
-        endForgotten();
     }
 }

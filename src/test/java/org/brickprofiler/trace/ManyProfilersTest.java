@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanKind;
@@ -170,56 +169,5 @@ final class ManyProfilersTest {
         used.stopBrick(timer, 3);
 
         assertThat(Replay.of(recorder.timeline(), thread)).singleElement().asString().startsWith("mine ").endsWith(" x3");
-    }
-
-    // ---- devices ----
-
-    private WeakReference<NanoClock> deviceProfiler(SimulatedStream stream, boolean endsPass) {
-        NanoClock own = clock::now;
-        BrickProfiler profiler = BrickProfiler.builder()
-                .clock(own)
-                .tracing(recorder)
-                .deviceStream(stream)
-                .build();
-        profiler.enable();
-        long timer = profiler.startBrick(BrickId.RMS_NORM);
-        stream.work(10);
-        clock.advance(1);
-        profiler.stopBrick(timer, 1);
-        if (endsPass) {
-            profiler.endPass();
-        }
-        return new WeakReference<>(own);
-    }
-
-    /** The stream is the application's, and stays open: a profiler that waits for nothing on it is gone all the same. */
-    @Test
-    void profilersOfAnOpenStreamLeaveTheirSpansOnly() {
-        SimulatedStream stream = new SimulatedStream("decode", clock);
-        List<WeakReference<NanoClock>> profilers = new ArrayList<>();
-        for (int i = 0; i < 50; i++) {
-            profilers.add(deviceProfiler(stream, true));
-        }
-
-        assertThat(left(profilers, 0)).isZero();
-        assertThat(Replay.of(recorder.timeline(), "decode")).hasSize(50).allMatch(event -> event.contains(" sample in "));
-        assertThat(Replay.of(recorder.timeline(), thread)).hasSize(50 * 2);
-
-        recorder.clear();
-        assertThat(recorder.eventCount()).isZero();
-        stream.close();
-    }
-
-    @Test
-    void aProfilerWhoseSamplesWaitIsKeptUntilTheStreamHasToldThem() {
-        SimulatedStream stream = new SimulatedStream("decode", clock);
-        List<WeakReference<NanoClock>> profilers = List.of(deviceProfiler(stream, false), deviceProfiler(stream, true));
-
-        assertThat(left(profilers, 1)).isEqualTo(1);
-        clock.advance(1_000);
-        stream.close();
-
-        assertThat(left(profilers, 0)).isZero();
-        assertThat(Replay.of(recorder.timeline(), "decode")).hasSize(2);
     }
 }

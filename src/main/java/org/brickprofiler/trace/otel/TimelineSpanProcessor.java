@@ -6,6 +6,7 @@ import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.data.EventData;
 import io.opentelemetry.sdk.trace.data.SpanData;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.trace.TraceRecorder;
 import org.eclipse.collections.impl.map.mutable.ConcurrentHashMap;
@@ -41,6 +42,7 @@ public final class TimelineSpanProcessor implements SpanProcessor {
      * @param recorder where the spans go
      */
     public TimelineSpanProcessor(TraceRecorder recorder) {
+        Objects.requireNonNull(recorder, "recorder");
         this.recorder = recorder;
     }
 
