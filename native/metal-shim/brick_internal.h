@@ -76,7 +76,7 @@ int64_t brick_host_ns(void);
 - (int64_t)watch:(id<MTLCommandBuffer>)buffer label:(const char *)label;
 - (int32_t)forget:(int64_t)sequence;
 - (int32_t)mark:(brick_metal_position *)mark;
-- (int32_t)wait:(int32_t)handlerMs;
+- (int32_t)waitFor:(int64_t)upTo ms:(int32_t)handlerMs;
 - (int32_t)drain:(brick_metal_buffer *)buffers count:(int32_t)count;
 - (int64_t)lost:(int32_t)what;
 - (void)close;

@@ -235,7 +235,16 @@ int32_t brick_metal_synchronize(brick_metal_stream stream, int32_t handler_ms) {
     return badArgument("synchronize");
   }
   return (int32_t)with(stream, "synchronize", ^int64_t(BrickStream *found) {
-    return [found wait:handler_ms];
+    return [found waitFor:INT64_MAX ms:handler_ms];
+  });
+}
+
+int32_t brick_metal_wait_for(brick_metal_stream stream, int64_t sequence, int32_t handler_ms) {
+  if (handler_ms < 0) {
+    return badArgument("wait_for");
+  }
+  return (int32_t)with(stream, "wait_for", ^int64_t(BrickStream *found) {
+    return [found waitFor:sequence ms:handler_ms];
   });
 }
 

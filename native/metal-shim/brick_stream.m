@@ -254,9 +254,9 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
   return BRICK_METAL_OK;
 }
 
-- (int32_t)wait:(int32_t)handlerMs {
+- (int32_t)waitFor:(int64_t)upTo ms:(int32_t)handlerMs {
   pthread_mutex_lock(&lock);
-  int64_t last = next - 1;
+  int64_t last = upTo < next ? upTo : next - 1;
   int64_t first = head;
   pthread_mutex_unlock(&lock);
   /* From the last one back: when it has ended, those before it usually have. */

@@ -216,12 +216,19 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     }
 
     /**
-     * The time of deferred measurements.
+     * The time of deferred measurements: read it where one begins.
      *
-     * @return ns since the epoch: the construction, or the last {@link #resetEpoch}
+     * <p>With a device stream each call sets a mark at the end of the first stream's queue, as starting a brick does and at
+     * the same cost, which is some times that of reading the clock; {@link #recordDeferred(BrickId, long, long)} finds the
+     * mark again by the returned number, on whichever thread. So read it for nothing else there, and not while a
+     * stream is captured that marks would disturb. The latest 4,096 marks are kept (fewer for a stream of less than 65,536),
+     * and then used again. While the profiler is off, and in {@link SyncMode#NONE}, no mark is set.
+     *
+     * @return ns since the epoch: the construction, or the last {@link #resetEpoch}. With a device stream no two calls
+     *     return the same: where the clock stands still between them, the later one returns as little more as it takes
      */
     public final long elapsedNs() {
-        return clock.nanoTime() - epochNs;
+        return (enabled ? timing.startNs() : clock.nanoTime()) - epochNs;
     }
 
     /** Makes now the epoch. Measurements already pending keep their true start. */
@@ -234,6 +241,11 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     /**
      * Queues a measurement until its end is known. It lasts at least until {@link #finalize(long)} or a boundary. At
      * most 1,048,576 wait for each thread; a further one is dropped, counted, and logged once.
+     *
+     * <p>With a device stream the measurement is what the first stream does from the mark that {@link #elapsedNs()} set when
+     * it returned the start to a mark that this call sets: call it right after its work was enqueued. Several may begin at one
+     * start, and any thread may call it. Where the start is another number, or too old, the host's clock has to be placed
+     * in the device's time, and where that cannot be done exactly the measurement is unresolved.
      *
      * @param id the brick
      * @param startNs when it began, as {@link #elapsedNs()} read it
@@ -282,13 +294,14 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * Resolves every pending measurement: each lasts from its start to the given end, or to the next start where the
      * profiler was built with {@link Attribution#SEQUENTIAL}. One that began after the end counts as 0 ns. Nothing
      * happens where none is pending. Call it once per forward pass, after the device was waited for. With a device stream
-     * the given end means nothing: what the device has done gets the device's own times, the rest stays pending.
+     * the given end ends nothing: what the device has done gets the device's own times, the rest stays pending. The mark that
+     * {@link #elapsedNs()} set for the given end is free again.
      *
      * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
      */
     public final void finalize(long endNs) {
         resolver.resolve(epochNs + endNs);
-        timing.poll();
+        timing.poll(epochNs + endNs);
     }
 
     /**
@@ -322,8 +335,8 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
 
     /**
      * Marks the end of a layer. In the modes {@link SyncMode#IMMEDIATE} and {@link SyncMode#PER_LAYER} it waits for the
-     * devices that bricks are pending on, once each, and resolves what is pending; deferred measurements without a device
-     * end now. In the other modes nothing is resolved.
+     * bricks that the calling thread stopped on devices, once for each stream, and resolves them; deferred measurements
+     * without a device end now. In the other modes nothing is resolved.
      */
     public final void endLayer() {
         SyncMode mode = timing.mode;
@@ -338,8 +351,10 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     }
 
     /**
-     * Marks the end of a forward pass: waits for the devices that bricks are pending on, once each, and resolves what is
-     * pending; deferred measurements without a device end now. In {@link SyncMode#NONE} it waits for nothing.
+     * Marks the end of a forward pass: of the device streams on which the calling thread stopped bricks since it last ended
+     * a pass. It waits for the last of these bricks on each stream, not for what was enqueued behind it, nor for bricks of
+     * other threads; those have ends of their own, or {@link BrickStream#endPass()}. What the thread waited for is resolved
+     * when the call returns; deferred measurements without a device end now. In {@link SyncMode#NONE} it waits for nothing.
      */
     public final void endPass() {
         timing.endPass(timing.mode != SyncMode.NONE);

@@ -4,8 +4,8 @@ import org.brickprofiler.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts bricks on one of the device streams of a {@link BrickProfiler}; its {@code stopBrick} stops them there, and
- * {@code lap} goes on there. Any thread; allocates nothing.
+ * One of the device streams of a {@link BrickProfiler}: starts bricks on it, which the profiler's {@code stopBrick} stops
+ * there, and with which {@code lap} goes on there; and ends its pass alone. Any thread; allocates nothing.
  */
 public final class BrickStream {
 
@@ -48,5 +48,14 @@ public final class BrickStream {
      */
     public long startBrick(@Nullable String name) {
         return timers.enabled ? timing.start(timers.keyOf(BrickTimers.requireName(name)), stream) : TimerToken.VOID;
+    }
+
+    /**
+     * Marks the end of a forward pass on this stream alone: waits for the last mark that was set there by the end of a brick,
+     * whichever threads set it, and resolves what is pending up to it. Other streams are left alone, and so are
+     * measurements without a device, the graph and the timeline. In {@link SyncMode#NONE} it waits for nothing.
+     */
+    public void endPass() {
+        timing.endPass(stream);
     }
 }

@@ -72,6 +72,11 @@ class BrickTiming {
         return key >= 0 && key < names.size();
     }
 
+    /** The clock, where a deferred measurement may begin. */
+    long startNs() {
+        return clock.nanoTime();
+    }
+
     /** Queues a measurement whose start is known; false where there is no room. */
     boolean defer(int key, long startNs, long elements) {
         return registry.defer(key, startNs, elements);
@@ -89,13 +94,13 @@ class BrickTiming {
         return 0;
     }
 
-    /** Waits for devices, and resolves what waits for them. */
+    /** Waits for what the calling thread has enqueued on devices, and resolves it. */
     void await() {}
 
-    /** Resolves what devices have done. */
-    void poll() {}
+    /** Resolves what devices have done up to a reading of {@link #startNs()}, at which nothing will begin. */
+    void poll(long endNs) {}
 
-    /** A pass has ended; waits for what it left, or not. */
+    /** A pass of the calling thread has ended; waits for what it left, or not. */
     void endPass(boolean waits) {}
 
     /** Forgets what waits for devices. */

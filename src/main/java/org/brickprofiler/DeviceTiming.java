@@ -116,6 +116,12 @@ final class DeviceTiming extends BrickTiming {
         super.follow(newFollower);
     }
 
+    /** Sets a mark, by which {@link #defer} knows the start again. */
+    @Override
+    long startNs() {
+        return mode == SyncMode.NONE ? super.startNs() : device.markStart(DEFAULT_STREAM);
+    }
+
     @Override
     boolean defer(int key, long startNs, long elements) {
         if (mode == SyncMode.NONE) {
@@ -142,13 +148,18 @@ final class DeviceTiming extends BrickTiming {
     }
 
     @Override
-    void poll() {
-        device.poll();
+    void poll(long endNs) {
+        device.poll(endNs);
     }
 
     @Override
     void endPass(boolean waits) {
         device.endPass(waits);
+    }
+
+    /** A pass of one stream has ended. */
+    void endPass(int stream) {
+        device.endPass(stream, mode != SyncMode.NONE);
     }
 
     @Override

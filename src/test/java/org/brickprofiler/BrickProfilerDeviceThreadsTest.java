@@ -77,7 +77,7 @@ final class BrickProfilerDeviceThreadsTest extends ProfiledDevice {
         brickOnNewThread();
         assertThat(profiler.snapshotAndReset().threads()).as("nothing is resolved").isZero();
 
-        profiler.endPass();
+        profiler.stream("decode").endPass();
         ProfileSnapshot second = profiler.snapshot();
         assertThat(second.threads()).isEqualTo(1);
         assertThat(second.samples()).isEqualTo(1);
@@ -87,7 +87,7 @@ final class BrickProfilerDeviceThreadsTest extends ProfiledDevice {
     void threadsThatOnlyAskForTimesAreNotCounted() throws Exception {
         for (int i = 0; i < 3; i++) {
             brick(BrickId.RMS_NORM, 100);
-            Crew.runOnNewThread(profiler::endPass);
+            Crew.runOnNewThread(profiler.stream("decode")::endPass);
             Crew.runOnNewThread(profiler::snapshot);
         }
 

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
+import java.util.concurrent.CountDownLatch;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.record.Crew;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -171,6 +173,105 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         assertThat(named.startBrick(BrickId.RMS_NORM)).isZero();
         assertThat(named.startBrick(key)).isZero();
         assertThat(named.startBrick("page out")).isZero();
+    }
+
+    @Test
+    void aThreadEndsTheStreamsThatItMarked() throws Exception {
+        brick(BrickId.RMS_NORM, 100);
+        Crew.runOnNewThread(() -> {
+            long copy = profiler.stream("copies").startBrick(BrickId.HOST_TO_DEVICE);
+            copies.work(4_000);
+            profiler.stopBrick(copy, 64);
+            profiler.endPass();
+        });
+        assertThat(stats(BrickId.HOST_TO_DEVICE).totalNs()).isEqualTo(4_000);
+        assertThat(copies.waits()).isEqualTo(1);
+        assertThat(stream.waits()).isZero();
+        profiler.endPass();
+        profiler.endPass();
+        assertThat(copies.waits()).isEqualTo(1);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(100);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = SyncMode.class,
+            names = {"IMMEDIATE", "PER_LAYER", "DEFERRED"})
+    void aThreadWaitsForItsLastMarkAlone(SyncMode mode) throws Exception {
+        profiler.setSyncMode(SyncMode.DEFERRED);
+        brick(BrickId.RMS_NORM, 100);
+        Crew.runOnNewThread(() -> brick(BrickId.LM_HEAD, 7_000));
+        stream.work(900_000);
+        profiler.setSyncMode(mode);
+        long fromNs = clock.now();
+        profiler.endLayer();
+        profiler.endPass();
+        assertThat(clock.now() - fromNs).isLessThan(100);
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(100);
+        assertThat(stats(BrickId.LM_HEAD).count()).isZero();
+        assertThat(profiler.pendingCount()).isEqualTo(1);
+    }
+
+    @Test
+    void aStreamEndsItsPassAlone() throws Exception {
+        Crew.runOnNewThread(() -> brick(BrickId.RMS_NORM, 100));
+        long copy = profiler.stream("copies").startBrick(BrickId.HOST_TO_DEVICE);
+        copies.work(4_000);
+        profiler.stopBrick(copy, 64);
+        profiler.stream("decode").endPass();
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(100);
+        assertThat(copies.waits()).isZero();
+        clock.advance(10_000);
+        brick(BrickId.RMS_NORM, 100);
+        profiler.stream("decode").endPass();
+        // What lies between two passes is no idle time.
+        assertThat(totals().idleNs()).isZero();
+        profiler.setSyncMode(SyncMode.NONE);
+        profiler.stream("copies").endPass();
+        assertThat(copies.waits()).isZero();
+        assertThat(stats(BrickId.HOST_TO_DEVICE).totalNs()).isEqualTo(4_000);
+    }
+
+    /** The one stream goes on only when the other thread has ended its pass and launched more. */
+    @Test
+    void aPassThatEndsReleasesTheStreamThatAnotherThreadWaitsFor() throws Exception {
+        CountDownLatch waits = new CountDownLatch(1);
+        CountDownLatch launched = new CountDownLatch(1);
+        copies.beforeWait(() -> {
+            waits.countDown();
+            try {
+                launched.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        Crew crew = new Crew().run(() -> {
+            long timer = profiler.stream("copies").startBrick(BrickId.ALL_REDUCE);
+            copies.work(4_000);
+            profiler.stopBrick(timer, 1);
+            profiler.endPass();
+        });
+        waits.await();
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(100);
+        assertThat(profiler.snapshot().samples()).isEqualTo(1);
+        assertThat(profiler.pendingCount()).isEqualTo(1);
+        profiler.finalize(profiler.elapsedNs());
+        launched.countDown();
+        crew.join();
+        assertThat(stats(BrickId.ALL_REDUCE).totalNs()).isEqualTo(4_000);
+        assertThat(profiler.pendingCount()).isZero();
+    }
+
+    @Test
+    void aResetForgetsWhatAnotherThreadWaitsFor() throws Exception {
+        stream.beforeWait(profiler::reset);
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        assertThat(profiler.snapshot().samples()).isZero();
+        assertThat(profiler.snapshot().unresolved()).isZero();
+        assertThat(stream.marksHeld()).isZero();
     }
 
     @Test

@@ -71,6 +71,11 @@ public final class DeviceRecorderStress {
         }
 
         @Override
+        public boolean waitFor(int mark) {
+            return true;
+        }
+
+        @Override
         public void release(int mark) {
             pool.give(mark);
         }
@@ -140,7 +145,7 @@ public final class DeviceRecorderStress {
 
         @Actor
         public void resolving() {
-            recorder.poll();
+            recorder.poll(DeviceRecorder.NO_TIME);
         }
 
         @Arbiter

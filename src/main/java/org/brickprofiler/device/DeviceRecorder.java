@@ -16,7 +16,12 @@ import org.brickprofiler.record.TimerToken;
  * the device has passed both. Rows are numbers; what they mean is the caller's to know.
  *
  * <p>Any thread may start and stop, and waits for nobody. Nothing is allocated once rows and queues have their size. Who
- * reads, or waits for a device, waits for others that do; who only polls leaves it to them.
+ * resolves or reads takes turns with others that do, for as long as the host computes: nobody waits for a device
+ * meanwhile. So a thread that waits for one holds up no reader, and no other thread that waits.
+ *
+ * <p><b>Whose a sample is.</b> That of the thread that ended it. A boundary of a thread is one of the streams on which it
+ * ended samples, and waits there for the last mark of these: not for what is enqueued behind it, and not for what other
+ * threads have enqueued.
  *
  * <p><b>Nothing is made up.</b> A sample that a stream cannot tell the time of is counted as unresolved: no mark was left,
  * a mark failed, the device was lost, the timer was stopped again after its first sample was resolved.
@@ -26,8 +31,14 @@ public final class DeviceRecorder {
     /** Instead of a time: there is none. */
     public static final long NO_TIME = Long.MIN_VALUE;
 
+    /** Instead of what stands for a thread: all of them. */
+    static final long EVERYBODY = -1;
+
     /** The most streams of a recorder. */
     public static final int MAX_STREAMS = MarkToken.MAX_STREAMS;
+
+    /** Where one wait is not enough, as where a mark was set during a capture, it is waited for the next; not for ever. */
+    private static final int MOST_WAITS = 64;
 
     private final TableRegistry bricks;
     private final MarkedStream[] streams;
@@ -41,7 +52,7 @@ public final class DeviceRecorder {
     private final ReentrantLock turn = new ReentrantLock();
 
     /** Made once, so that resolving allocates nothing. */
-    private final PendingConsumer collector = this::collect;
+    private final PendingConsumer collector = new Collector();
 
     /**
      * A recorder.
@@ -66,21 +77,19 @@ public final class DeviceRecorder {
         this.launches = new TableRegistry(0, false);
         this.sums = new DeviceSums(bricks, launches);
         this.streams = new MarkedStream[streams.size()];
-        // Whoever traces may ask for what was waited for as soon as it knows of a stream.
-        turn.lock();
-        try {
-            Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, launchesEvery, tracing));
-        } finally {
-            turn.unlock();
+        Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, launchesEvery, tracing));
+        for (int i = 0; i < this.streams.length; i++) {
+            int index = i;
+            streams.get(i)
+                    .beforeClose(CloseActions.unlessForgotten(this, recorder -> recorder.catchUp(index)));
         }
-        streams.forEach(stream -> stream.beforeClose(CloseActions.unlessForgotten(this, DeviceRecorder::catchUp)));
     }
 
     private MarkedStream marked(
             NanoClock clock, DeviceStream stream, int index, int launchesEvery, StreamTracing tracing) {
         StreamPlace place = new StreamPlace(
                 stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), index);
-        StreamSpans spans = tracing.of(place, this::tellSettled);
+        StreamSpans spans = tracing.of(place, this::isWaiting);
         return spans == null
                 ? new MarkedStream(stream, clock, index, launchesEvery)
                 : TracedStream.of(stream, clock, index, bricks, spans);
@@ -153,8 +162,27 @@ public final class DeviceRecorder {
     }
 
     /**
-     * Ends a brick at the end of a stream's queue whose start the host alone knows. It lasts from there or, where the
-     * device was still busy, from the mark before.
+     * Reads the host's clock and sets a mark at the end of a stream's queue, at which {@link #endSince} lets samples begin.
+     * Some thousand of the latest marks are kept: a sixteenth of those that the stream has at most, and no more than 4,096.
+     *
+     * @param stream the number of the stream
+     * @return the host's clock, ns; later than every reading before, by as little as it takes
+     */
+    public long markStart(int stream) {
+        MarkedStream marked = streams[stream];
+        long nowNs = marked.clock.nanoTime();
+        long reading = marked.reading(nowNs);
+        if (!marked.markStart(nowNs, reading) && !(makeRoom(marked) && marked.markStart(nowNs, reading))) {
+            marked.missed();
+        }
+        return reading;
+    }
+
+    /**
+     * Ends a brick at the end of a stream's queue that began at a reading of {@link #markStart}: it lasts from the mark
+     * there. Where that is not kept any more, or the reading is another one, the brick lasts from when the host says or,
+     * where the device was still busy, from the mark before; if the host's time has a place in the device's that is exact
+     * enough.
      *
      * @param key its row
      * @param stream the number of the stream
@@ -163,15 +191,31 @@ public final class DeviceRecorder {
      */
     public void endSince(int key, int stream, long sinceNs, long elements) {
         MarkedStream marked = streams[stream];
+        long start = marked.starts().find(sinceNs);
         int mark = mark(marked, 1, true);
         marked.endedSince(key, sinceNs, mark);
-        if (mark == DeviceStream.NO_MARK) {
+        if (start != StartMarks.NONE) {
+            endFrom(key, marked, start, mark, elements);
+        } else if (mark == DeviceStream.NO_MARK) {
             sums.unresolved(key);
-            return;
+        } else {
+            marked.since(mark, sinceNs);
+            if (!queue(marked, marked.token(key, mark, true), mark, elements)) {
+                marked.giveUp(mark);
+            }
         }
-        marked.since(mark, sinceNs);
-        if (!queue(marked, marked.token(key, mark, true), mark, elements)) {
-            marked.giveUp(mark);
+    }
+
+    private void endFrom(int key, MarkedStream marked, long start, int mark, long elements) {
+        boolean ended = mark != DeviceStream.NO_MARK;
+        long marks = QueuedSample.marks(
+                StartMarks.mark(start), StartMarks.generation(start), ended ? mark : QueuedSample.NO_END);
+        if (!launches.defer(QueuedSample.holdingRow(marked.index(), key), marks, elements)) {
+            sums.unresolved(key);
+            marked.starts().letGo(start);
+            if (ended) {
+                marked.giveUp(mark);
+            }
         }
     }
 
@@ -212,21 +256,26 @@ public final class DeviceRecorder {
     }
 
     private int markAfterMakingRoom(MarkedStream marked, int holders, boolean reads) {
-        int mark = DeviceStream.NO_MARK;
-        if (marked.stream().isUsable() && turn.tryLock()) {
-            try {
-                launches.drainPending(collector);
-                marked.poll(sums);
-                marked.reclaim();
-                mark = marked.mark(holders, reads);
-            } finally {
-                turn.unlock();
-            }
-        }
+        int mark = makeRoom(marked) ? marked.mark(holders, reads) : DeviceStream.NO_MARK;
         if (mark == DeviceStream.NO_MARK) {
             marked.missed();
         }
         return mark;
+    }
+
+    /** False where there is none to be made, or another thread has the turn: who marks waits for nobody. */
+    private boolean makeRoom(MarkedStream marked) {
+        if (!marked.stream().isUsable() || !turn.tryLock()) {
+            return false;
+        }
+        try {
+            launches.drainPending(collector);
+            marked.poll(sums);
+            marked.reclaim();
+            return true;
+        } finally {
+            turn.unlock();
+        }
     }
 
     private boolean queue(MarkedStream marked, long timer, int end, long elements) {
@@ -246,59 +295,146 @@ public final class DeviceRecorder {
 
     // ---- resolving ----
 
-    /**
-     * Waits for every stream that samples wait for, once each. Their times are asked for when somebody reads, or at the next
-     * wait while the device is busy; where the device is lost in between they are unresolved.
-     */
+    /** Waits for the samples that the calling thread ended, once for each stream, and resolves them. */
     public void await() {
-        turn.lock();
-        resolve(true, false);
-    }
-
-    /** Resolves what the devices have done. Waits for nothing: while another thread resolves, it is left to that one. */
-    public void poll() {
-        if (turn.tryLock()) {
-            resolve(false, false);
+        long owner = drain();
+        for (MarkedStream stream : streams) {
+            await(stream, owner);
         }
     }
 
-    /** Resolves what the devices have done, after whoever does that now. */
-    private void catchUp() {
-        turn.lock();
-        resolve(false, false);
-    }
-
     /**
-     * Ends a pass: the time until the next mark is no idle time.
+     * Ends a pass of the calling thread, on the streams on which it ended samples: the time until the next mark is no idle
+     * time. What other threads ended is resolved where that takes no wait.
      *
      * @param waits whether to wait for what is pending
      */
     public void endPass(boolean waits) {
+        long owner = drain();
         if (waits) {
-            turn.lock();
-            resolve(true, true);
-        } else if (turn.tryLock()) {
-            resolve(false, true);
+            for (MarkedStream stream : streams) {
+                await(stream, owner);
+            }
         }
-        for (MarkedStream stream : streams) {
-            stream.nextPass();
+        turn.lock();
+        try {
+            for (MarkedStream stream : streams) {
+                pollAfter(stream, owner, waits);
+                stream.endPass(owner);
+                stream.reachBoundary();
+            }
+        } finally {
+            turn.unlock();
         }
     }
 
-    /** By the holder of the turn, who gives it back. */
-    private void resolve(boolean waits, boolean endsPass) {
+    /** What the calling thread waited for is resolved; and what others have done is, where nothing is to be changed for it. */
+    private void pollAfter(MarkedStream stream, long owner, boolean waited) {
+        boolean own = stream.hasMarked(owner);
+        if (stream.pendingCount() > 0 && (own ? !waited : stream.stream().answersHere())) {
+            stream.poll(sums);
+        }
+    }
+
+    /**
+     * Ends a pass of one stream alone, whichever threads ended samples there.
+     *
+     * @param stream the number of the stream
+     * @param waits whether to wait for what is pending
+     */
+    public void endPass(int stream, boolean waits) {
+        MarkedStream marked = streams[stream];
+        drain();
+        if (waits) {
+            await(marked, EVERYBODY);
+        }
+        turn.lock();
         try {
-            launches.drainPending(collector);
+            if (!waits) {
+                marked.poll(sums);
+            }
+            marked.endPass(EVERYBODY);
+            marked.reachBoundary();
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /**
+     * Resolves what the devices have done. Waits for no device.
+     *
+     * @param endNs a reading of {@link #markStart} on the first stream that nobody will use any more; or {@link #NO_TIME}
+     */
+    public void poll(long endNs) {
+        long owner = drain();
+        long end = streams[0].starts().take(endNs);
+        turn.lock();
+        try {
             for (MarkedStream stream : streams) {
-                if (waits) {
-                    stream.await(sums);
-                } else {
+                if (end != StartMarks.NONE && stream == streams[0]) {
+                    stream.fenceAt(StartMarks.mark(end));
+                    stream.poll(sums);
+                } else if (stream.hasMarked(owner) || stream.stream().answersHere()) {
                     stream.poll(sums);
                 }
-                if (endsPass) {
-                    stream.forgetPass();
-                }
+                stream.reachBoundary();
             }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** Resolves what a device has done, before its stream closes. */
+    private void catchUp(int stream) {
+        long owner = drain();
+        MarkedStream marked = streams[stream];
+        turn.lock();
+        try {
+            if (marked.hasMarked(owner) || marked.stream().answersHere()) {
+                marked.poll(sums);
+            }
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    /** Takes what was queued so far, and says what stands for the calling thread. */
+    private long drain() {
+        turn.lock();
+        try {
+            launches.drainPending(collector);
+        } finally {
+            turn.unlock();
+        }
+        return launches.caller();
+    }
+
+    /** Waits without the turn: for the last sample of a thread, or of everybody. */
+    private void await(MarkedStream marked, long owner) {
+        int mark = holdLastEnd(marked, owner);
+        for (int wait = 0; mark != DeviceStream.NO_MARK && wait < MOST_WAITS; wait++) {
+            boolean late = marked.stream().isReached(mark);
+            boolean reached = late || marked.stream().waitFor(mark);
+            long lookedNs = marked.clock.nanoTime();
+            turn.lock();
+            try {
+                if (reached) {
+                    marked.resolveReached(owner, late ? DeviceStream.NO_MARK : mark, lookedNs, sums);
+                } else {
+                    marked.poll(sums);
+                }
+                marked.letGo(mark);
+                mark = reached ? marked.holdUnreached(owner) : DeviceStream.NO_MARK;
+            } finally {
+                turn.unlock();
+            }
+        }
+    }
+
+    private int holdLastEnd(MarkedStream marked, long owner) {
+        turn.lock();
+        try {
+            return marked.holdLastEnd(owner);
         } finally {
             turn.unlock();
         }
@@ -315,10 +451,20 @@ public final class DeviceRecorder {
         }
     }
 
-    private void collect(int row, long marks, long elements) {
-        int key = QueuedSample.key(row);
-        if (!streams[QueuedSample.stream(row)].take(key, marks, elements)) {
-            sums.unresolved(key);
+    /** Takes samples from the queues of threads. By the holder of the turn. */
+    private final class Collector implements PendingConsumer {
+        private long owner;
+
+        @Override
+        public void from(long newOwner) {
+            owner = newOwner;
+        }
+
+        @Override
+        public void accept(int row, long marks, long elements) {
+            if (!streams[QueuedSample.stream(row)].take(row, marks, elements, owner)) {
+                sums.unresolved(QueuedSample.key(row));
+            }
         }
     }
 
@@ -342,9 +488,12 @@ public final class DeviceRecorder {
         }
     }
 
+    private boolean isWaiting() {
+        return pendingCount() > 0;
+    }
+
     /**
-     * Reads or resets while nothing is resolved, so that device times, launches and totals belong together. What was
-     * waited for is in them.
+     * Reads or resets while nothing is resolved, so that device times, launches and totals belong together. Asks no device.
      *
      * @param <T> the type of the result
      * @param reader what to do
@@ -353,17 +502,7 @@ public final class DeviceRecorder {
     public <T> T whileQuiet(Supplier<T> reader) {
         turn.lock();
         try {
-            tellSettled();
             return reader.get();
-        } finally {
-            turn.unlock();
-        }
-    }
-
-    private void tellSettled() {
-        turn.lock();
-        try {
-            Arrays.stream(streams).forEach(stream -> stream.tellSettled(sums));
         } finally {
             turn.unlock();
         }

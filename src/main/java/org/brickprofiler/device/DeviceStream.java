@@ -101,6 +101,24 @@ public interface DeviceStream extends AutoCloseable {
     boolean synchronize();
 
     /**
+     * Waits until the device has done everything before a mark, whatever was enqueued behind it.
+     *
+     * @param mark a mark that was not released
+     * @return false where that cannot be waited for: now, as long as {@link #isUsable()}, or ever
+     */
+    boolean waitFor(int mark);
+
+    /**
+     * Whether the calling thread may ask about marks as it is. Where it may not, to ask changes something of the thread,
+     * as what is current there: that is for threads that set marks here or wait for them.
+     *
+     * @return true unless overridden
+     */
+    default boolean answersHere() {
+        return true;
+    }
+
+    /**
      * Gives marks back.
      *
      * @param mark a mark that nobody will ask for any more

@@ -77,6 +77,11 @@ public final class HostStream implements DeviceStream {
     }
 
     @Override
+    public boolean waitFor(int mark) {
+        return !closed;
+    }
+
+    @Override
     public void release(int mark) {
         pool.give(mark);
     }

@@ -15,7 +15,7 @@ import java.util.function.IntToLongFunction;
  * offset</i> of that one. Where the host had to wait for it, it looked as soon as it could, and the later bound is taken;
  * otherwise the middle. The error is the distance to the farther bound. A pass that begins on an idle device has its
  * first mark reached as it is set, and both bounds are then close together. So they are where a <i>fence</i> was set after
- * the last mark, right before the host looked or began to wait.
+ * the last mark, right before the host looked.
  */
 final class MarkChain {
 
@@ -38,18 +38,18 @@ final class MarkChain {
     private final MarkStates states;
 
     // By mark; of the current batch where batchOf says so.
-    private final int[] batchOf;
-    private final int[] positions;
-    private final long[] offsetsNs;
+    private int[] batchOf = {};
+    private int[] positions = {};
+    private long[] offsetsNs = {};
 
     /** How many samples begin at a mark, less those that end there. */
-    private final int[] opened;
+    private int[] opened = {};
 
     /** The same of the samples among them that have no time. */
-    private final int[] untimed;
+    private int[] untimed = {};
 
     /** How long before a mark a sample began that has no mark at its start, 0 for none; less where that is not known. */
-    private final long[] coveredNs;
+    private long[] coveredNs = {};
 
     // Made once, so that sorting allocates nothing.
     private final IntToLongFunction turns;
@@ -68,7 +68,7 @@ final class MarkChain {
     private long earliestNs;
     private long latestNs;
 
-    /** Whether the host waited for a fence: it came when the device did. */
+    /** Whether the host waited for the last mark: it came when the device did. */
     private boolean isPlaced;
 
     private int last = DeviceStream.NO_MARK;
@@ -87,13 +87,16 @@ final class MarkChain {
         this.stream = stream;
         this.states = states;
         this.turns = states::turn;
-        int count = states.count();
-        this.batchOf = new int[count];
-        this.positions = new int[count];
-        this.offsetsNs = new long[count];
-        this.opened = new int[count];
-        this.untimed = new int[count];
-        this.coveredNs = new long[count];
+    }
+
+    private void makeRoom() {
+        int room = states.room();
+        batchOf = Arrays.copyOf(batchOf, room);
+        positions = Arrays.copyOf(positions, room);
+        offsetsNs = Arrays.copyOf(offsetsNs, room);
+        opened = Arrays.copyOf(opened, room);
+        untimed = Arrays.copyOf(untimed, room);
+        coveredNs = Arrays.copyOf(coveredNs, room);
     }
 
     /** Begins a batch without marks. */
@@ -104,6 +107,9 @@ final class MarkChain {
 
     /** Adds a mark, unless the batch has it. */
     void add(int mark) {
+        if (mark >= batchOf.length) {
+            makeRoom();
+        }
         if (batchOf[mark] == batch) {
             return;
         }
@@ -131,11 +137,11 @@ final class MarkChain {
      * Puts the marks in order and asks for the times between them.
      *
      * @param lookedNs the host's clock after the last mark was reached
-     * @param waited whether the host waited for that
+     * @param awaited the mark that the host waited for right before; or {@link DeviceStream#NO_MARK}
      * @param fence a mark that is in no sample, was set after the others and was reached when the host looked; or {@link
      *     DeviceStream#NO_MARK}
      */
-    void measure(long lookedNs, boolean waited, int fence) {
+    void measure(long lookedNs, int awaited, int fence) {
         sort(turns);
         stream.elapsedNs(marks, size, stepsNs);
         unbroken = true;
@@ -164,7 +170,7 @@ final class MarkChain {
             unbroken = false;
         }
         last = latest == NO_POSITION ? DeviceStream.NO_MARK : marks[latest];
-        correlate(lookedNs, waited, fence);
+        correlate(lookedNs, awaited != DeviceStream.NO_MARK && last == awaited, fence);
     }
 
     private long offsetNs(int mark) {
@@ -214,6 +220,7 @@ final class MarkChain {
     }
 
     private void correlate(long lookedNs, boolean waited, int fence) {
+        isPlaced = false;
         if (!unbroken || size == 0) {
             return;
         }
@@ -223,7 +230,7 @@ final class MarkChain {
             raiseEarliest(states.setNs(marks[i]), offsetsNs[marks[i]]);
         }
         long toFenceNs = fence == DeviceStream.NO_MARK ? DeviceStream.UNRESOLVED : stream.elapsedNs(last, fence);
-        isPlaced = waited && isTime(toFenceNs);
+        isPlaced = waited;
         if (isTime(toFenceNs)) {
             latestNs -= toFenceNs;
             raiseEarliest(states.setNs(fence), offsetsNs[last] + toFenceNs);

@@ -1,11 +1,13 @@
 package org.brickprofiler.device;
 
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.brickprofiler.record.NanoClock;
 
 /**
- * A stream with what is known of each of its marks, and the samples that wait for them. Marks are set by any thread,
- * without a lock; the rest happens on one thread at a time, which {@link DeviceRecorder} sees to.
+ * A stream with what is known of each of its marks, and the samples that wait for them. Marks are set and waited for by
+ * any thread, without a lock; the rest happens on one thread at a time, which {@link DeviceRecorder} sees to.
  *
  * <p>Nobody wants spans of this one: as long as no {@link TracedStream} was made, compiled code holds nothing of them.
  */
@@ -14,7 +16,12 @@ class MarkedStream {
     private static final long NOT_READ = MarkStates.NOT_READ;
     private static final AtomicIntegerFieldUpdater<MarkedStream> PASS =
             AtomicIntegerFieldUpdater.newUpdater(MarkedStream.class, "pass");
+    private static final AtomicLongFieldUpdater<MarkedStream> READING =
+            AtomicLongFieldUpdater.newUpdater(MarkedStream.class, "reading");
     private static final int GAP = 1 << 31;
+
+    /** More threads than this that mark and end no pass: of the others it is forgotten that they did. */
+    private static final int MOST_MARKERS = 256;
 
     final NanoClock clock;
     final MarkChain chain;
@@ -24,8 +31,11 @@ class MarkedStream {
 
     private final MarkStates marks;
 
-    /** When the host began a sample that has a mark at its end only, by that mark. */
-    private final long[] sinceNs;
+    /** The marks at which deferred measurements may begin. */
+    private final StartMarks starts;
+
+    /** The latest reading of the host's clock that a mark is found by. */
+    private volatile long reading = Long.MIN_VALUE;
 
     /** The pass that marks belong to now; the uppermost bit is set where a brick had no marks since the last one. */
     private volatile int pass;
@@ -41,18 +51,22 @@ class MarkedStream {
     // Made once, so that resolving allocates nothing.
     private final WaitingSamples.Reached reached;
 
-    // The first samples, which are only to be told.
-    private int settled;
-    private long settledAtNs;
-    private boolean settledByWaiting;
+    // The threads that ended samples here since they last ended a pass.
+    private long[] markers = {};
+    private int markerCount;
+    private int nextForgotten;
 
     /** Up to which mark time was added up. */
     private int counted = DeviceStream.NO_MARK;
 
-    /** Set behind all samples, see {@link MarkChain}. */
+    /** Set behind all samples that may be resolved, see {@link MarkChain}. */
     private int fence = DeviceStream.NO_MARK;
 
-    private int reclaimedInPass = -1;
+    // The last marks before the latest boundary, the one before it, and the one before marks were taken back.
+    private long boundaryTurn;
+    private long boundaryTurnBefore;
+    private boolean reclaimed;
+
     private final ExhaustionNotice exhaustion = new ExhaustionNotice();
 
     private final StreamCounts counts = new StreamCounts();
@@ -64,7 +78,7 @@ class MarkedStream {
         this.reached = stream::isReached;
         this.draws = new LaunchDraws(launchesEvery);
         this.marks = new MarkStates(stream.maxMarks());
-        this.sinceNs = new long[marks.count()];
+        this.starts = new StartMarks(marks, stream);
         this.chain = new MarkChain(stream, marks);
     }
 
@@ -101,13 +115,54 @@ class MarkedStream {
         long nowNs = reads ? clock.nanoTime() : NOT_READ;
         int mark = stream.mark();
         if (mark != DeviceStream.NO_MARK) {
-            int now = pass;
-            marks.set(mark, holderCount, now, now < 0, nowNs);
-            if (now < 0) {
-                PASS.updateAndGet(this, of -> of & ~GAP);
-            }
+            set(mark, holderCount, nowNs);
         }
         return mark;
+    }
+
+    private void set(int mark, int holderCount, long nowNs) {
+        int now = pass;
+        marks.set(mark, holderCount, now, now < 0, nowNs);
+        if (now < 0) {
+            PASS.updateAndGet(this, of -> of & ~GAP);
+        }
+    }
+
+    /**
+     * A reading of the host's clock that no other call has got: later by as little as it takes, where the clock stands
+     * still between two.
+     */
+    final long reading(long nowNs) {
+        while (true) {
+            long before = reading;
+            long next = Math.max(nowNs, before + 1);
+            if (READING.compareAndSet(this, before, next)) {
+                return next;
+            }
+        }
+    }
+
+    /**
+     * Sets a mark at which deferred measurements may begin.
+     *
+     * @param nowNs the host's clock
+     * @param value the reading to find it by
+     * @return whether one was set
+     */
+    final boolean markStart(long nowNs, long value) {
+        int mark = stream.mark();
+        if (mark == DeviceStream.NO_MARK) {
+            return false;
+        }
+        marks.setValue(mark, value);
+        set(mark, 1, nowNs);
+        starts.put(value, mark);
+        return true;
+    }
+
+    /** The marks at which deferred measurements may begin. */
+    final StartMarks starts() {
+        return starts;
     }
 
     /** A brick has no mark: what lies between the marks around is not known to be idle. */
@@ -145,8 +200,7 @@ class MarkedStream {
 
     /** Notes when the host began the sample that ends at a mark and has no other. */
     final void since(int mark, long startNs) {
-        sinceNs[mark] = startNs;
-        hasEndsOnly = true;
+        marks.setValue(mark, startNs);
     }
 
     // ---- one thread at a time ----
@@ -154,92 +208,151 @@ class MarkedStream {
     /**
      * Takes a sample, unless it has no end, or its first mark is somebody else's by now.
      *
-     * @param key the brick
-     * @param queued its marks: see {@link QueuedSample}
+     * @param row the brick, and whether the sample holds the mark at its start: see {@link QueuedSample}
+     * @param queued its marks
      * @param elementCount elements it processed
+     * @param owner which thread ended it
      * @return whether it was taken
      */
-    final boolean take(int key, long queued, long elementCount) {
+    final boolean take(int row, long queued, long elementCount, long owner) {
         int start = QueuedSample.start(queued);
         int end = QueuedSample.end(queued);
         boolean ended = end != QueuedSample.NO_END;
+        noteMarker(owner);
         if (!QueuedSample.isOf(queued, marks.generation(start))) {
             if (ended) {
                 letGo(end);
             }
             return false;
         }
-        boolean first = marks.claim(start);
+        boolean holds = QueuedSample.holdsStart(row) || marks.claim(start);
         if (ended) {
-            if (!first) {
+            if (!holds) {
                 marks.hold(start);
             }
-            waiting.add(key, start, end, elementCount);
-        } else if (first) {
+            waiting.add(QueuedSample.key(row), start, end, elementCount, owner);
+            hasEndsOnly |= start == end;
+        } else if (holds) {
             letGo(start);
         }
         return ended;
     }
 
-    /** How many samples the device may not have done. */
-    final int pendingCount() {
-        return waiting.size() - settled;
-    }
-
-    /**
-     * Waits until every sample has its time. They are told later, at {@link #tellSettled} or at the next wait: asking for
-     * their times takes the host's, which is better spent while the device has work again.
-     */
-    final void await(DeviceSums sums) {
-        if (pendingCount() == 0) {
+    private void noteMarker(long owner) {
+        if (hasMarked(owner)) {
             return;
         }
-        tellSettled(sums);
-        setFence();
-        boolean late = stream.isReached(fence == DeviceStream.NO_MARK ? waiting.end(waiting.size() - 1) : fence);
-        if (stream.synchronize()) {
-            counts.waited();
-            settled = waiting.size();
-            settledAtNs = clock.nanoTime();
-            settledByWaiting = !late;
-            draws.drawNext();
-        } else {
-            dropFence();
-            poll(sums);
+        if (markerCount == markers.length && markerCount < MOST_MARKERS) {
+            markers = Arrays.copyOf(markers, Math.max(4, 2 * markerCount));
         }
+        if (markerCount < markers.length) {
+            markers[markerCount++] = owner;
+        } else {
+            markers[nextForgotten] = owner;
+            nextForgotten = (nextForgotten + 1) % MOST_MARKERS;
+        }
+    }
+
+    /** Whether a thread ended samples here since it last ended a pass. */
+    final boolean hasMarked(long owner) {
+        return placeOf(owner) < markerCount;
+    }
+
+    private int placeOf(long owner) {
+        int place = 0;
+        while (place < markerCount && markers[place] != owner) {
+            place++;
+        }
+        return place;
+    }
+
+    /** How many samples wait for their time. */
+    final int pendingCount() {
+        return waiting.size();
     }
 
     /**
-     * Tells the samples that were waited for. Where the device does not answer now, as while its stream is captured, they
-     * wait on.
+     * The mark that a thread has to wait for: at the end of its last sample or, of everybody's, the one that was set last.
+     *
+     * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
+     * @return the mark, held until {@link #letGo} is called; {@link DeviceStream#NO_MARK} where nothing of it waits
      */
-    final void tellSettled(DeviceSums sums) {
-        int count = settled;
-        settled = 0;
-        if (count > 0) {
-            resolve(count, settledAtNs, settledByWaiting, sums);
-        }
+    final int holdLastEnd(long owner) {
+        return hold(owner == DeviceRecorder.EVERYBODY ? waiting.newestEnd(marks) : waiting.lastEnd(owner));
     }
 
-    /** Tells the samples that have their time, without waiting. */
-    final void poll(DeviceSums sums) {
-        tellSettled(sums);
-        draws.drawNext();
-        setFence();
-        if (fence != DeviceStream.NO_MARK && !stream.isReached(fence)) {
-            dropFence();
+    /**
+     * The mark that a thread has to wait for next, after it waited. There is one where its last mark never tells, being of a
+     * capture, or where a virtual thread's samples came in another order than it ended them.
+     *
+     * @return the mark, held; {@link DeviceStream#NO_MARK} where nothing of it waits that is not reached
+     */
+    final int holdUnreached(long owner) {
+        return hold(waiting.lastUnreachedEnd(owner, reached));
+    }
+
+    private int hold(int mark) {
+        if (mark != DeviceStream.NO_MARK) {
+            marks.hold(mark);
         }
-        int done = stream.isUsable() ? waiting.moveReachedToFront(marks, reached) : waiting.size();
+        return mark;
+    }
+
+    /**
+     * Resolves the samples of a thread, whose last one is reached, and those of others that are.
+     *
+     * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
+     * @param awaited the mark that the calling thread waited for; {@link DeviceStream#NO_MARK} where it was reached before
+     * @param lookedNs the host's clock after that
+     */
+    final void resolveReached(long owner, int awaited, long lookedNs, DeviceSums sums) {
+        draws.drawNext();
+        if (awaited == DeviceStream.NO_MARK) {
+            setFence();
+        } else {
+            counts.waited();
+        }
+        int done = moveDoneToFront(owner);
         if (done > 0) {
-            resolve(done, clock.nanoTime(), false, sums);
+            resolve(done, lookedNs, awaited, sums);
         }
         dropFence();
+    }
+
+    private int moveDoneToFront(long owner) {
+        if (owner == DeviceRecorder.EVERYBODY) {
+            return waiting.moveReachedToFront(marks, reached);
+        }
+        // One question at most: what others have done besides, a later boundary finds.
+        boolean all = waiting.count(owner) == waiting.size()
+                || stream.isReached(waiting.newestEnd(marks));
+        return all ? waiting.size() : waiting.moveToFront(owner);
+    }
+
+    /** Resolves the samples that have their time, without waiting. */
+    final void poll(DeviceSums sums) {
+        draws.drawNext();
+        setFence();
+        int done = stream.isUsable() ? waiting.moveReachedToFront(marks, reached) : waiting.size();
+        if (done > 0) {
+            resolve(done, clock.nanoTime(), DeviceStream.NO_MARK, sums);
+        }
+        dropFence();
+    }
+
+    /** Uses a mark as fence that the caller holds, and gives the hold away. */
+    final void fenceAt(int mark) {
+        dropFence();
+        fence = mark;
     }
 
     /** Where samples have no mark at their start, the host's time must have an exact place in the device's. */
     private void setFence() {
         if (hasEndsOnly && fence == DeviceStream.NO_MARK && waiting.size() > 0) {
             fence = mark(1, true);
+        }
+        if (fence != DeviceStream.NO_MARK && !(hasEndsOnly && stream.isReached(fence))) {
+            dropFence();
         }
     }
 
@@ -250,7 +363,7 @@ class MarkedStream {
         }
     }
 
-    private void resolve(int count, long lookedNs, boolean waited, DeviceSums sums) {
+    private void resolve(int count, long lookedNs, int awaited, DeviceSums sums) {
         chain.begin();
         if (counted != DeviceStream.NO_MARK) {
             chain.add(counted);
@@ -262,8 +375,7 @@ class MarkedStream {
                 chain.add(waiting.end(i));
             }
         }
-        chain.measure(lookedNs, waited, fence);
-        dropFence();
+        chain.measure(lookedNs, awaited, fence);
         if (chain.isEarly() && stream.isUsable()) {
             return;
         }
@@ -289,7 +401,7 @@ class MarkedStream {
         int start = waiting.start(i);
         int end = waiting.end(i);
         boolean marked = waiting.hasStart(i);
-        long elapsedNs = marked ? chain.elapsedNs(start, end) : chain.elapsedSinceNs(sinceNs[end], end);
+        long elapsedNs = marked ? chain.elapsedNs(start, end) : chain.elapsedSinceNs(marks.value(end), end);
         if (elapsedNs < 0) {
             sums.unresolved(key);
             if (marked) {
@@ -298,7 +410,7 @@ class MarkedStream {
             return;
         }
         counts.timed();
-        long launchedNs = marked ? marks.setNs(start) : sinceNs[end];
+        long launchedNs = marked ? marks.setNs(start) : marks.value(end);
         long endedNs = marks.setNs(end);
         boolean read = launchedNs != NOT_READ && endedNs != NOT_READ;
         long launchNs = read ? Math.max(0, endedNs - launchedNs) : NOT_READ;
@@ -314,7 +426,7 @@ class MarkedStream {
         // Of a pass that is over nothing more will be counted, unless some of it still waits.
         boolean goesOn = last != DeviceStream.NO_MARK
                 && (hasEndsOnly
-                        || marks.passesSince(last, pass) == 0
+                        || marks.isOfPass(last, pass)
                         || (waiting.size() > told && marks.areOfOnePass(last, waiting.end(told))));
         if (goesOn) {
             marks.hold(last);
@@ -330,7 +442,8 @@ class MarkedStream {
         }
     }
 
-    private void letGo(int mark) {
+    /** Lets go of a mark that is held. */
+    final void letGo(int mark) {
         if (marks.letGo(mark)) {
             free(mark);
         }
@@ -341,13 +454,17 @@ class MarkedStream {
         stream.release(mark);
     }
 
-    /** Any thread: a pass ends. The time until the next one is nobody's. */
-    final void nextPass() {
+    /** A pass of a thread ends, or of everybody: the time until the next one is nobody's. */
+    final void endPass(long owner) {
+        if (owner == DeviceRecorder.EVERYBODY) {
+            markerCount = 0;
+        } else if (hasMarked(owner)) {
+            markers[placeOf(owner)] = markers[--markerCount];
+        } else {
+            return;
+        }
         PASS.updateAndGet(this, of -> ((of + 1) & ~GAP) | (of & GAP));
-    }
-
-    /** Of a pass that has ended nothing is remembered that nobody will ask for. */
-    final void forgetPass() {
+        // Of a pass that has ended nothing is remembered that nobody will ask for.
         if (waiting.size() == 0 && !hasEndsOnly) {
             forgetCounted();
         }
@@ -356,31 +473,38 @@ class MarkedStream {
     /** Forgets the samples that wait. */
     final void discard() {
         drop(waiting.size());
-        settled = 0;
         dropFence();
         forgetCounted();
     }
 
     /**
-     * Takes marks back from timers that were never stopped, where no mark is left: from those that were started two
-     * passes ago or earlier. Where one of them is stopped after all, its sample is unresolved.
+     * Makes room where no mark is left: gives up the older ones that no deferred measurement began at so far, and takes
+     * marks back from timers that were started two boundaries ago or earlier and never stopped. Where one of them is stopped
+     * after all, its sample is unresolved.
      */
     final void reclaim() {
-        int now = pass & ~GAP;
-        if (reclaimedInPass == now) {
+        starts.giveUpOlder();
+        if (reclaimed) {
             return;
         }
-        reclaimedInPass = now;
-        boolean[] used = new boolean[marks.count()];
+        reclaimed = true;
+        boolean[] used = new boolean[marks.room()];
         for (int i = 0; i < waiting.size(); i++) {
             used[waiting.start(i)] = true;
             used[waiting.end(i)] = true;
         }
         for (int mark = 0; mark < used.length; mark++) {
-            if (marks.isHeld(mark) && !used[mark] && mark != counted && marks.passesSince(mark, now) >= 2) {
-                free(mark);
+            if (!used[mark] && mark != counted && marks.turn(mark) <= boundaryTurnBefore && marks.takeBack(mark)) {
+                stream.release(mark);
             }
         }
+    }
+
+    /** A thread has ended a pass here or elsewhere, or finalized what is pending. */
+    final void reachBoundary() {
+        boundaryTurnBefore = boundaryTurn;
+        boundaryTurn = marks.lastTurn();
+        reclaimed = false;
     }
 
     final StreamTotals totals() {

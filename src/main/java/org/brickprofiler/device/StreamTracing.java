@@ -1,5 +1,6 @@
 package org.brickprofiler.device;
 
+import java.util.function.BooleanSupplier;
 import org.brickprofiler.record.StreamPlace;
 import org.brickprofiler.record.StreamSpans;
 import org.jspecify.annotations.Nullable;
@@ -9,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 public interface StreamTracing {
 
     /** Nobody does. */
-    StreamTracing NONE = (place, catchUp) -> null;
+    StreamTracing NONE = (place, waits) -> null;
 
     /**
      * Where the work of a stream goes.
      *
      * @param place which stream
-     * @param catchUp tells what was waited for and not told yet; to be run before what was taken is looked at, on any
+     * @param waits answers whether samples still wait for their time, and keeps what resolves them. It may take a lock; any
      *     thread
      * @return what takes it, or null where it is not wanted
      */
-    @Nullable StreamSpans of(StreamPlace place, Runnable catchUp);
+    @Nullable StreamSpans of(StreamPlace place, BooleanSupplier waits);
 }

@@ -17,7 +17,7 @@ final class TracedStream extends MarkedStream {
     private final StreamSpans spans;
 
     /** On which line the launch of a sample lies, by the mark at its end. */
-    private final long[] lines;
+    private final MarkColumns lines;
 
     /**
      * A stream. By its supertype, so that whoever calls this is verified without loading the class.
@@ -35,7 +35,7 @@ final class TracedStream extends MarkedStream {
         super(stream, clock, index, 1);
         this.launches = launches;
         this.spans = spans;
-        this.lines = new long[stream.maxMarks()];
+        this.lines = new MarkColumns(1, stream.maxMarks());
     }
 
     @Override
@@ -52,7 +52,7 @@ final class TracedStream extends MarkedStream {
         long endNs = marked ? setNs(end) : clock.nanoTime();
         long line = launches.mark(SpanKind.ENQUEUED, key, sinceNs, Math.max(0, endNs - sinceNs), NO_ELEMENTS);
         if (marked) {
-            lines[end] = line;
+            lines.of(end)[lines.at(end)] = line;
         }
     }
 
@@ -60,9 +60,13 @@ final class TracedStream extends MarkedStream {
     void timed(int key, long launchNs, int end, long elapsedNs, long elementCount) {
         if (chain.isUnbroken()) {
             spans.clockErrorNs(chain.hostErrorNs());
-            spans.sample(key, chain.hostNs(end) - elapsedNs, elapsedNs, elementCount, lines[end], launchNs);
+            spans.sample(key, chain.hostNs(end) - elapsedNs, elapsedNs, elementCount, line(end), launchNs);
         } else {
             spans.sampleWithoutPlace();
         }
+    }
+
+    private long line(int end) {
+        return lines.of(end)[lines.at(end)];
     }
 }

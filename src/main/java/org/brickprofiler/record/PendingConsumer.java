@@ -11,4 +11,11 @@ public interface PendingConsumer {
      * @param elements elements it processed
      */
     void accept(int key, long startNs, long elements);
+
+    /**
+     * Whose the measurements are that are handed over from now on. Only {@link TableRegistry#drainPending} calls this.
+     *
+     * @param owner as {@link TableRegistry#caller()} answered the thread that queued them
+     */
+    default void from(long owner) {}
 }

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Measurements lie in rings of longs, three a measurement. A full ring is followed by one of twice its size, up to
  * {@link #BOUND} in all; the consumer leaves a ring behind when it is empty and has a successor. A producer whose
  * queue is resolved once per forward pass therefore soon stays in one ring, and allocates nothing from then on.
+ *
+ * <p>A queue that threads share keeps with each measurement whose it is.
  */
 final class PendingQueue {
 
@@ -18,6 +20,15 @@ final class PendingQueue {
     private static final int FIRST_CAPACITY = 128;
     private static final int LONGS_EACH = 3;
     private static final long[] NO_CELLS = {};
+
+    /** The owners of whole queues; those of single measurements are smaller. */
+    private static final AtomicLong LAST_OWNER = new AtomicLong(1L << Integer.SIZE);
+
+    /** In the first cell of a measurement: the lower half is the row, the upper one the owner in a shared queue. */
+    private static final int OWNER_SHIFT = Integer.SIZE;
+
+    private final boolean isShared;
+    private final long owner;
 
     // Where the producer writes. Free cells run from "at" to "until"; then the ring wraps, is drained or is followed.
     // Cells, count and published count are the ring's own, kept here to be near.
@@ -34,7 +45,26 @@ final class PendingQueue {
     /** Whether the consumer took anything since this was last forgotten. */
     private volatile boolean taken;
 
-    PendingQueue() {}
+    /** The queue of one thread. */
+    PendingQueue() {
+        this(false);
+    }
+
+    /** A queue that threads take turns with, or that of one thread. */
+    PendingQueue(boolean isShared) {
+        this.isShared = isShared;
+        this.owner = isShared ? 0 : LAST_OWNER.incrementAndGet();
+    }
+
+    /** Stands for the thread whose queue this is, among all in the virtual machine; 0 for a shared one. */
+    long owner() {
+        return owner;
+    }
+
+    /** Stands for a thread that shares queues. 2^32 threads later another one has the same. */
+    static long sharing(Thread thread) {
+        return thread.getId() & 0xFFFF_FFFFL;
+    }
 
     /**
      * Adds a measurement at the end. Only the producer.
@@ -45,12 +75,21 @@ final class PendingQueue {
      * @return false where {@link #BOUND} measurements wait already, and this one was refused
      */
     boolean offer(int key, long startNs, long elements) {
+        return offer((long) key, startNs, elements);
+    }
+
+    /** The same in a shared queue, for the thread that a number from {@link #sharing} stands for. */
+    boolean offer(long sharingOwner, int key, long startNs, long elements) {
+        return offer((sharingOwner << OWNER_SHIFT) | key, startNs, elements);
+    }
+
+    private boolean offer(long ownerAndKey, long startNs, long elements) {
         if (at == until && !findRoom()) {
             return false;
         }
         long[] free = cells;
         int base = at;
-        free[base] = key;
+        free[base] = ownerAndKey;
         free[base + 1] = startNs;
         free[base + 2] = elements;
         at = base + LONGS_EACH;
@@ -88,6 +127,9 @@ final class PendingQueue {
      * @param consumer receives them, oldest first
      */
     void drainTo(PendingConsumer consumer) {
+        if (!isShared) {
+            consumer.from(owner);
+        }
         Ring ring = head;
         while (ring != null) {
             // Read first: once there is a successor the producer adds nothing more to this ring.
@@ -97,7 +139,7 @@ final class PendingQueue {
             if (end != ring.taken.getPlain() && !taken) {
                 taken = true;
             }
-            ring.drainTo(end, consumer);
+            ring.drainTo(end, consumer, isShared);
             if (next != null) {
                 head = next;
             }
@@ -152,12 +194,15 @@ final class PendingQueue {
             return ((int) position & (capacity - 1)) * LONGS_EACH;
         }
 
-        void drainTo(long end, PendingConsumer consumer) {
+        void drainTo(long end, PendingConsumer consumer, boolean isShared) {
             long position = taken.getPlain();
             int base = base(position);
             try {
                 while (position < end) {
                     position++;
+                    if (isShared) {
+                        consumer.from(cells[base] >>> OWNER_SHIFT);
+                    }
                     consumer.accept((int) cells[base], cells[base + 1], cells[base + 2]);
                     base = base + LONGS_EACH == cells.length ? 0 : base + LONGS_EACH;
                 }

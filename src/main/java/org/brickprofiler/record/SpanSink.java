@@ -1,5 +1,6 @@
 package org.brickprofiler.record;
 
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,10 +30,10 @@ public interface SpanSink {
      *
      * @param place which stream of which device
      * @param names what the keys of that profiler mean
-     * @param catchUp to be run before what was taken is looked at or forgotten: makes the profiler tell what it has
-     *     waited for. It may take a lock; any thread
-     * @return what takes the work of that stream for that profiler alone, held by whoever may still tell of it; null where it is
-     *     not wanted
+     * @param owner who has the profiler; not to be kept: once it is gone only what waits is still to come
+     * @param waits answers whether samples of that profiler still wait for their time, and keeps what resolves them. It may
+     *     take a lock; any thread
+     * @return what takes the work of that stream for that profiler alone, or null where it is not wanted
      */
-    @Nullable StreamSpans stream(StreamPlace place, SpanNames names, Runnable catchUp);
+    @Nullable StreamSpans stream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier waits);
 }

@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TableRegistry {
 
+    /** Instead of what {@link #caller()} answers: a thread that has queued nothing. */
+    public static final long NOBODY = 0;
+
     private static final VarHandle TABLES;
     private static final VarHandle SHARED;
 
@@ -126,9 +129,28 @@ public final class TableRegistry {
 
     private boolean deferWithoutOwnTable(int key, long startNs, long elements) {
         StatTable table = acquire();
-        boolean queued = table.pending().offer(key, startNs, elements);
+        boolean queued = table.owner() == null
+                ? table.pending().offer(PendingQueue.sharing(Thread.currentThread()), key, startNs, elements)
+                : table.pending().offer(key, startNs, elements);
         release(table);
         return queued;
+    }
+
+    /**
+     * What stands for the calling thread where its measurements are drained.
+     *
+     * @return a number that no other living thread has, or {@link #NOBODY} where it has queued none
+     */
+    public long caller() {
+        StatTable own = own();
+        if (own == null) {
+            Thread caller = Thread.currentThread();
+            if (VirtualThreads.isVirtual(caller)) {
+                return PendingQueue.sharing(caller);
+            }
+            own = tables.search(caller);
+        }
+        return own == null ? NOBODY : own.pending().owner();
     }
 
     /** The calling thread's own table, or null where it has none. */
@@ -206,7 +228,7 @@ public final class TableRegistry {
     }
 
     private StatTable newTable(@Nullable Thread owner) {
-        PendingQueue pending = new PendingQueue();
+        PendingQueue pending = new PendingQueue(owner == null);
         return spans == null
                 ? new StatTable(owner, rowCount, withBuckets, pending)
                 : TimelineTable.of(owner, rowCount, withBuckets, pending, spans, spans.newBuffer(owner));

@@ -3,6 +3,7 @@ package org.brickprofiler.trace;
 import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.brickprofiler.Backend;
 import org.brickprofiler.record.SpanBuffer;
 import org.brickprofiler.record.SpanContents;
@@ -15,15 +16,18 @@ import org.brickprofiler.record.StreamSpans;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a profiler timed on one stream of a device. The profiler's calls take turns; any thread may read. It does not keep
- * the profiler's end of it: once nobody has that any more, only what was told stays.
+ * What a profiler timed on one stream of a device. The profiler's calls take turns; any thread may read. It keeps what
+ * the profiler times by only until that is forgotten and nothing waits any more.
  */
-final class TimedStream {
+final class TimedStream implements StreamSpans {
 
     private final StreamPlace place;
-    private final Runnable catchUp;
-    private final WeakReference<StreamSpans> writer;
+    private final WeakReference<Object> owner;
     private final SpanContents contents;
+
+    /** Keeps what the profiler times by. Null once nothing more can come. */
+    private volatile @Nullable BooleanSupplier waits;
+
     private volatile SpanNames names;
 
     /** Null once nothing more can come. Guarded by this. */
@@ -32,47 +36,17 @@ final class TimedStream {
     private long errorNs;
     private long withoutPlace;
 
-    /** The profiler's end, which belongs to one stream. */
-    static final class Writer implements StreamSpans {
-
-        private final TimedStream stream;
-
-        Writer(StreamPlace place, SpanNames names, Runnable catchUp, SpanStore store) {
-            stream = new TimedStream(place, names, catchUp, store, this);
-        }
-
-        TimedStream stream() {
-            return stream;
-        }
-
-        @Override
-        public void sample(
-                int key, long startNs, long elapsedNs, long elements, long launchLine, long launchNs) {
-            stream.add(key, startNs, elapsedNs, elements, launchLine, launchNs);
-        }
-
-        @Override
-        public void sampleWithoutPlace() {
-            stream.addWithoutPlace();
-        }
-
-        @Override
-        public void clockErrorNs(long ns) {
-            stream.atClockError(ns);
-        }
-    }
-
-    private TimedStream(
-            StreamPlace place, SpanNames names, Runnable catchUp, SpanStore store, StreamSpans writer) {
+    TimedStream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier waits, SpanStore store) {
         this.place = place;
         this.names = names;
-        this.catchUp = catchUp;
-        this.writer = new WeakReference<>(writer);
+        this.owner = new WeakReference<>(owner);
+        this.waits = waits;
         this.contents = store.contents();
         this.spans = store.newSharedBuffer();
     }
 
-    private synchronized void add(
+    @Override
+    public synchronized void sample(
             int key, long startNs, long elapsedNs, long elements, long launchLine, long launchNs) {
         SpanBuffer buffer = spans;
         if (buffer == null) {
@@ -83,33 +57,35 @@ final class TimedStream {
         buffer.add(SpanKind.LAUNCH, 0, launchNs, 0, launchLine);
     }
 
-    private synchronized void addWithoutPlace() {
+    @Override
+    public synchronized void sampleWithoutPlace() {
         withoutPlace++;
     }
 
-    private synchronized void atClockError(long ns) {
+    @Override
+    public synchronized void clockErrorNs(long ns) {
         errorNs = Math.max(errorNs, ns);
     }
 
     // ---- the recorder ----
 
-    /** Has the profiler tell what it waited for. Not to be called with a lock that the profiler may want. */
-    void catchUp() {
-        catchUp.run();
-    }
-
-    /** Whether nobody can tell of the stream any more, and {@link #end} was not called since. */
-    synchronized boolean isForgotten() {
-        return spans != null && writer.get() == null;
+    /**
+     * Whether nobody has the profiler any more, nothing is still to come, and {@link #end} was not called since. Not to be
+     * called with a lock that the profiler may want.
+     */
+    boolean isForgotten() {
+        BooleanSupplier source = waits;
+        return source != null && owner.get() == null && !source.getAsBoolean();
     }
 
     /**
-     * Keeps the entries and their names only.
+     * Keeps the entries and their names only. Only once the profiler is forgotten.
      *
      * @return how many entries are missing that nothing here says any more
      */
     synchronized long end() {
         spans = null;
+        waits = null;
         long lost = contents.end();
         names = new KnownNames(contents.copies(), names);
         if (contents.entryCount() == 0) {
@@ -120,8 +96,8 @@ final class TimedStream {
     }
 
     /** Whether nothing is left, and nothing will come. */
-    synchronized boolean isSpent() {
-        return spans == null && contents.entryCount() == 0;
+    boolean isSpent() {
+        return waits == null && contents.entryCount() == 0;
     }
 
     StreamPlace place() {

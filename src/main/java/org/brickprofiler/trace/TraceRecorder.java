@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanKind;
@@ -131,12 +132,12 @@ public final class TraceRecorder implements SpanSink {
     }
 
     @Override
-    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Runnable catchUp) {
-        TimedStream.Writer writer = new TimedStream.Writer(place, brickNames, catchUp, newStore());
+    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Object owner, BooleanSupplier waits) {
+        TimedStream stream = new TimedStream(place, brickNames, owner, waits, newStore());
         synchronized (timed) {
-            timed.add(writer.stream());
+            timed.add(stream);
         }
-        return writer;
+        return stream;
     }
 
     private SpanStore addSource(Set<SpanSource> sources, SpanNames spanNames) {
@@ -154,7 +155,7 @@ public final class TraceRecorder implements SpanSink {
         }
     }
 
-    /** Of profilers that nobody has any more, keeps what they wrote. */
+    /** Of profilers that nobody has any more, keeps what they wrote. Not to be called with a lock that one may want. */
     private void endForgotten() {
         for (TimedStream stream : sourcesOf(timed)) {
             if (stream.isForgotten()) {
@@ -326,7 +327,6 @@ public final class TraceRecorder implements SpanSink {
      * @return an immutable timeline
      */
     public Timeline timeline() {
-        sourcesOf(timed).forEach(TimedStream::catchUp);
         endForgotten();
         List<SpanCopy> ownCopies = own.store().copies();
         List<DeviceTrack> streams;
@@ -358,7 +358,6 @@ public final class TraceRecorder implements SpanSink {
      * @return 0 or more, at most the builder's {@code totalCapacity}; exact while nobody records
      */
     public long eventCount() {
-        sourcesOf(timed).forEach(TimedStream::catchUp);
         endForgotten();
         long count = 0;
         for (SpanSource source : sourcesOf(bricks)) {
@@ -378,7 +377,6 @@ public final class TraceRecorder implements SpanSink {
 
     /** Forgets what was recorded so far. Threads and profilers that are gone leave nothing behind then. */
     public void clear() {
-        sourcesOf(timed).forEach(TimedStream::catchUp);
         endForgotten();
         lost.set(0);
         sourcesOf(bricks).forEach(source -> source.contents().clear());

@@ -116,7 +116,7 @@ final class DeviceRecorderProperties {
                     resolvedEarly = true;
                 }
                 case POLL -> {
-                    recorder.poll();
+                    recorder.poll(DeviceRecorder.NO_TIME);
                     resolvedEarly = true;
                 }
             }

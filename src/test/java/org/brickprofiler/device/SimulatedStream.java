@@ -171,6 +171,25 @@ public final class SimulatedStream implements DeviceStream {
     }
 
     @Override
+    public boolean waitFor(int mark) {
+        Runnable before = beforeWait;
+        if (before != null) {
+            before.run();
+        }
+        return waitUntilReached(mark);
+    }
+
+    private synchronized boolean waitUntilReached(int mark) {
+        requireTaken(mark);
+        if (lost || capturing) {
+            return false;
+        }
+        waits++;
+        clock.set(Math.max(clock.now(), reachedNs[mark]));
+        return true;
+    }
+
+    @Override
     public synchronized void release(int mark) {
         requireTaken(mark);
         taken.remove(mark);

@@ -178,7 +178,7 @@ final class DeviceTimelineTest extends TracedDevice {
                 })
                 .join();
         new Crew().run(() -> brick(BrickId.LM_HEAD, 30)).join();
-        profiler.endPass();
+        profiler.stream("decode").endPass();
 
         Timeline timeline = recorder.timeline();
         List<Track> tracks = timeline.tracks();

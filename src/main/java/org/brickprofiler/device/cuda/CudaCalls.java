@@ -92,6 +92,14 @@ final class CudaCalls {
         }
     }
 
+    static int ctxGetCurrent(CUcontext current) {
+        try {
+            return JCudaDriver.cuCtxGetCurrent(current);
+        } catch (CudaException e) {
+            return CudaErrors.codeOf(e);
+        }
+    }
+
     static int ctxGetDevice(CUdevice device) {
         try {
             return JCudaDriver.cuCtxGetDevice(device);

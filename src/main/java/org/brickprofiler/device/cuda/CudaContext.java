@@ -61,6 +61,25 @@ final class CudaContext {
         return new CudaContext(primary, device, true, ordinal);
     }
 
+    /**
+     * Whether another one is the thread's current context, or none is.
+     *
+     * @param current where the driver writes which one is
+     * @return false also where the driver does not answer: what is asked of it next will tell
+     */
+    boolean isElsewhere(CUcontext current, CudaFailures failures) {
+        int code = CudaCalls.ctxGetCurrent(current);
+        if (code != CUDA_SUCCESS) {
+            failures.report(DriverCall.CTX_GET_CURRENT, code);
+        }
+        return code == CUDA_SUCCESS && !context.equals(current);
+    }
+
+    /** Whether this is a primary context that was retained here, rather than one of the application's. */
+    boolean isRetained() {
+        return retained;
+    }
+
     CUcontext handle() {
         return context;
     }
@@ -71,13 +90,15 @@ final class CudaContext {
     }
 
     /**
-     * Makes this context the thread's current one.
+     * Makes this context the thread's current one. Until {@link #pop} the thread must not block.
      *
      * @return whether it is, and {@link #pop} is to follow
      */
     boolean push(CudaFailures failures) {
+        CudaFailures.enter();
         int code = CudaCalls.ctxPushCurrent(context);
         if (code != CUDA_SUCCESS) {
+            CudaFailures.leave();
             failures.report(DriverCall.CTX_PUSH_CURRENT, code);
         }
         return code == CUDA_SUCCESS;
@@ -90,6 +111,7 @@ final class CudaContext {
      */
     void pop(CUcontext popped, CudaFailures failures) {
         int code = CudaCalls.ctxPopCurrent(popped);
+        CudaFailures.leave();
         if (code != CUDA_SUCCESS) {
             failures.report(DriverCall.CTX_POP_CURRENT, code);
         }

@@ -1,6 +1,8 @@
 package org.brickprofiler.device.cuda;
 
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import jcuda.driver.CUresult;
@@ -11,10 +13,24 @@ import org.slf4j.LoggerFactory;
 /**
  * What went wrong with one queue: the latest reason is kept, and the first of each kind of call is logged. Once the
  * device is lost nothing is logged any more, and no call is to be made. Any thread.
+ *
+ * <h2>What waits until a thread has put things back</h2>
+ *
+ * Which context is current, and how a thread minds captures, belongs to the operating system's thread. A virtual thread
+ * that blocks may go on on another one; so between changing such a thing and putting it back nothing may block, and to log
+ * may. What is reported meanwhile ({@link #enter}) is kept, and reported when all is put back ({@link #leave}).
  */
 final class CudaFailures {
 
     private static final Logger LOG = LoggerFactory.getLogger(CudaFailures.class);
+
+    /** What a thread has changed and not put back, and what is to be reported then. */
+    private static final class Section {
+        static final ThreadLocal<Section> OF_THREAD = ThreadLocal.withInitial(Section::new);
+
+        private int depth;
+        private List<Runnable> kept = new ArrayList<>();
+    }
 
     private final String owner;
     private final Set<DriverCall> told = EnumSet.noneOf(DriverCall.class);
@@ -34,8 +50,33 @@ final class CudaFailures {
         this.owner = owner;
     }
 
+    /** From now on the calling thread must not block. */
+    static void enter() {
+        Section.OF_THREAD.get().depth++;
+    }
+
+    /** The calling thread has put back what it changed after {@link #enter}. */
+    static void leave() {
+        Section section = Section.OF_THREAD.get();
+        section.depth--;
+        if (section.depth == 0 && !section.kept.isEmpty()) {
+            List<Runnable> kept = section.kept;
+            section.kept = new ArrayList<>();
+            kept.forEach(Runnable::run);
+        }
+    }
+
+    /** Whether something is to be reported later, and is kept until then. */
+    private static boolean isKept(Runnable report) {
+        Section section = Section.OF_THREAD.get();
+        return section.depth > 0 && section.kept.add(report);
+    }
+
     /** A call answered something else than success. */
     void report(DriverCall call, int code) {
+        if (isKept(() -> report(call, code))) {
+            return;
+        }
         String what = CudaErrors.describe(call, code);
         if (CudaErrors.isLoss(code)) {
             lose("the device is lost: " + what);
@@ -49,7 +90,13 @@ final class CudaFailures {
     }
 
     /** Something was not done, for a reason that is known. */
-    synchronized void tell(DriverCall call, String what) {
+    void tell(DriverCall call, String what) {
+        if (!isKept(() -> tell(call, what))) {
+            tellNow(call, what);
+        }
+    }
+
+    private synchronized void tellNow(DriverCall call, String what) {
         if (lost) {
             return;
         }

@@ -148,6 +148,19 @@ final class CudaMarks {
         }
     }
 
+    /** Waits until a mark is reached. False where that cannot be waited for. */
+    boolean waitFor(int number) {
+        long stamp = begin();
+        if (stamp == 0) {
+            return false;
+        }
+        try {
+            return queue.await(event(number));
+        } finally {
+            use.unlockRead(stamp);
+        }
+    }
+
     /** 0 where this is closed or closing. */
     private long begin() {
         long stamp = use.tryReadLock();

@@ -37,6 +37,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>So recording in the default stream is the exception. In every mode it spoils captures of the streams that the default
  * one waits for, and to ask for them before would make two calls of each mark.
+ *
+ * <h2>Who makes the context current</h2>
+ *
+ * A green context can be current on one thread at a time, and where it is not the application's is the one that then fails.
+ * So it is only made current by threads that set marks, wait for them, or ask about what they waited for; and put back
+ * before the call returns. Who closes the queue does so only in a context that was retained here, or after having done it
+ * before; otherwise what was made in the application's context stays until that context goes.
  */
 final class CudaQueue {
 
@@ -147,6 +154,7 @@ final class CudaQueue {
             } finally {
                 context.pop(answer.popped, failures);
             }
+            answer.pushed = context;
         }
         if (code != CUDA_SUCCESS) {
             failures.report(DriverCall.EVENT_RECORD, code);
@@ -168,7 +176,17 @@ final class CudaQueue {
      * @return whether the device has come to it
      */
     boolean await(CUevent event) {
-        return ask(WAIT, event, event) == CUDA_SUCCESS;
+        int code = ask(WAIT, event, event);
+        if (code == CAPTURES) {
+            failures.tell(
+                    DriverCall.EVENT_SYNCHRONIZE, "not waited for, since a stream is being captured into a graph");
+        }
+        return code == CUDA_SUCCESS;
+    }
+
+    /** Whether the calling thread may ask as it is: the queue's context is current there, or the device is lost. */
+    boolean answersHere() {
+        return failures.isLost() || !context.isElsewhere(Answer.OF_THREAD.get().popped, failures);
     }
 
     /**
@@ -233,6 +251,7 @@ final class CudaQueue {
                 } finally {
                     context.pop(answer.popped, failures);
                 }
+                answer.pushed = context;
             }
         } finally {
             restore(relaxed, answer);
@@ -308,7 +327,7 @@ final class CudaQueue {
 
     /** Destroys events; those of a lost device are gone with it. */
     void destroy(List<CUevent> events) {
-        inContextOrWithout(() -> {
+        destroy(DriverCall.EVENT_DESTROY, () -> {
             for (CUevent event : events) {
                 report(DriverCall.EVENT_DESTROY, CudaCalls.eventDestroy(event));
             }
@@ -318,7 +337,7 @@ final class CudaQueue {
     /** Gives back what was made for this queue. Nothing of it may be used afterwards. */
     void close() {
         if (ownsStream) {
-            inContextOrWithout(() -> report(DriverCall.STREAM_DESTROY, CudaCalls.streamDestroy(stream)));
+            destroy(DriverCall.STREAM_DESTROY, () -> report(DriverCall.STREAM_DESTROY, CudaCalls.streamDestroy(stream)));
         }
         context.release(failures);
     }
@@ -349,18 +368,35 @@ final class CudaQueue {
         }
     }
 
-    /** Tries to destroy something also where the context cannot be made current: the thread's own may be the same. */
-    private void inContextOrWithout(Runnable calls) {
-        int done = inContext(NOT_DONE, answer -> {
-            calls.run();
-            return CUDA_SUCCESS;
-        });
-        if (done == NOT_DONE && !failures.isLost()) {
-            calls.run();
+    /** Destroys something, where the context is current or the calling thread may make it so. */
+    private void destroy(DriverCall call, Runnable calls) {
+        Answer answer = Answer.OF_THREAD.get();
+        if (failures.isLost()) {
+            return;
+        }
+        if (!context.isElsewhere(answer.popped, failures)) {
+            boolean relaxed = relax(answer);
+            try {
+                calls.run();
+            } finally {
+                restore(relaxed, answer);
+            }
+        } else if (context.isRetained() || answer.pushed == context) {
+            inContext(NOT_DONE, pushed -> {
+                calls.run();
+                return CUDA_SUCCESS;
+            });
+        } else {
+            failures.tell(
+                    call,
+                    call.function() + " not called, since the context is not current on the thread that closes: what is"
+                            + " left goes with the context");
         }
     }
 
+    /** Until {@link #restore} the thread must not block. */
     private boolean relax(Answer answer) {
+        CudaFailures.enter();
         answer.captureMode[0] = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED;
         int code = CudaCalls.exchangeCaptureMode(answer.captureMode);
         report(DriverCall.THREAD_EXCHANGE_STREAM_CAPTURE_MODE, code);
@@ -373,6 +409,7 @@ final class CudaQueue {
                     DriverCall.THREAD_EXCHANGE_STREAM_CAPTURE_MODE,
                     CudaCalls.exchangeCaptureMode(answer.captureMode));
         }
+        CudaFailures.leave();
     }
 
     /** Where a thread's calls put what they answer. */
@@ -385,6 +422,9 @@ final class CudaQueue {
 
         /** What was current on the thread; nobody reads it. */
         final CUcontext popped = new CUcontext();
+
+        /** The context that the thread made current last, to mark, to wait or to ask; null for none. */
+        @Nullable CudaContext pushed;
 
         /** The call that was made last. */
         DriverCall call = DriverCall.EVENT_QUERY;

@@ -40,8 +40,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Closing</h2>
  *
- * To close is allowed at any time, from any thread. It waits for calls that other threads are in, {@link #synchronize()}
- * among them, but not for the device: events may go while they are pending. Calls that come later do nothing: no mark is
+ * To close is allowed at any time, from any thread. It waits for calls that other threads are in, {@link #waitFor}
+ * and {@link #synchronize()} among them, but not for the device: events may go while they are pending. Calls that come later do nothing: no mark is
  * set, every mark counts as reached, and no time is known.
  */
 public final class CudaStream implements DeviceStream {
@@ -197,6 +197,17 @@ public final class CudaStream implements DeviceStream {
     @Override
     public boolean synchronize() {
         return marks != null && marks.synchronize();
+    }
+
+    @Override
+    public boolean waitFor(int mark) {
+        return marks != null && marks.waitFor(mark);
+    }
+
+    /** Where the stream's context is current: elsewhere it would have to be made so. */
+    @Override
+    public boolean answersHere() {
+        return marks == null || closed || marks.queue().answersHere();
     }
 
     @Override

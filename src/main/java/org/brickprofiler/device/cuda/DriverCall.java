@@ -14,6 +14,7 @@ enum DriverCall {
     PRIMARY_CTX_RELEASE("cuDevicePrimaryCtxRelease", 2),
     CTX_PUSH_CURRENT("cuCtxPushCurrent", 2),
     CTX_POP_CURRENT("cuCtxPopCurrent", 2),
+    CTX_GET_CURRENT("cuCtxGetCurrent"),
     CTX_GET_DEVICE("cuCtxGetDevice"),
     STREAM_CREATE("cuStreamCreate"),
     STREAM_DESTROY("cuStreamDestroy", 2),

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class MetalShim {
 
     /** The version of the interface that is written down here. */
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     static final int OK = 0;
 
@@ -42,6 +42,8 @@ final class MetalShim {
     static native int mark(long stream, long address);
 
     static native int synchronize(long stream, int handlerMs);
+
+    static native int waitFor(long stream, long sequence, int handlerMs);
 
     static native int drain(long stream, @Nullable ByteBuffer buffers, int count);
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; what waits is
- * {@link #synchronize()} alone, which must not be called from a completed handler.
+ * {@link #synchronize()} and {@link #waitFor} alone, which must not be called from a completed handler.
  *
  * <h2>What a mark is</h2>
  *
@@ -219,10 +219,18 @@ public final class MetalStream implements DeviceStream {
 
     @Override
     public boolean synchronize() {
-        if (!isUsable()) {
-            return false;
-        }
-        if (MetalShim.synchronize(stream, HANDLER_MS) != MetalShim.OK) {
+        return isUsable() && hasWaited(MetalShim.synchronize(stream, HANDLER_MS));
+    }
+
+    @Override
+    public boolean waitFor(int mark) {
+        return marks != null
+                && isUsable()
+                && hasWaited(MetalShim.waitFor(stream, marks.sequence(mark), HANDLER_MS));
+    }
+
+    private boolean hasWaited(int code) {
+        if (code != MetalShim.OK) {
             troubles.tell(Troubles.Kind.CALL, "could not wait: " + MetalShim.failure());
             return false;
         }

@@ -51,7 +51,8 @@ final class QueueMarks {
         return mark;
     }
 
-    private long sequence(int mark) {
+    /** The number of the last command buffer before a mark. */
+    long sequence(int mark) {
         return positions.getLong(mark * POSITION_BYTES);
     }
 

@@ -87,7 +87,9 @@ class CudaAllocationTest {
             profiler.setSyncMode(mode);
             profiler.enable();
             long before = SimulatedCuda.synchronisations();
-            Runnable pass = () -> pass(profiler, waits);
+            // Something to wait for.
+            Runnable work = waits ? engine.spinner(1_000) : () -> {};
+            Runnable pass = () -> pass(profiler, work, waits);
             long bytes = AllocatedBytes.fewest(STRETCHES, () -> {
                 AllocatedBytes.ofCalls(WARM_UP_PASSES, pass);
                 return AllocatedBytes.ofCalls(PASSES, pass);
@@ -101,10 +103,12 @@ class CudaAllocationTest {
         }
     }
 
-    private static void pass(BrickProfiler profiler, boolean waits) {
+    private static void pass(BrickProfiler profiler, Runnable work, boolean waits) {
         for (int layer = 0; layer < LAYERS; layer++) {
             for (BrickId brick : BRICKS) {
-                profiler.stopBrick(profiler.startBrick(brick), 1);
+                long timer = profiler.startBrick(brick);
+                work.run();
+                profiler.stopBrick(timer, 1);
             }
             profiler.endLayer();
         }

@@ -4,6 +4,7 @@ import static jcuda.driver.CUresult.CUDA_SUCCESS;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import jcuda.Pointer;
@@ -27,6 +28,7 @@ final class CudaEngine {
     private final CUstream stream = new CUstream();
     private final CUmodule module = new CUmodule();
     private final CUfunction spin = new CUfunction();
+    private final CUfunction stamped = new CUfunction();
 
     /** An engine on the primary context of a device. */
     CudaEngine(int ordinal) {
@@ -47,6 +49,7 @@ final class CudaEngine {
         check(JCudaDriver.cuStreamCreate(stream, 0));
         check(JCudaDriver.cuModuleLoadData(module, KERNELS));
         check(JCudaDriver.cuModuleGetFunction(spin, module, "spin_ns"));
+        check(JCudaDriver.cuModuleGetFunction(stamped, module, "spin_ns_stamped"));
     }
 
     private static String kernels() {
@@ -75,9 +78,26 @@ final class CudaEngine {
         check(launch(spin, on, Pointer.to(Pointer.to(new long[] {ns}))));
     }
 
+    /** Launches a kernel on the engine's stream whenever it is run, on any thread, and allocates nothing then. */
+    Runnable spinner(long ns) {
+        Pointer parameters = Pointer.to(Pointer.to(new long[] {ns}));
+        CUcontext popped = new CUcontext();
+        return () -> {
+            check(JCudaDriver.cuCtxPushCurrent(context));
+            check(launch(spin, stream, parameters));
+            check(JCudaDriver.cuCtxPopCurrent(popped));
+        };
+    }
+
     /** Launches a kernel on the engine's stream, and answers what the driver does. */
     int trySpin(long ns) {
         return launch(spin, stream, Pointer.to(Pointer.to(new long[] {ns})));
+    }
+
+    /** Launches a kernel on the engine's stream that writes down when it began and ended, from a position on. */
+    void spinStamped(long ns, ByteBuffer stamps, int position) {
+        Pointer at = Pointer.to(stamps).withByteOffset((long) position * Long.BYTES);
+        check(launch(stamped, stream, Pointer.to(Pointer.to(new long[] {ns}), Pointer.to(at))));
     }
 
     /** Does something where the engine's context is current. */

@@ -1,0 +1,211 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Objects;
+import java.util.concurrent.FutureTask;
+import org.brickprofiler.device.SimulatedStream;
+import org.brickprofiler.record.Crew;
+import org.brickprofiler.record.VirtualThreadStarter;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/** Deferred measurements that begin at the mark which {@link BrickProfiler#elapsedNs()} set. */
+final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
+
+    private long device(BrickId id) {
+        return stats(id).totalNs();
+    }
+
+    private void assertNoneUnresolved() {
+        assertThat(profiler.snapshot().unresolved()).isZero();
+    }
+
+    /** The device is busy before, between and after, so that the host's clock says nothing of it. */
+    @Test
+    void aMeasurementIsWhatTheDeviceDidBetweenTheTwoCalls() {
+        launch(70_000);
+        long start = profiler.elapsedNs();
+        launch(500);
+        profiler.recordDeferred(BrickId.RMS_NORM, start, 3);
+        launch(900_000);
+        clock.advance(500_000);
+        profiler.endPassAsync();
+        assertThat(device(BrickId.RMS_NORM)).isEqualTo(500);
+        assertThat(stats(BrickId.RMS_NORM).totalElements()).isEqualTo(3);
+        assertThat(stats(BrickId.RMS_NORM).device().launchNs()).isEqualTo(LAUNCH_NS);
+        assertThat(totals().busyNs()).isEqualTo(500);
+        assertNoneUnresolved();
+    }
+
+    @Test
+    void severalMayBeginAtOneStart() {
+        launch(70_000);
+        long start = profiler.elapsedNs();
+        launch(500);
+        profiler.recordDeferred(BrickId.RMS_NORM, start, 1);
+        launch(300);
+        profiler.recordDeferred(BrickId.LM_HEAD, start, 1);
+        profiler.endPass();
+        launch(200);
+        profiler.recordDeferred(BrickId.FUSED_ATTENTION, start, 1);
+        profiler.endPass();
+        assertThat(device(BrickId.RMS_NORM)).isEqualTo(500);
+        assertThat(device(BrickId.LM_HEAD)).isEqualTo(800);
+        // The host launches in no time what the device does then; it waited for the device in between.
+        assertThat(device(BrickId.FUSED_ATTENTION)).isEqualTo(1_000);
+        assertNoneUnresolved();
+    }
+
+    @Test
+    void startsThatTheClockDoesNotTellApartAreTwo() {
+        launch(70_000);
+        long first = profiler.elapsedNs();
+        stream.work(500);
+        long second = profiler.elapsedNs();
+        stream.work(30);
+        profiler.recordDeferred(BrickId.RMS_NORM, first, 1);
+        profiler.recordDeferred(BrickId.LM_HEAD, second, 1);
+        profiler.endPass();
+        assertThat(second).isEqualTo(first + 1);
+        assertThat(device(BrickId.RMS_NORM)).isEqualTo(530);
+        assertThat(device(BrickId.LM_HEAD)).isEqualTo(30);
+    }
+
+    @Test
+    void anotherThreadMayEndWhatOneBegan() throws Exception {
+        launch(70_000);
+        long start = profiler.elapsedNs();
+        launch(500);
+        Crew.runOnNewThread(() -> {
+            profiler.recordDeferred(BrickId.RMS_NORM, start, 1);
+            profiler.endPass();
+        });
+        assertThat(device(BrickId.RMS_NORM)).isEqualTo(500);
+        assertNoneUnresolved();
+    }
+
+    @Test
+    void aStartIsKnownForThousandsOfOthers() {
+        SimulatedStream wide = new SimulatedStream("wide", clock, 1 << 16);
+        BrickProfiler many = profiler(wide);
+        long outer = many.elapsedNs();
+        for (int i = 0; i < 3_000; i++) {
+            long start = many.elapsedNs();
+            wide.work(10);
+            many.recordDeferred(BrickId.RMS_NORM, start, 1);
+        }
+        many.recordDeferred(BrickId.FUSED_ATTENTION, outer, 1);
+        many.endPass();
+        assertThat(many.brickStats(BrickId.FUSED_ATTENTION).totalNs()).isEqualTo(30_000);
+        assertThat(many.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(30_000);
+        assertThat(many.snapshot().unresolved()).isZero();
+    }
+
+    @Test
+    void theMarkOfTheEndIsFreeAgain() {
+        for (int pass = 0; pass < 10; pass++) {
+            brick(BrickId.RMS_NORM, 100);
+            clock.advance(200);
+            profiler.finalize(profiler.elapsedNs());
+            assertThat(profiler.pendingCount()).isZero();
+            assertThat(stream.marksHeld()).isLessThanOrEqualTo(1);
+        }
+        assertThat(device(BrickId.RMS_NORM)).isEqualTo(1_000);
+    }
+
+    @Test
+    void noMarkIsSetWhereNoneIsWanted() {
+        profiler.disable();
+        profiler.elapsedNs();
+        profiler.enable();
+        profiler.setSyncMode(SyncMode.NONE);
+        profiler.elapsedNs();
+        assertThat(stream.marksSet()).isZero();
+        assertThat(copies.marksSet()).isZero();
+        profiler.setSyncMode(SyncMode.DEFERRED);
+        profiler.elapsedNs();
+        assertThat(stream.marksSet()).isEqualTo(1);
+        assertThat(copies.marksSet()).isZero();
+    }
+
+    @Test
+    void startsThatNobodyUsesTakeAPartOfTheMarksAlone() {
+        for (int i = 0; i < 100_000; i++) {
+            profiler.elapsedNs();
+            if (i % 100 == 0) {
+                brick(BrickId.RMS_NORM, 10);
+                profiler.endPass();
+            }
+        }
+        assertThat(stream.marksHeld()).isLessThanOrEqualTo(stream.maxMarks() / 8);
+        assertNoneUnresolved();
+    }
+
+    /** The starts of a stream of few marks make room for bricks. */
+    @Test
+    void aSmallPoolSufficesForPassesThatFitIntoIt() {
+        SimulatedStream small = new SimulatedStream("small", clock, 16);
+        BrickProfiler tight = profiler(small);
+        for (int pass = 0; pass < 100; pass++) {
+            for (int i = 0; i < 4; i++) {
+                long start = tight.elapsedNs();
+                small.work(10);
+                tight.recordDeferred(BrickId.RMS_NORM, start, 1);
+            }
+            clock.advance(1_000);
+            tight.finalize(tight.elapsedNs());
+        }
+        assertThat(tight.brickStats(BrickId.RMS_NORM).count()).isEqualTo(400);
+        assertThat(tight.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(4_000);
+        assertThat(tight.snapshot().unresolved()).isZero();
+    }
+
+    @Test
+    void aStartOfAnEarlierEpochIsNoOthers() {
+        long start = profiler.elapsedNs();
+        clock.advance(50);
+        profiler.resetEpoch();
+        profiler.elapsedNs();
+        launch(500);
+        profiler.recordDeferred(BrickId.RMS_NORM, start, 1);
+        profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).count() + stats(BrickId.RMS_NORM).device().unresolved())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void aLostDeviceLeavesMeasurementsUnresolved() {
+        long start = profiler.elapsedNs();
+        stream.lose();
+        profiler.recordDeferred(BrickId.RMS_NORM, start, 1);
+        profiler.recordDeferred(BrickId.RMS_NORM, profiler.elapsedNs(), 1);
+        profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).device().unresolved()).isEqualTo(2);
+        assertThat(profiler.pendingCount()).isZero();
+    }
+
+    @Test
+    void virtualThreadsEndTheirOwnPasses() throws Exception {
+        VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);
+        Assumptions.assumeTrue(starter != null, "this JDK has no virtual threads");
+        copies.beforeWait(() -> {
+            throw new AssertionError("not the stream of this thread");
+        });
+        long copy = profiler.stream("copies").startBrick(BrickId.HOST_TO_DEVICE);
+        copies.work(4_000);
+        profiler.stopBrick(copy, 1);
+        FutureTask<Integer> task = new FutureTask<>(
+                () -> {
+                    long start = profiler.elapsedNs();
+                    launch(500);
+                    profiler.recordDeferred(BrickId.RMS_NORM, start, 1);
+                    profiler.endPass();
+                },
+                0);
+        Objects.requireNonNull(starter).start(task);
+        Crew.result(task);
+        assertThat(device(BrickId.RMS_NORM)).isEqualTo(500);
+        assertThat(profiler.pendingCount()).isEqualTo(1);
+    }
+}
