@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Packs the check for a machine that has no Java and no network: one tar.gz with a runtime, the program, JCuda's native
-# library and run.sh.
+# Packs the check for a machine that has no Java and no network: one tar.gz with a runtime, the program, which holds JCuda's
+# native library, and run.sh.
 #
 #   native/gpu-check/pack.sh [FILE]        target/gpu-check.tar.gz unless a file is named
 #
-# The runtime is made of the JDK that JAVA_HOME names, else of the one on the path; it runs where that JDK runs. That of
-# JDK 25 needs Linux on x86-64 with glibc 2.17 or later. What is not built is built first.
+# The runtime is made of the JDK that JAVA_HOME names, else of the one on the path. What is not built, or older than its
+# sources, is built first. What the other machine has to have is read from the binaries, printed, and packed as NEEDS.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -20,15 +20,43 @@ command -v "$jlink" >/dev/null || {
 built() {
     ls -t "$root"/target/brick-profiler-*-cli.jar 2>/dev/null | head -n 1
 }
-[[ -n $(built) && -d $root/target/natives ]] || (cd "$root" && mvn -q package -DskipTests)
+# Folders too: one is newer where a file in it was removed.
+is_stale() {
+    [[ -z $1 || -n $(find "$root/pom.xml" "$root/src/main" -newer "$1" -print -quit) ]]
+}
+if is_stale "$(built)"; then
+    echo "pack: building, since the program is missing or older than its sources"
+    (cd "$root" && mvn -q package -DskipTests)
+fi
+[[ -n $(built) ]] || {
+    echo "pack: the build left no target/brick-profiler-*-cli.jar" >&2
+    exit 2
+}
 
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 mkdir -p "$stage/gpu-check/lib"
 cp "$here/run.sh" "$here/torch_cost.py" "$here/README.md" "$stage/gpu-check/"
 cp "$(built)" "$stage/gpu-check/lib/brick-profiler-cli.jar"
-cp -r "$root/target/natives" "$stage/gpu-check/natives"
 "$jlink" --add-modules java.base,java.logging,java.management,jdk.jfr,jdk.unsupported \
     --strip-debug --no-header-files --no-man-pages --output "$stage/gpu-check/runtime"
+
+# The versions of symbols that a binary asks for are texts in it; the highest of each kind is what counts.
+highest() {
+    grep -ahoE "$1_[0-9.]+" "${@:2}" | sort -uV | tail -n 1
+}
+binding=$stage/binding.so
+(cd "$stage" && "${jlink%jlink}jar" xf gpu-check/lib/brick-profiler-cli.jar META-INF/natives)
+mv "$stage"/META-INF/natives/libJCudaDriver-*-linux-x86_64.so "$binding"
+mapfile -t binaries < <(find "$stage/gpu-check/runtime" -name '*.so' -o -path '*/bin/java')
+{
+    echo "machine $(uname -m)"
+    echo "version libc.so.6 $(highest GLIBC "$binding" "${binaries[@]}")"
+    echo "version libstdc++.so.6 $(highest GLIBCXX "$binding")"
+    echo "version libstdc++.so.6 $(highest CXXABI "$binding")"
+    echo "library libcuda.so.1, the NVIDIA driver's, for CUDA 11.0 or later"
+} >"$stage/gpu-check/NEEDS"
+
 tar -C "$stage" -czf "$file" gpu-check
-echo "$file: $(du -h "$file" | cut -f 1)"
+echo "$file: $(du -h "$file" | cut -f 1). It needs:"
+sed 's/^/  /' "$stage/gpu-check/NEEDS"

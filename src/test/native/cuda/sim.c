@@ -18,7 +18,8 @@ struct plan {
     bool from_then_on;
 };
 
-struct sim sim = {.devices = 1, .driver_version = 12060, .now_ns = FIRST_NS};
+struct sim sim = {
+    .devices = 1, .driver_version = 12060, .now_ns = FIRST_NS, .captured_code = CUDA_ERROR_CAPTURED_EVENT};
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct plan plans[CALL_COUNT];
@@ -127,6 +128,7 @@ API void sim_reset(void) {
     sim.devices = 1;
     sim.driver_version = 12060;
     sim.now_ns = FIRST_NS;
+    sim.captured_code = CUDA_ERROR_CAPTURED_EVENT;
 }
 
 API void sim_use_real_clock(int real) {
@@ -170,6 +172,15 @@ API void sim_set_copy_ns(int64_t ns) {
 API void sim_lose_contexts(int code) {
     HOLD;
     sim.lost_code = code;
+}
+
+/*
+ * What is answered for an event of a capture that is over: 907 as documented, which is so at first, 1 as drivers do, or 0
+ * for the time of an earlier use.
+ */
+API void sim_set_captured_code(int code) {
+    HOLD;
+    sim.captured_code = code;
 }
 
 static int named(const char *name) {

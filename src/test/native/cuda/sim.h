@@ -39,6 +39,7 @@ enum {
     CUDA_ERROR_NOT_FOUND = 500,
     CUDA_ERROR_NOT_READY = 600,
     CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
+    CUDA_ERROR_LAUNCH_FAILED = 719,
     CUDA_ERROR_NOT_SUPPORTED = 801,
     CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
     CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
@@ -68,9 +69,10 @@ struct stream {
     int64_t end_ns;
     int capture;
     int capture_mode;
-    /* Which capture this is, and whose. */
+    /* Which capture this is, whose, and how long what was captured takes. */
     uint64_t capture_id;
     const void *capture_thread;
+    int64_t captured_ns;
 };
 
 struct context {
@@ -100,7 +102,12 @@ struct module {
     Handle context;
 };
 
-enum kind { CONTEXT, STREAM, EVENT, MODULE, FUNCTION, KIND_COUNT };
+/* A graph, or one that can be run: all that is known of it is how long it takes. */
+struct graph {
+    int64_t duration_ns;
+};
+
+enum kind { CONTEXT, STREAM, EVENT, MODULE, FUNCTION, GRAPH, GRAPH_EXEC, KIND_COUNT };
 
 struct object {
     bool alive;
@@ -112,6 +119,7 @@ struct object {
         struct event event;
         struct module module;
         struct function function;
+        struct graph graph;
     } is;
 };
 
@@ -125,6 +133,8 @@ struct sim {
     int64_t kernel_ns;
     int64_t copy_ns;
     int lost_code;
+    /* What is answered for an event of a capture that is over. */
+    int captured_code;
     uint64_t epoch;
     int captures;
     uint64_t last_capture_id;

@@ -1,7 +1,7 @@
 /* Streams, what is queued in them, and their capture into graphs. */
 #include "sim.h"
 
-enum { LEGACY = 1, PER_THREAD = 2, GRAPH = 0x6000 };
+enum { LEGACY = 1, PER_THREAD = 2 };
 
 /* The stream of a handle and its context, which must be current. The default stream is that of the current context. */
 CUresult sim_stream(Handle handle, struct stream **stream, struct context **context) {
@@ -106,6 +106,7 @@ CUresult sim_enqueue(Handle handle, int64_t duration_ns, int64_t *end_ns, uint64
     }
     if (stream->capture == CAPTURE_ACTIVE) {
         *capture_id = stream->capture_id;
+        stream->captured_ns += duration_ns;
         return CUDA_SUCCESS;
     }
     int64_t start_ns = sim_now_ns();
@@ -252,7 +253,17 @@ API CUresult cuStreamBeginCapture_v2(Handle handle, int mode) {
     stream->capture_mode = mode;
     stream->capture_id = ++sim.last_capture_id;
     stream->capture_thread = sim_thread();
+    stream->captured_ns = 0;
     sim.captures++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult new_graph(enum kind kind, Handle *handle, int64_t duration_ns) {
+    struct object *object = sim_new(kind, handle);
+    if (object == NULL) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    object->is.graph.duration_ns = duration_ns;
     return CUDA_SUCCESS;
 }
 
@@ -270,14 +281,46 @@ API CUresult cuStreamEndCapture(Handle handle, Handle *graph) {
     bool spoilt = stream->capture == CAPTURE_INVALIDATED;
     stream->capture = CAPTURE_NONE;
     sim.captures--;
-    *graph = spoilt ? 0 : GRAPH + stream->capture_id;
-    return spoilt ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+    *graph = 0;
+    return spoilt ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : new_graph(GRAPH, graph, stream->captured_ns);
 }
 
-/* Graphs are not kept: what was captured is never run. */
+static CUresult delete_graph(enum kind kind, Handle handle) {
+    if (sim_find(kind, handle) == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    sim_delete(kind, handle);
+    return CUDA_SUCCESS;
+}
+
 API CUresult cuGraphDestroy(Handle graph) {
     ENTER(cuGraphDestroy);
-    return graph > GRAPH ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return delete_graph(GRAPH, graph);
+}
+
+API CUresult cuGraphInstantiateWithFlags(Handle *handle, Handle graph, uint64_t flags) {
+    ENTER(cuGraphInstantiateWithFlags);
+    (void) flags;
+    TRY(sim_unsafe_call());
+    struct object *object = sim_find(GRAPH, graph);
+    return object == NULL ? CUDA_ERROR_INVALID_VALUE : new_graph(GRAPH_EXEC, handle, object->is.graph.duration_ns);
+}
+
+/* Takes as long as what was captured took together; kernels leave nothing in memory then. */
+API CUresult cuGraphLaunch(Handle handle, Handle stream) {
+    ENTER(cuGraphLaunch);
+    struct object *object = sim_find(GRAPH_EXEC, handle);
+    if (object == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    int64_t end_ns;
+    uint64_t capture_id;
+    return sim_enqueue(stream, object->is.graph.duration_ns, &end_ns, &capture_id);
+}
+
+API CUresult cuGraphExecDestroy(Handle handle) {
+    ENTER(cuGraphExecDestroy);
+    return delete_graph(GRAPH_EXEC, handle);
 }
 
 API CUresult cuStreamIsCapturing(Handle handle, int *status) {

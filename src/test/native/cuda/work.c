@@ -55,7 +55,9 @@ API CUresult cuModuleUnload(Handle handle) {
     return CUDA_SUCCESS;
 }
 
-/* A module has a kernel of every name. */
+enum { MOST_THREADS = 1024 };
+
+/* A module has a kernel of every name that does not say that it is absent. */
 API CUresult cuModuleGetFunction(Handle *handle, Handle module, const char *name) {
     ENTER(cuModuleGetFunction);
     struct object *owner = sim_find(MODULE, module);
@@ -63,6 +65,9 @@ API CUresult cuModuleGetFunction(Handle *handle, Handle module, const char *name
         return CUDA_ERROR_INVALID_HANDLE;
     }
     TRY(sim_in_context(owner->is.module.context));
+    if (strstr(name, "absent") != NULL) {
+        return CUDA_ERROR_NOT_FOUND;
+    }
     struct object *object = sim_new(FUNCTION, handle);
     if (object == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -84,10 +89,16 @@ API CUresult cuLaunchKernel(Handle handle, unsigned grid_x, unsigned grid_y, uns
         return CUDA_ERROR_INVALID_HANDLE;
     }
     TRY(sim_in_context(module->is.module.context));
-    if (grid_x * grid_y * grid_z == 0 || block_x * block_y * block_z == 0) {
+    unsigned threads = block_x * block_y * block_z;
+    if (grid_x * grid_y * grid_z == 0 || threads == 0 || threads > MOST_THREADS) {
         return CUDA_ERROR_INVALID_VALUE;
     }
     const char *name = object->is.function.name;
+    if (strstr(name, "trap") != NULL) {
+        /* As on a device, the launch is accepted, and whatever is asked for next answers what became of it. */
+        sim.lost_code = CUDA_ERROR_LAUNCH_FAILED;
+        return CUDA_SUCCESS;
+    }
     bool spins = strstr(name, "spin_ns") != NULL;
     bool stamps = strstr(name, "spin_ns_stamped") != NULL;
     int64_t duration_ns = sim.kernel_ns;

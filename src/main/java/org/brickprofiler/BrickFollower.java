@@ -11,11 +11,14 @@ class BrickFollower {
     /** A timed brick has ended on the calling thread. */
     void ended(int key, long startNs, long endNs, long elements) {}
 
-    /** A layer begins on the calling thread. */
-    void startLayer() {}
+    /** A layer begins on the calling thread; {@link org.brickprofiler.record.LayerToken} tells what it is known by. */
+    void startLayer(long layer) {}
 
     /** A layer has ended on the calling thread. */
-    void endLayer() {}
+    void endLayer(long layer) {}
+
+    /** The calling thread works for a layer from now on. */
+    void workFor(long layer) {}
 
     /** A forward pass has ended on the calling thread. */
     void endPass() {}

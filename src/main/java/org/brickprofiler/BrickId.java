@@ -10,16 +10,24 @@ import static org.brickprofiler.BrickCategory.SPARSE;
 import static org.brickprofiler.BrickCategory.TRANSFER;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.eclipse.collections.api.factory.Maps;
-import org.eclipse.collections.api.map.ImmutableMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The known steps of a forward pass. Each has a row of its own in every table, so that recording one is an array
  * access. The order is part of the contract: new bricks are added at the end.
+ *
+ * <p><b>Names.</b> {@link #parse}, and every method that takes a brick's name, knows a brick by its display name and its
+ * aliases, exactly; then, in any case and with or without underscores, by these, by the constant's name, and by what
+ * engines write: {@code RMSNorm}, {@code rms_norm}, {@code qkv_proj}, {@code rotary_emb}, {@code o_proj}, {@code
+ * gate_proj}, {@code ffn_up}, {@code SwiGLU}, {@code silu_and_mul}, {@code embed_tokens}, {@code lm_head}, {@code sampler},
+ * {@code flash_attn}, {@code reshape_and_cache}, {@code fused_moe}, {@code h2d} and others. What holds several bricks
+ * ({@code mlp}, {@code self_attn}, {@code gate_up_proj}), is a part of one ({@code q_proj}), or differs from model to model
+ * or from engine to engine ({@code attn_norm}, {@code c_proj}, {@code w1}) is none of them. {@code gate} is the gate matrix
+ * of a feed-forward block, by the alias; a router of experts is {@code router} or {@code moe_gate}.
  */
 public enum BrickId {
     /** Root-mean-square normalisation. */
@@ -96,17 +104,15 @@ public enum BrickId {
     DEVICE_TO_HOST("DeviceToHost", TRANSFER);
 
     private static final List<BrickId> ALL = List.of(values());
-    private static final ImmutableMap<String, BrickId> BY_NAME = Maps.immutable.withAll(ALL.stream()
-            .flatMap(id -> id.names().map(name -> new NamedBrick(name, id)))
-            .collect(Collectors.toMap(NamedBrick::name, NamedBrick::id)));
+    private static final Map<String, BrickId> BY_NAME = ALL.stream()
+            .flatMap(id -> id.names().map(name -> Map.entry(name, id)))
+            .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
 
     private final String displayName;
     private final BrickCategory category;
 
     @SuppressWarnings("ImmutableEnumChecker") // made by List.of
     private final List<String> aliases;
-
-    private record NamedBrick(String name, BrickId id) {}
 
     BrickId(String displayName, BrickCategory category, String... aliases) {
         this.displayName = displayName;
@@ -139,11 +145,17 @@ public enum BrickId {
     /**
      * The brick of a name.
      *
-     * @param name a display name or an alias, case-sensitive
+     * @param name a display name or an alias, or, in any case and with or without underscores, one of these, the
+     *     constant's name, or what engines write for it: see above
      * @return the brick, or empty where none has that name; null has none either
      */
     public static Optional<BrickId> parse(@Nullable String name) {
-        return Optional.ofNullable(name).map(BY_NAME::get);
+        return Optional.ofNullable(name).map(BrickId::find);
+    }
+
+    private static @Nullable BrickId find(String name) {
+        BrickId exact = BY_NAME.get(name);
+        return exact != null ? exact : BrickSpellings.find(name);
     }
 
     /** The row of this brick in every table; the only reader of the ordinal. */

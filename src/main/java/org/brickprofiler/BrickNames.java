@@ -14,18 +14,24 @@ final class BrickNames {
 
     private BrickNames() {}
 
-    /** A table with every display name and alias. */
+    /** A table with every display name and alias, which knows the other spellings too. */
     static NameTable newTable() {
         List<BrickId> known = BrickId.all();
         NameTable names = new NameTable(
                 known.stream().map(BrickId::displayName).toList(),
                 known.stream().map(id -> tag(id.category())).toList(),
                 BrickTimers.OTHER_NAMES,
-                tag(BrickCategory.OTHER));
+                tag(BrickCategory.OTHER),
+                BrickNames::keyOfSpelling);
         for (BrickId id : known) {
             id.aliases().forEach(alias -> names.addAlias(alias, id.index()));
         }
         return names;
+    }
+
+    private static int keyOfSpelling(String name) {
+        BrickId id = BrickSpellings.find(name);
+        return id == null ? NameTable.NONE : id.index();
     }
 
     static int tag(BrickCategory category) {

@@ -2,11 +2,13 @@ package org.brickprofiler;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.checksum.ChecksumLog;
-import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.graph.GraphRecorder;
+import org.brickprofiler.record.OwnSamples;
+import org.brickprofiler.record.StatTable;
 import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
 
@@ -30,8 +32,9 @@ import org.jspecify.annotations.Nullable;
 public final class BrickProfiler extends BrickRecorder {
 
     private final TileProfiler tiles;
-    private final ChecksumLog checksums = new ChecksumLog(ChecksumOptions.DEFAULT, this::latestNs);
+    private final ChecksumLog checksums;
     private final RunPeriod period;
+    private final SelfCost selfCost;
     private final Results results;
 
     /** Made when it is first asked for; guarded by this. */
@@ -40,6 +43,24 @@ public final class BrickProfiler extends BrickRecorder {
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
 
+    /** What the log of checksums asks about samples. */
+    private final class Samples implements OwnSamples {
+        @Override
+        public int key(String name) {
+            return names.find(name);
+        }
+
+        @Override
+        public @Nullable StatTable table() {
+            return timing.ownTable();
+        }
+
+        @Override
+        public long nowNs() {
+            return clock.nanoTime();
+        }
+    }
+
     /** A profiler that is off, with the default options. */
     public BrickProfiler() {
         this(builder());
@@ -47,9 +68,11 @@ public final class BrickProfiler extends BrickRecorder {
 
     BrickProfiler(BrickProfilerBuilder options) {
         super(options);
+        checksums = new ChecksumLog(options.checksums, new Samples());
         tiles = new TileProfiler(options.clock, options.tracing);
         period = new RunPeriod(clock.nanoTime());
-        results = new Results(names, period, options.percentiles);
+        selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
+        results = new Results(names, period, selfCost);
     }
 
     /**
@@ -74,8 +97,12 @@ public final class BrickProfiler extends BrickRecorder {
 
     // ---- the switch ----
 
-    /** Switches recording on. */
+    /**
+     * Switches recording on. The first time in a virtual machine it also starts a daemon thread that measures, in a
+     * quarter of a second and with some milliseconds of work, what recording costs.
+     */
     public void enable() {
+        selfCost.start();
         period.resume(clock.nanoTime());
         enabled = true;
     }
@@ -180,13 +207,13 @@ public final class BrickProfiler extends BrickRecorder {
     }
 
     /**
-     * Everything known now: immutable, consistent brick by brick, and fit to be merged. The first call in a virtual
-     * machine takes some milliseconds to measure what recording costs.
+     * Everything known now: immutable, consistent brick by brick, and fit to be merged. Measures nothing itself; what
+     * recording costs is 0, for not known, where the first profiler was switched on less than some milliseconds ago.
      *
      * @return the snapshot
      */
     public ProfileSnapshot snapshot() {
-        Results.Settings settings = settings(droppedPending.get());
+        Results.Settings settings = settings(droppedPending.get(), resolver.overlaps());
         return results.snapshot(timing.read(), tiles.snapshot(), period.until(clock.nanoTime()), settings);
     }
 
@@ -198,16 +225,22 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public ProfileSnapshot snapshotAndReset() {
         RunPeriod.Part part = period.endAndRestart(clock.nanoTime());
-        Results.Settings settings = settings(droppedPending.getAndSet(0));
+        Results.Settings settings = settings(droppedPending.getAndSet(0), resolver.takeOverlaps());
         return results.snapshot(timing.readAndReset(), tiles.snapshotAndReset(), part, settings);
     }
 
     /**
-     * Forgets all samples and tiles, everything that is pending, checksums and the graph. Names, keys, bottlenecks and
-     * settings stay, and so does what a sink was given. Samples that are recorded at the same time count as before or
-     * after.
+     * Forgets all samples and tiles, everything that is pending, checksums and the graph; the next layer of each thread is
+     * number 0 of a new pass. Names, keys, bottlenecks and settings stay, and so does what a sink was given. Samples that
+     * are recorded at the same time count as before or after.
      */
     public void reset() {
+        forget();
+        layers.reset();
+    }
+
+    /** Forgets what {@link #reset} does, while passes that are under way go on. */
+    void forget() {
         resolver.discard();
         timing.discard();
         timing.readAndReset();
@@ -215,11 +248,18 @@ public final class BrickProfiler extends BrickRecorder {
         checksums.reset();
         timing.follower.reset();
         droppedPending.set(0);
+        resolver.takeOverlaps();
         period.endAndRestart(clock.nanoTime());
     }
 
-    private Results.Settings settings(long dropped) {
-        return new Results.Settings(dropped, l2CacheHitRate, zeroCopy);
+    /** Marks on the timeline, if there is one, which phase of a run begins. */
+    void beginPhase(Schedule.Phase phase) {
+        registry.phase(phase.index(), clock.nanoTime());
+    }
+
+    private Results.Settings settings(long dropped, long overlaps) {
+        return new Results.Settings(
+                dropped, pendingCount(), overlaps, l2CacheHitRate, zeroCopy, !tiles.isEnabled());
     }
 
     // ---- what the application knows ----
@@ -232,6 +272,7 @@ public final class BrickProfiler extends BrickRecorder {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public void setBottleneck(String name, Bottleneck bottleneck) {
+        Objects.requireNonNull(bottleneck, "bottleneck");
         results.setBottleneck(keyOf(name), bottleneck);
     }
 
@@ -280,9 +321,10 @@ public final class BrickProfiler extends BrickRecorder {
      *
      * @param name the name that the builder was given, or that the stream has
      * @return what starts bricks on it
-     * @throws IllegalArgumentException when there is no stream of that name
+     * @throws IllegalArgumentException when there is no stream of that name, or it is null
      */
     public BrickStream stream(String name) {
+        requireStreamName(name);
         if (timing instanceof DeviceTiming devices) {
             return new BrickStream(this, devices, devices.stream(name));
         }
@@ -300,18 +342,15 @@ public final class BrickProfiler extends BrickRecorder {
 
     /**
      * The log of checksums, for finding the first brick whose output differs from that of another run. It has no switch:
-     * whoever calls it wants an entry. An entry carries the time of the calling thread's latest sample of the brick; with
-     * device streams it carries none, except in {@link SyncMode#NONE}. {@link #reset()} empties it too.
+     * whoever calls it wants an entry. An entry carries the time of the brick that the calling thread was timing, or had
+     * timed last, when it recorded the output: see {@link ChecksumLog#ChecksumLog(ChecksumOptions, OwnSamples)}. With
+     * device streams it carries none, except in {@link SyncMode#NONE}. Its layer may be {@link #currentLayer}. What it
+     * takes of an output is {@link BrickProfilerBuilder#checksums}. {@link #reset()} empties it too.
      *
      * @return always the same object
      */
     public ChecksumLog checksums() {
         return checksums;
-    }
-
-    private long latestNs(String name) {
-        int key = names.find(name);
-        return key < 0 ? -1 : timing.latestNs(key);
     }
 
     /**

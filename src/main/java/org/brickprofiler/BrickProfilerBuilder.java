@@ -2,6 +2,8 @@ package org.brickprofiler;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
+import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.device.DeviceRecorder;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.record.NanoClock;
@@ -17,6 +19,7 @@ public final class BrickProfilerBuilder {
     @Nullable SpanSink tracing = TraceSetting.sink();
     final Map<String, DeviceStream> streams = new LinkedHashMap<>();
     int launchesEvery = 32;
+    ChecksumOptions checksums = ChecksumOptions.DEFAULT;
 
     BrickProfilerBuilder() {}
 
@@ -27,6 +30,7 @@ public final class BrickProfilerBuilder {
      * @return this
      */
     public BrickProfilerBuilder clock(NanoClock clock) {
+        Objects.requireNonNull(clock, "clock");
         this.clock = clock;
         return this;
     }
@@ -49,6 +53,7 @@ public final class BrickProfilerBuilder {
      * @return this
      */
     public BrickProfilerBuilder attribution(Attribution attribution) {
+        Objects.requireNonNull(attribution, "attribution");
         this.attribution = attribution;
         return this;
     }
@@ -62,6 +67,7 @@ public final class BrickProfilerBuilder {
      * @return this
      */
     public BrickProfilerBuilder tracing(SpanSink sink) {
+        Objects.requireNonNull(sink, "sink");
         this.tracing = sink;
         return this;
     }
@@ -75,6 +81,7 @@ public final class BrickProfilerBuilder {
      * @throws IllegalArgumentException when there is one of that name, or there are {@link DeviceRecorder#MAX_STREAMS}
      */
     public BrickProfilerBuilder deviceStream(DeviceStream stream) {
+        Objects.requireNonNull(stream, "stream");
         return deviceStream(stream.name(), stream);
     }
 
@@ -84,9 +91,11 @@ public final class BrickProfilerBuilder {
      * @param name what {@link BrickProfiler#stream} knows it by
      * @param stream a stream; the first one given is that of all bricks that name no other
      * @return this
-     * @throws IllegalArgumentException when there is one of that name, or there are {@link DeviceRecorder#MAX_STREAMS}
+     * @throws IllegalArgumentException when there is one of that name, the name is null, or there are {@link DeviceRecorder#MAX_STREAMS}
      */
     public BrickProfilerBuilder deviceStream(String name, DeviceStream stream) {
+        Objects.requireNonNull(stream, "stream");
+        BrickTimers.requireStreamName(name);
         if (streams.containsKey(name)) {
             throw new IllegalArgumentException("there is a device stream named '" + name + "' already");
         }
@@ -111,6 +120,18 @@ public final class BrickProfilerBuilder {
             throw new IllegalArgumentException("launch times of one brick in " + every + ": 1 or more");
         }
         launchesEvery = every;
+        return this;
+    }
+
+    /**
+     * What {@link BrickProfiler#checksums()} takes of an output; {@link ChecksumOptions#DEFAULT} unless set, which takes a
+     * checksum alone. Samples are what it needs for comparing within a tolerance.
+     *
+     * @param options how much a checksum covers, and how many values are kept
+     * @return this
+     */
+    public BrickProfilerBuilder checksums(ChecksumOptions options) {
+        checksums = Objects.requireNonNull(options, "options");
         return this;
     }
 

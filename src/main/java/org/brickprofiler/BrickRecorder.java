@@ -1,8 +1,10 @@
 package org.brickprofiler;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.record.LayerToken;
 import org.brickprofiler.record.PendingResolver;
 import org.brickprofiler.record.SpanKind;
 import org.brickprofiler.record.StatTable;
@@ -23,6 +25,9 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     final AtomicLong droppedPending = new AtomicLong();
 
     private final AtomicBoolean dropLogged = new AtomicBoolean();
+
+    /** Which layer each thread is in, or works for. */
+    final Layers layers = new Layers();
 
     private volatile long epochNs;
 
@@ -58,9 +63,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @throws IllegalArgumentException when a number is negative, or no brick has that key
      */
     public final void record(int key, long elapsedNs, long elements) {
-        if (!timing.hasBrick(key)) {
-            throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
-        }
+        requireKey(key);
         requireSample(elapsedNs, elements);
         if (enabled) {
             add(key, elapsedNs, elements);
@@ -124,6 +127,24 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
     /**
      * Records a sample with the bytes that went in and came out.
      *
+     * @param key the brick's key
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param inputBytes bytes read, or before compression
+     * @param outputBytes bytes written, or after compression
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public final void recordBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        requireKey(key);
+        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
+        if (enabled) {
+            addBytes(key, elapsedNs, elements, inputBytes, outputBytes);
+        }
+    }
+
+    /**
+     * Records a sample with the bytes that went in and came out.
+     *
      * @param name the brick's name
      * @param elapsedNs its duration, ns
      * @param elements elements it processed
@@ -164,6 +185,23 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
         requireCycles(elapsedNs, elements, cycles);
         if (enabled) {
             addCycles(id.index(), elapsedNs, elements, cycles);
+        }
+    }
+
+    /**
+     * Records a sample with its processor cycles.
+     *
+     * @param key the brick's key
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param cycles cycles it took; 0 where they were not measured
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public final void recordCycles(int key, long elapsedNs, long elements, long cycles) {
+        requireKey(key);
+        requireCycles(elapsedNs, elements, cycles);
+        if (enabled) {
+            addCycles(key, elapsedNs, elements, cycles);
         }
     }
 
@@ -212,6 +250,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * @param mode the mode from now on
      */
     public final void setSyncMode(SyncMode mode) {
+        Objects.requireNonNull(mode, "mode");
         timing.mode = mode;
     }
 
@@ -256,6 +295,22 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
         requireNotNegative("elements", elements);
         if (enabled) {
             defer(id.index(), startNs, elements);
+        }
+    }
+
+    /**
+     * Queues a measurement until its end is known, as {@link #recordDeferred(BrickId, long, long)} does.
+     *
+     * @param key the brick's key
+     * @param startNs when it began, as {@link #elapsedNs()} read it
+     * @param elements elements it processes
+     * @throws IllegalArgumentException when the elements are negative, or no brick has that key
+     */
+    public final void recordDeferred(int key, long startNs, long elements) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        if (enabled) {
+            defer(key, startNs, elements);
         }
     }
 
@@ -322,14 +377,27 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
         return registry.pendingCount() + timing.pendingCount();
     }
 
+    // ---- layers and passes ----
+
     /**
-     * Marks the beginning of a layer, for whoever follows the order of things. Only needed where bricks came before the
-     * layer: without this call a layer begins where the last boundary was.
+     * Marks the beginning of a layer on the calling thread, for timeline and graph; layers are counted from 0 in each
+     * pass, while the profiler is off, too. Needed where bricks came before the layer, or other threads work for it, see
+     * {@link #layerToken}: without this call a layer begins where the last boundary was.
+     *
+     * <p>A boundary may lie within a brick, as it does where {@code lap} goes on over it: the brick then belongs as a
+     * whole to the layer in which it ran longest, or to none where that was outside of layers.
+     *
+     * <p>Layers do not nest. Where the one before was not ended, an exception has ended its pass: it ends there, and this
+     * layer is number 0 of the next pass.
      */
     public final void startLayer() {
-        reach(SpanKind.LAYER_START, false);
+        if (layers.isOpen()) {
+            passEnded(true, false);
+        }
+        long layer = layers.start();
+        reach(SpanKind.LAYER_START, LayerToken.layer(layer), false);
         if (enabled) {
-            timing.follower.startLayer();
+            timing.follower.startLayer(layer);
         }
     }
 
@@ -344,9 +412,10 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
         if (resolves) {
             timing.await();
         }
-        reach(SpanKind.LAYER_END, resolves);
+        long layer = layers.end();
+        reach(SpanKind.LAYER_END, LayerToken.layer(layer), resolves);
         if (enabled) {
-            timing.follower.endLayer();
+            timing.follower.endLayer(layer);
         }
     }
 
@@ -355,13 +424,12 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * a pass. It waits for the last of these bricks on each stream, not for what was enqueued behind it, nor for bricks of
      * other threads; those have ends of their own, or {@link BrickStream#endPass()}. What the thread waited for is resolved
      * when the call returns; deferred measurements without a device end now. In {@link SyncMode#NONE} it waits for nothing.
+     * A layer that has begun and not ended ends here, and the thread's next one is number 0: a pass that may throw calls
+     * this in a {@code finally}.
      */
     public final void endPass() {
         timing.endPass(timing.mode != SyncMode.NONE);
-        reach(SpanKind.PASS_END, true);
-        if (enabled) {
-            timing.follower.endPass();
-        }
+        passEnded(false, true);
     }
 
     /**
@@ -370,13 +438,18 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      */
     public final void endPassAsync() {
         timing.endPass(false);
-        reach(SpanKind.PASS_END, false);
+        passEnded(false, false);
+    }
+
+    private void passEnded(boolean abandoned, boolean resolves) {
+        layers.endPass();
+        reach(SpanKind.PASS_END, abandoned ? 1 : 0, resolves);
         if (enabled) {
             timing.follower.endPass();
         }
     }
 
-    private void reach(SpanKind boundary, boolean resolves) {
+    private void reach(SpanKind boundary, long value, boolean resolves) {
         boolean traced = enabled && registry.hasSpans();
         if (resolves || traced) {
             long now = clock.nanoTime();
@@ -384,8 +457,61 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
                 resolver.resolve(now);
             }
             if (traced) {
-                registry.mark(boundary, 0, now, 0, 0);
+                registry.mark(boundary, 0, now, 0, value);
             }
         }
+    }
+
+    // ---- work of other threads for a layer ----
+
+    /**
+     * The layer that the calling thread works for: the one that it began with {@link #startLayer} and has not ended, or
+     * the one it was given by {@link #workFor}. Hand it to whoever does a part of that layer's work:
+     *
+     * <pre>{@code
+     * long layer = profiler.layerToken();
+     * IntStream.range(0, heads).parallel().forEach(head -> {
+     *     long before = profiler.workFor(layer);
+     *     try {
+     *         attend(head); // its bricks are that layer's, on whichever thread
+     *     } finally {
+     *         profiler.workFor(before);
+     *     }
+     * });
+     * }</pre>
+     *
+     * @return the token, which stays good for that layer of that pass; 0 where the thread works for none
+     */
+    public final long layerToken() {
+        return layers.current();
+    }
+
+    /**
+     * The number of the layer that the calling thread works for, as {@link #layerToken} tells it; the layer of a checksum
+     * that is recorded now.
+     *
+     * @return 0 or more; -1 where it works for none
+     */
+    public final int currentLayer() {
+        return LayerToken.layer(layers.current());
+    }
+
+    /**
+     * Makes the calling thread work for a layer until it says otherwise: in timeline and graph its bricks belong to that
+     * layer. Passes that run at the same time on other threads have tokens of their own. Allocates nothing but for a
+     * thread's first call, and costs nothing where it is not called.
+     *
+     * @param layer what {@link #layerToken} answered on the thread of the pass, or 0 for none
+     * @return the layer that this thread worked for before, to be given back
+     */
+    public final long workFor(long layer) {
+        long before = layers.workFor(layer);
+        if (before != layer && enabled) {
+            if (registry.hasSpans()) {
+                registry.mark(SpanKind.LAYER_CHANGE, 0, clock.nanoTime(), 0, layers.change(before, layer));
+            }
+            timing.follower.workFor(layers.foreign());
+        }
+        return before;
     }
 }

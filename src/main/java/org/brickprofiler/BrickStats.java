@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import java.util.Comparator;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -47,11 +48,41 @@ public record BrickStats(
         Optional<LatencyDistribution> latency,
         DeviceTime device) {
 
+    /** What cycles say of a brick. */
+    public enum CycleDiagnosis {
+        /** No cycles or no time were recorded. */
+        UNKNOWN,
+        /** Fewer than one instruction in two cycles: it waits, most likely for memory. */
+        MEMORY,
+        /** More than two instructions in a cycle: it computes. */
+        COMPUTE,
+        /** Fewer than one cycle in a ns: the processor was slowed down, or ran something else meanwhile. */
+        THROTTLED,
+        /** None of these. */
+        BALANCED
+    }
+
     /** Largest total first, then by name and category. */
     static final Comparator<BrickStats> LARGEST_FIRST = Comparator.comparingLong(BrickStats::totalNs)
             .reversed()
             .thenComparing(BrickStats::name)
             .thenComparing(BrickStats::category);
+
+    private static final double LOW_INSTRUCTIONS_PER_CYCLE = 0.5;
+    private static final double HIGH_INSTRUCTIONS_PER_CYCLE = 2.0;
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public BrickStats {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
+        Objects.requireNonNull(bottleneck, "bottleneck");
+        Objects.requireNonNull(latency, "latency");
+        Objects.requireNonNull(device, "device");
+    }
 
     /**
      * A brick that only the host timed. The parameters are those of the record.
@@ -192,6 +223,53 @@ public record BrickStats(
      */
     public double avgCycles() {
         return count == 0 ? 0.0 : (double) totalCycles / count;
+    }
+
+    /**
+     * Cycles per time: the rate at which the processor worked at this brick.
+     *
+     * @return cycles/ns, which is GHz; 0 where no time was measured
+     */
+    public double cyclesPerNs() {
+        return totalNs == 0 ? 0.0 : (double) totalCycles / totalNs;
+    }
+
+    /**
+     * Instructions per cycle, estimated from the elements: nothing here counts instructions.
+     *
+     * @param instructionsPerElement how many instructions an element takes, 0 or more; 1 for simple operations
+     * @return the estimate, 0 without cycles
+     * @throws IllegalArgumentException when {@code instructionsPerElement} is negative or not a number
+     */
+    public double instructionsPerCycle(double instructionsPerElement) {
+        if (!(instructionsPerElement >= 0)) {
+            throw new IllegalArgumentException(
+                    "instructionsPerElement " + instructionsPerElement + " is not 0 or more");
+        }
+        return totalCycles == 0 ? 0.0 : instructionsPerElement * totalElements / totalCycles;
+    }
+
+    /**
+     * What the cycles say of this brick, by {@link #instructionsPerCycle} first: below 0.5 it waits for memory, above 2 it
+     * computes; then by {@link #cyclesPerNs}, where less than 1 means a processor that was slowed down or shared. A hint,
+     * as good as the number of instructions.
+     *
+     * @param instructionsPerElement how many instructions an element takes, 0 or more; 1 for simple operations
+     * @return the diagnosis, unknown without cycles or without time
+     * @throws IllegalArgumentException when {@code instructionsPerElement} is negative or not a number
+     */
+    public CycleDiagnosis diagnoseCycles(double instructionsPerElement) {
+        double perCycle = instructionsPerCycle(instructionsPerElement);
+        if (totalCycles == 0 || totalNs == 0) {
+            return CycleDiagnosis.UNKNOWN;
+        }
+        if (perCycle < LOW_INSTRUCTIONS_PER_CYCLE) {
+            return CycleDiagnosis.MEMORY;
+        }
+        if (perCycle > HIGH_INSTRUCTIONS_PER_CYCLE) {
+            return CycleDiagnosis.COMPUTE;
+        }
+        return cyclesPerNs() < 1 ? CycleDiagnosis.THROTTLED : CycleDiagnosis.BALANCED;
     }
 
     /**

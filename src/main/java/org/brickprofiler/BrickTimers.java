@@ -1,5 +1,6 @@
 package org.brickprofiler;
 
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.brickprofiler.device.StreamTracing;
 import org.brickprofiler.record.NameTable;
@@ -21,12 +22,14 @@ import org.jspecify.annotations.Nullable;
  * another thread, and stopping it twice counts twice. A timer that was started while the profiler was off is void, and
  * stopping it records nothing.
  *
- * <p><b>Names.</b> A name stands for the {@link BrickId} with that display name or alias, otherwise for a dynamic
+ * <p><b>Names.</b> A name stands for the {@link BrickId} that {@link BrickId#parse} finds, otherwise for a dynamic
  * brick. There is room for at least 4,000 of those; further new names share one brick called {@value #OTHER_NAMES},
  * and that is logged once.
  *
  * <p><b>Errors.</b> Negative durations, elements, bytes and cycles, and null and empty names, are refused with an
- * {@link IllegalArgumentException}; nothing is recorded then.
+ * {@link IllegalArgumentException}; nothing is recorded then. Any other null is refused with a
+ * {@link NullPointerException} whose message names the parameter, on the hot path that of the dereference itself; a void
+ * timer and a null brick while the profiler is off are not looked at.
  */
 public abstract sealed class BrickTimers permits BrickRecorder {
 
@@ -61,7 +64,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     }
 
     private StreamTracing tracing(SpanSink sink, SpanNames spanNames) {
-        return (place, waits) -> sink.stream(place, spanNames, this, waits);
+        return (place, catchUp) -> sink.stream(place, spanNames, this, catchUp);
     }
 
     // ---- the hot path ----
@@ -186,6 +189,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      */
     public final void time(BrickId id, long elements, Runnable body) {
         requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
         long timer = startBrick(id);
         try {
             body.run();
@@ -207,7 +211,94 @@ public abstract sealed class BrickTimers permits BrickRecorder {
      */
     public final <T extends @Nullable Object> T time(BrickId id, long elements, Supplier<T> body) {
         requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
         long timer = startBrick(id);
+        try {
+            return body.get();
+        } finally {
+            stopBrick(timer, elements);
+        }
+    }
+
+    /**
+     * Runs and times a piece of code, as {@link #time(BrickId, long, Runnable)} does.
+     *
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run then
+     */
+    public final void time(int key, long elements, Runnable body) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        long timer = startBrick(key);
+        try {
+            body.run();
+        } finally {
+            stopBrick(timer, elements);
+        }
+    }
+
+    /**
+     * Runs and times a piece of code that has a result, as {@link #time(BrickId, long, Supplier)} does.
+     *
+     * @param <T> the type of the result
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @return what the code returned
+     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run then
+     */
+    public final <T extends @Nullable Object> T time(int key, long elements, Supplier<T> body) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        long timer = startBrick(key);
+        try {
+            return body.get();
+        } finally {
+            stopBrick(timer, elements);
+        }
+    }
+
+    /**
+     * Runs and times a piece of code, as {@link #time(BrickId, long, Runnable)} does.
+     *
+     * @param name the brick's name
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not run
+     *     then
+     */
+    public final void time(String name, long elements, Runnable body) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        long timer = startBrick(name);
+        try {
+            body.run();
+        } finally {
+            stopBrick(timer, elements);
+        }
+    }
+
+    /**
+     * Runs and times a piece of code that has a result, as {@link #time(BrickId, long, Supplier)} does.
+     *
+     * @param <T> the type of the result
+     * @param name the brick's name
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @return what the code returned
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not run
+     *     then
+     */
+    public final <T extends @Nullable Object> T time(String name, long elements, Supplier<T> body) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        long timer = startBrick(name);
         try {
             return body.get();
         } finally {
@@ -228,13 +319,53 @@ public abstract sealed class BrickTimers permits BrickRecorder {
         return enabled ? new BrickScope(this, startBrick(id), elements) : noScope;
     }
 
+    /**
+     * Starts timing a brick until the scope is closed.
+     *
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param elements elements it processes
+     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
+     * @throws IllegalArgumentException when no brick has that key, or the elements are negative
+     */
+    public final BrickScope scope(int key, long elements) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        return enabled ? new BrickScope(this, startBrick(key), elements) : noScope;
+    }
+
+    /**
+     * Starts timing a brick until the scope is closed.
+     *
+     * @param name the brick's name
+     * @param elements elements it processes
+     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty
+     */
+    public final BrickScope scope(String name, long elements) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        return enabled ? new BrickScope(this, startBrick(name), elements) : noScope;
+    }
+
     // ---- refusals ----
+
+    final void requireKey(int key) {
+        if (!timing.hasBrick(key)) {
+            throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
+        }
+    }
 
     static String requireName(@Nullable String name) {
         if (name == null || name.isEmpty()) {
             throw new IllegalArgumentException("a brick's name must not be " + (name == null ? "null" : "empty"));
         }
         return name;
+    }
+
+    static void requireStreamName(@Nullable String name) {
+        if (name == null) {
+            throw new IllegalArgumentException("the name of a device stream must not be null");
+        }
     }
 
     static void requireSample(long elapsedNs, long elements) {

@@ -2,8 +2,10 @@ package org.brickprofiler;
 
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.StatTable;
 import org.brickprofiler.record.TableRegistry;
 import org.brickprofiler.record.TimerToken;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the time of a brick comes from: here, from the host's clock. As long as no profiler of the virtual machine has a
@@ -82,9 +84,9 @@ class BrickTiming {
         return registry.defer(key, startNs, elements);
     }
 
-    /** How long the calling thread's latest sample of a brick took, ns; -1 where that is not known. */
-    long latestNs(int key) {
-        return registry.latestNs(key);
+    /** The table of the calling thread's samples; null where it has none, or they get their times later. */
+    @Nullable StatTable ownTable() {
+        return registry.ownTable();
     }
 
     // ---- devices, of which there are none here ----

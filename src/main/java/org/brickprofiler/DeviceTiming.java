@@ -9,8 +9,10 @@ import org.brickprofiler.device.MarkToken;
 import org.brickprofiler.device.StreamTracing;
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.StatTable;
 import org.brickprofiler.record.TableRegistry;
 import org.brickprofiler.record.TimerToken;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Bricks on devices: they are timed by marks in the queue of a stream, except in {@link SyncMode#NONE}, where the host's
@@ -92,7 +94,8 @@ final class DeviceTiming extends BrickTiming {
             if (timer != TimerToken.VOID) {
                 stop(timer, elements);
             }
-            return start(nextKey, MarkToken.isDevice(timer) ? device.stream(timer) : DEFAULT_STREAM);
+            boolean onStream = MarkToken.isDevice(timer) && hasBrick(key);
+            return start(nextKey, onStream ? device.stream(timer) : DEFAULT_STREAM);
         }
         BrickTimers.requireNotNegative("elements", elements);
         long next = device.lap(timer, elements, nextKey);
@@ -133,8 +136,8 @@ final class DeviceTiming extends BrickTiming {
 
     /** Not what the thread has resolved: that is of an earlier pass, and may be another thread's. */
     @Override
-    long latestNs(int key) {
-        return mode == SyncMode.NONE ? super.latestNs(key) : -1;
+    @Nullable StatTable ownTable() {
+        return mode == SyncMode.NONE ? super.ownTable() : null;
     }
 
     @Override

@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
@@ -38,6 +39,19 @@ public record Environment(
             .thenComparing(Environment::cpu)
             .thenComparingInt(Environment::processors)
             .thenComparingLong(Environment::clockResolutionNs);
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public Environment {
+        Objects.requireNonNull(javaVersion, "javaVersion");
+        Objects.requireNonNull(jvm, "jvm");
+        Objects.requireNonNull(os, "os");
+        Objects.requireNonNull(arch, "arch");
+        Objects.requireNonNull(cpu, "cpu");
+    }
 
     /** Reads the environment once. */
     private static final class Holder {
@@ -95,6 +109,7 @@ public record Environment(
     /** Orders by the components in turn, so that sets of environments print alike. */
     @Override
     public int compareTo(Environment other) {
+        Objects.requireNonNull(other, "other");
         return ORDER.compare(this, other);
     }
 }

@@ -27,13 +27,18 @@ final class GraphFollower extends BrickFollower {
     }
 
     @Override
-    void startLayer() {
-        graph.startLayer();
+    void startLayer(long layer) {
+        graph.startLayer(layer);
     }
 
     @Override
-    void endLayer() {
-        graph.endLayer();
+    void endLayer(long layer) {
+        graph.endLayer(layer);
+    }
+
+    @Override
+    void workFor(long layer) {
+        graph.workFor(layer);
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
@@ -26,11 +27,17 @@ import org.brickprofiler.tile.TileStats;
  *     tiles, whichever are more; of merged snapshots, the largest number
  * @param virtualThreads whether virtual threads recorded too; they are not counted
  * @param overheadNs what recording cost, ns, over all threads: bricks and tiles times the cost of one, measured in the
- *     same virtual machine; it is an estimate
+ *     same virtual machine; it is an estimate. 0 where that was not known
  * @param droppedPending deferred measurements that found their queue full and were not recorded
+ * @param pending measurements that had begun and were not resolved when the snapshot was taken, deferred ones and bricks on
+ *     devices: they are in no count. Of merged snapshots, the sum; of consecutive ones of a profiler, one that is pending
+ *     may be in both
+ * @param literalOverlaps deferred measurements whose spans overlapped: several were resolved together, and each lasts
+ *     until then with {@link Attribution#LITERAL}, so that the same time counts several times
  * @param l2CacheHitRate share of accesses that hit the L2 cache, 0 to 1, if the application said; of merged snapshots,
  *     the smallest
  * @param zeroCopy whether the application said that transfers copy nothing; of merged snapshots, whether all did
+ * @param tilesOff whether tiles were switched off when the snapshot was taken; of merged snapshots, whether all were
  * @param environments where it ran, in order; of merged snapshots, all of them
  * @param bricks the bricks that recorded, largest total first
  * @param tiles one entry per tile level, in order
@@ -44,8 +51,11 @@ public record ProfileSnapshot(
         boolean virtualThreads,
         long overheadNs,
         long droppedPending,
+        long pending,
+        long literalOverlaps,
         OptionalDouble l2CacheHitRate,
         boolean zeroCopy,
+        boolean tilesOff,
         List<Environment> environments,
         List<BrickStats> bricks,
         List<TileStats> tiles,
@@ -65,10 +75,19 @@ public record ProfileSnapshot(
      * @throws IllegalArgumentException when a time or a number is negative
      */
     public ProfileSnapshot {
+        Objects.requireNonNull(startedAt, "startedAt");
+        Objects.requireNonNull(endedAt, "endedAt");
+        Objects.requireNonNull(l2CacheHitRate, "l2CacheHitRate");
+        Objects.requireNonNull(environments, "environments");
+        Objects.requireNonNull(bricks, "bricks");
+        Objects.requireNonNull(tiles, "tiles");
+        Objects.requireNonNull(streams, "streams");
         requireNotNegative("wallNs", wallNs);
         requireNotNegative("threads", threads);
         requireNotNegative("overheadNs", overheadNs);
         requireNotNegative("droppedPending", droppedPending);
+        requireNotNegative("pending", pending);
+        requireNotNegative("literalOverlaps", literalOverlaps);
         environments = List.copyOf(new TreeSet<>(environments));
         bricks = sumByBrick(bricks);
         tiles = sumByLevel(tiles);
@@ -76,7 +95,8 @@ public record ProfileSnapshot(
     }
 
     /**
-     * A profile without devices. The parameters are those of the record.
+     * A profile without devices, of which nothing is pending and nothing overlapped, with tiles switched on. The parameters
+     * are those of the record.
      *
      * @param startedAt when the profiler was first on
      * @param endedAt when the snapshot was taken
@@ -106,8 +126,8 @@ public record ProfileSnapshot(
             List<BrickStats> bricks,
             List<TileStats> tiles) {
         this(
-                startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, l2CacheHitRate, zeroCopy,
-                environments, bricks, tiles, List.of());
+                startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, 0, 0, l2CacheHitRate,
+                zeroCopy, false, environments, bricks, tiles, List.of());
     }
 
     private static void requireNotNegative(String what, long value) {
@@ -200,6 +220,7 @@ public record ProfileSnapshot(
      *     with the larger total
      */
     public Optional<BrickStats> brick(String name) {
+        Objects.requireNonNull(name, "name");
         return bricks.stream().filter(brick -> brick.name().equals(name)).findFirst();
     }
 
@@ -237,8 +258,11 @@ public record ProfileSnapshot(
                 virtualThreads || other.virtualThreads,
                 overheadNs + other.overheadNs,
                 droppedPending + other.droppedPending,
+                pending + other.pending,
+                literalOverlaps + other.literalOverlaps,
                 smaller(l2CacheHitRate, other.l2CacheHitRate),
                 zeroCopy && other.zeroCopy,
+                tilesOff && other.tilesOff,
                 concat(environments, other.environments),
                 concat(bricks, other.bricks),
                 concat(tiles, other.tiles),

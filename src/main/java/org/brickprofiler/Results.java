@@ -15,16 +15,22 @@ final class Results {
 
     private final NameTable names;
     private final RunPeriod period;
-    private final boolean percentiles;
+    private final SelfCost selfCost;
     private final ConcurrentHashMap<Integer, Bottleneck> bottlenecks = ConcurrentHashMap.newMap();
 
     /** What the profiler knows besides samples. */
-    record Settings(long droppedPending, OptionalDouble l2CacheHitRate, boolean zeroCopy) {}
+    record Settings(
+            long droppedPending,
+            long pending,
+            long literalOverlaps,
+            OptionalDouble l2CacheHitRate,
+            boolean zeroCopy,
+            boolean tilesOff) {}
 
-    Results(NameTable names, RunPeriod period, boolean percentiles) {
+    Results(NameTable names, RunPeriod period, SelfCost selfCost) {
         this.names = names;
         this.period = period;
-        this.percentiles = percentiles;
+        this.selfCost = selfCost;
     }
 
     void setBottleneck(int key, Bottleneck bottleneck) {
@@ -75,10 +81,13 @@ final class Results {
                 part.coveredNs(),
                 Math.max(reading.threads(), tiles.threads()),
                 reading.virtualThreads() || tiles.virtualThreads(),
-                Math.round(samples * SelfCost.perSampleNs(percentiles)),
+                Math.round(samples * selfCost.perSampleNs()),
                 settings.droppedPending(),
+                settings.pending(),
+                settings.literalOverlaps(),
                 settings.l2CacheHitRate(),
                 settings.zeroCopy(),
+                settings.tilesOff(),
                 List.of(Environment.current()),
                 bricks,
                 tiles.levels(),

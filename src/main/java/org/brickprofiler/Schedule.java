@@ -24,7 +24,13 @@ public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int
         /** Recorded; it counts. */
         ACTIVE,
         /** It lies after the last cycle; not recorded. */
-        DONE
+        DONE;
+
+        /** The number under which a timeline keeps it. */
+        @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+        int index() {
+            return ordinal();
+        }
     }
 
     /**
@@ -94,6 +100,11 @@ public record Schedule(int skipFirst, int waitSteps, int warmup, int active, int
     /** Whether a step is the last of its cycle. */
     boolean endsCycle(long step) {
         return phase(step) == Phase.ACTIVE && (step - skipFirst) % cycleLength() == cycleLength() - 1;
+    }
+
+    /** Whether a step lies in a cycle of which an active step has ended. */
+    boolean hasActiveBefore(long step) {
+        return step > 0 && phase(step - 1) == Phase.ACTIVE && cycle(step - 1) == cycle(step);
     }
 
     private long cycleLength() {

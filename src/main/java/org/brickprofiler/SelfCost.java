@@ -1,51 +1,128 @@
 package org.brickprofiler;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.SpanStore;
+import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.record.TimerToken;
+
 /**
- * What one start and stop cost in this virtual machine, measured on a profiler of its own at first use. Any thread.
+ * What one start and stop cost in this virtual machine: a tight loop with both clock reads in it, on tables of its own
+ * that nobody reads. Any thread.
  *
- * <p>The figure is the fastest batch of a tight loop with both clock reads in it: what recording takes when its code is
- * compiled, its table is in the cache and no other process has the processor. Batches are run until none has been
- * faster for a while, so that the compiler has done its work, and for {@link #LONGEST_NS} at most.
+ * <p>It is measured once for each way of recording, by a daemon thread that the first profiler starts when it is switched
+ * on, and never by a caller. The thread takes many short turns with rests in between, so that it leaves the processors to
+ * the application: some milliseconds of work, spread over a quarter of a second. The figure is the fastest turn so far.
+ * A turn is so short that other processes interrupt few of them, and there are so many that the compiler gets its work
+ * done meanwhile; a program that ends before that is given what recording cost until then, which is more.
+ *
+ * <p>The loop records as the profilers of its kind do, with the spans where these are traced. So the types that the
+ * compiler sees on the way of a sample stay the same ones.
  */
 final class SelfCost {
 
-    private static final int SAMPLES_A_BATCH = 500;
-    private static final int BATCHES_WITHOUT_GAIN = 200;
-    private static final long LONGEST_NS = 100_000_000;
+    private static final int SAMPLES_A_TURN = 64;
 
-    private SelfCost() {}
+    /** Before that a turn contains the loading of classes. */
+    private static final int UNCOUNTED_TURNS = 4;
 
-    private static final class Plain {
-        static final double NS = measure(false);
+    private static final int TURNS_BETWEEN_RESTS = 8;
+    private static final long REST_NS = 1_000_000;
+    private static final int FEWEST_TURNS = 2_000;
+    private static final int TURNS_WITHOUT_GAIN = 1_000;
+    private static final int MOST_TURNS = 20_000;
+
+    private static final int SPANS_KEPT = 1_024;
+
+    private final boolean percentiles;
+    private final boolean traced;
+    private final NanoClock clock;
+    private final Consumer<Runnable> starter;
+    private final AtomicBoolean started = new AtomicBoolean();
+
+    private volatile double perSampleNs;
+
+    private static final SelfCost PLAIN = new SelfCost(false, false);
+    private static final SelfCost WITH_PERCENTILES = new SelfCost(true, false);
+    private static final SelfCost TRACED = new SelfCost(false, true);
+    private static final SelfCost TRACED_WITH_PERCENTILES = new SelfCost(true, true);
+
+    private SelfCost(boolean percentiles, boolean traced) {
+        this(percentiles, traced, NanoClock.SYSTEM, SelfCost::startDaemon);
     }
 
-    private static final class WithPercentiles {
-        static final double NS = measure(true);
+    /** A cost that is still to be measured: what the starter is given does it. */
+    SelfCost(boolean percentiles, boolean traced, NanoClock clock, Consumer<Runnable> starter) {
+        this.percentiles = percentiles;
+        this.traced = traced;
+        this.clock = clock;
+        this.starter = starter;
     }
 
-    static double perSampleNs(boolean percentiles) {
-        return percentiles ? WithPercentiles.NS : Plain.NS;
+    /** The cost of a way of recording, the same object each time. */
+    static SelfCost of(boolean percentiles, boolean traced) {
+        if (traced) {
+            return percentiles ? TRACED_WITH_PERCENTILES : TRACED;
+        }
+        return percentiles ? WITH_PERCENTILES : PLAIN;
     }
 
-    private static double measure(boolean percentiles) {
-        BrickProfiler scratch = BrickProfiler.builder().percentiles(percentiles).build();
-        scratch.enable();
-        long began = System.nanoTime();
+    /** Sees to it that it is measured, without waiting for that. */
+    void start() {
+        if (!started.get() && started.compareAndSet(false, true)) {
+            starter.accept(this::measure);
+        }
+    }
+
+    private static void startDaemon(Runnable measurement) {
+        Thread thread = new Thread(null, measurement, "brick-profiler-self-cost", 0, false);
+        thread.setDaemon(true);
+        // It must not keep an application's class loader.
+        thread.setContextClassLoader(null);
+        thread.start();
+    }
+
+    /** What one start and stop cost, ns; 0 where that is not known yet. Never waits. */
+    double perSampleNs() {
+        return perSampleNs;
+    }
+
+    private void measure() {
+        SpanStore spans = traced ? new SpanStore(SPANS_KEPT, true, new AtomicLong(SPANS_KEPT)) : null;
+        TableRegistry tables = new TableRegistry(1, percentiles, spans);
         long fastestNs = Long.MAX_VALUE;
         int withoutGain = 0;
-        while (withoutGain < BATCHES_WITHOUT_GAIN && System.nanoTime() - began < LONGEST_NS) {
-            long batchNs = batch(scratch);
-            withoutGain = batchNs < fastestNs ? 0 : withoutGain + 1;
-            fastestNs = Math.min(fastestNs, batchNs);
+        for (int turn = 1; turn <= MOST_TURNS; turn++) {
+            long turnNs = turn(tables);
+            if (turn > UNCOUNTED_TURNS) {
+                withoutGain = turnNs < fastestNs ? 0 : withoutGain + 1;
+                fastestNs = Math.min(fastestNs, turnNs);
+                perSampleNs = (double) fastestNs / SAMPLES_A_TURN;
+            }
+            if (turn >= FEWEST_TURNS && withoutGain >= TURNS_WITHOUT_GAIN) {
+                return;
+            }
+            if (turn == TURNS_BETWEEN_RESTS) {
+                // The other part of a snapshot that takes its time at first use.
+                Environment.current();
+            }
+            if (turn % TURNS_BETWEEN_RESTS == 0) {
+                LockSupport.parkNanos(REST_NS);
+            }
         }
-        return (double) fastestNs / SAMPLES_A_BATCH;
     }
 
-    private static long batch(BrickProfiler scratch) {
-        long before = System.nanoTime();
-        for (int i = 0; i < SAMPLES_A_BATCH; i++) {
-            scratch.stopBrick(scratch.startBrick(BrickId.RMS_NORM), 1);
+    private long turn(TableRegistry tables) {
+        NanoClock read = clock;
+        long before = read.nanoTime();
+        for (int i = 0; i < SAMPLES_A_TURN; i++) {
+            long timer = TimerToken.pack(0, read.nanoTime());
+            long now = read.nanoTime();
+            tables.add(TimerToken.key(timer), TimerToken.elapsedNs(timer, now), now, 1);
         }
-        return System.nanoTime() - before;
+        return read.nanoTime() - before;
     }
 }

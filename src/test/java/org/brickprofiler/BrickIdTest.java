@@ -14,6 +14,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.NameTable;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class BrickIdTest {
 
@@ -98,12 +100,81 @@ final class BrickIdTest {
                 .doesNotContain(BrickTimers.OTHER_NAMES);
     }
 
+    // ---- other spellings ----
+
     @Test
-    void parsingIsCaseSensitive() {
-        assertThat(BrickId.parse("rmsnorm")).isEmpty();
-        assertThat(BrickId.parse("softmax")).isEmpty();
-        assertThat(BrickId.parse("SPMV")).as("the name of the constant is no name of the brick").isEmpty();
-        assertThat(BrickId.parse("RMS_NORM")).isEmpty();
+    void everyNameMayHaveAnyCaseAndAnyUnderscores() {
+        for (BrickId id : BrickId.values()) {
+            Stream.concat(Stream.of(id.name(), id.displayName()), id.aliases().stream())
+                    .flatMap(BrickIdTest::spellings)
+                    .forEach(name -> assertThat(BrickId.parse(name)).as(name).contains(id));
+        }
+    }
+
+    private static Stream<String> spellings(String name) {
+        String bare = name.replace("_", "");
+        return Stream.of(
+                name,
+                name.toLowerCase(Locale.ROOT),
+                name.toUpperCase(Locale.ROOT),
+                bare,
+                bare.toLowerCase(Locale.ROOT),
+                bare.toUpperCase(Locale.ROOT),
+                String.join("_", bare.split("(?<=.)", -1)),
+                "_" + name + "__");
+    }
+
+    static Stream<Arguments> written() {
+        return Stream.of(
+                by(BrickId.RMS_NORM, "RMSNorm", "rms_norm", "rmsnorm", "RMS_NORM", "LlamaRMSNorm", "RMSNormalization"),
+                by(BrickId.LAYER_NORM, "layernorm", "layer_norm", "LayerNormalization", "ln_f"),
+                by(BrickId.QKV_PROJECTION, "qkv_proj", "QKVProj", "attn_qkv", "wqkv", "c_attn", "query_key_value"),
+                by(BrickId.ROPE_EMBEDDING, "rope", "ROPE", "rotary_emb", "apply_rotary_pos_emb", "ropeRotation"),
+                by(BrickId.ATTENTION_SCORE, "kq", "attn_scores"),
+                by(BrickId.ATTENTION_SOFTMAX, "softmax", "soft_max", "SOFT_MAX", "kq_soft_max"),
+                by(BrickId.ATTENTION_OUTPUT, "attention_output", "kqv"),
+                by(BrickId.OUTPUT_PROJECTION, "o_proj", "out_proj", "wo", "OProj"),
+                by(BrickId.GATE_PROJECTION, "gate_proj", "ffn_gate", "GateProj"),
+                by(BrickId.UP_PROJECTION, "up_proj", "ffn_up"),
+                by(BrickId.ACTIVATION, "SwiGLU", "swiglu", "silu", "SiluAndMul", "gelu_new", "act_fn"),
+                by(BrickId.DOWN_PROJECTION, "down_proj", "ffn_down"),
+                by(BrickId.EMBEDDING, "embed_tokens", "token_embd", "tok_embeddings", "wte", "word_embeddings"),
+                by(BrickId.LM_HEAD, "lm_head", "LMHead", "lmhead", "wcls", "result_output", "embed_out"),
+                by(BrickId.SAMPLING, "sampler", "Sampler", "sample"),
+                by(BrickId.KV_CACHE_UPDATE, "kv_cache_update", "reshape_and_cache", "copyToCache"),
+                by(BrickId.FUSED_ATTENTION, "flash_attn", "FLASH_ATTN_EXT", "scaled_dot_product_attention", "sdpa"),
+                by(BrickId.RESIDUAL_ADD, "residual", "residual_add"),
+                by(BrickId.MOE_ROUTER, "router", "moe_gate", "ffn_gate_inp"),
+                by(BrickId.MOE_EXPERT, "experts", "FusedMoE"),
+                by(BrickId.QUANTIZE, "quant"),
+                by(BrickId.DEQUANTIZE, "dequant"),
+                by(BrickId.ALL_REDUCE, "allreduce", "all_reduce", "ncclAllReduce"),
+                by(BrickId.HOST_TO_DEVICE, "h2d", "MemcpyHtoD"),
+                by(BrickId.DEVICE_TO_HOST, "d2h", "MemcpyDtoH"));
+    }
+
+    private static Arguments by(BrickId id, String... names) {
+        return arguments(id, List.of(names));
+    }
+
+    @ParameterizedTest
+    @MethodSource("written")
+    void whatEnginesWriteIsKnown(BrickId id, List<String> names) {
+        assertThat(names).allSatisfy(name -> {
+            assertThat(BrickId.parse(name)).contains(id);
+            assertThat(BrickNames.newTable().find(name)).isEqualTo(id.index());
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "mlp", "ffn", "feed_forward", "attn", "attention", "self_attn", "gate_up_proj", "q_proj", "k_proj", "v_proj",
+        "norm", "attn_norm", "ffn_norm", "input_layernorm", "post_attention_layernorm", "attn_output", "c_proj", "dense",
+        "w1", "w2", "w3", "logits", "add", "mul_mat", "_", "___", "rms-norm", "rms norm", "RM\u017f_NORM", "l\u0131near"
+    })
+    void whatIsAmbiguousIsNoKnownBrick(String name) {
+        assertThat(BrickId.parse(name)).isEmpty();
+        assertThat(BrickNames.newTable().find(name)).isEqualTo(NameTable.NONE);
     }
 
     @Test

@@ -2,6 +2,8 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.brickprofiler.checksum.ChecksumOptions;
+import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.record.FakeClock;
 import org.junit.jupiter.api.Test;
 
@@ -45,6 +47,29 @@ final class BrickProfilerBuilderTest {
         with.reset();
         with.record(BrickId.RMS_NORM, 7, 1);
         assertThat(with.brickStats(BrickId.RMS_NORM).latency().orElseThrow().count()).isEqualTo(1);
+    }
+
+    @Test
+    void checksumsTakeNoSamplesUnlessAskedFor() {
+        assertThat(BrickProfiler.enabled().checksums().options()).isEqualTo(ChecksumOptions.DEFAULT);
+    }
+
+    @Test
+    void checksumsWithSamplesAreComparedWithinATolerance() {
+        ChecksumOptions options = ChecksumOptions.DEFAULT.withSamples(16);
+        BrickProfiler right = BrickProfiler.builder().checksums(options).build();
+        BrickProfiler near = BrickProfiler.builder().checksums(options).build();
+        BrickProfiler far = BrickProfiler.builder().checksums(options).build();
+        right.checksums().record("RmsNorm", 0, 0, new float[] {1, 2, 3});
+        near.checksums().record("RmsNorm", 0, 0, new float[] {1, 2, 3.000001f});
+        far.checksums().record("RmsNorm", 0, 0, new float[] {1, 2, 3.5f});
+
+        assertThat(near.checksums().options()).isEqualTo(options);
+        assertThat(near.checksums().firstDivergenceFrom(right.checksums())).isPresent();
+        assertThat(near.checksums().compareWith(right.checksums(), Tolerance.FLOAT32).first())
+                .isEmpty();
+        assertThat(far.checksums().compareWith(right.checksums(), Tolerance.FLOAT32).first())
+                .isPresent();
     }
 
     @Test

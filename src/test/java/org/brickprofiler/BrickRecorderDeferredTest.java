@@ -111,6 +111,74 @@ final class BrickRecorderDeferredTest {
         assertThat(sequential.snapshot().samples()).isEqualTo(starts.size());
     }
 
+    // ---- what a snapshot says of them ----
+
+    @Test
+    void aSnapshotCountsWhatOverlappedByLiteralAttribution() {
+        long[] starts = {0, 10, 40};
+        for (int pass = 0; pass < 100; pass++) {
+            for (long start : starts) {
+                profiler.recordDeferred(BrickId.RMS_NORM, 1_000L * pass + start, 1);
+            }
+            profiler.finalize(1_000L * pass + 100);
+        }
+        assertThat(profiler.snapshot().literalOverlaps()).isEqualTo(300);
+        assertThat(profiler.snapshotAndReset().literalOverlaps()).isEqualTo(300);
+        assertThat(profiler.snapshot().literalOverlaps()).isZero();
+
+        profiler.recordDeferred(BrickId.RMS_NORM, 10, 1);
+        profiler.recordDeferred("mine", 20, 1);
+        clock.advance(100);
+        profiler.endPass();
+        assertThat(profiler.snapshot().literalOverlaps()).isEqualTo(2);
+        profiler.reset();
+        assertThat(profiler.snapshot().literalOverlaps()).isZero();
+    }
+
+    @Test
+    void oneMeasurementToAResolutionOverlapsNothing() {
+        for (int i = 0; i < 5; i++) {
+            profiler.recordDeferred(BrickId.RMS_NORM, 100L * i, 1);
+            profiler.finalize(100L * i + 90);
+        }
+        assertThat(profiler.snapshot().literalOverlaps()).isZero();
+    }
+
+    @Test
+    void emptySpansOverlapNothing() {
+        profiler.recordDeferred(BrickId.RMS_NORM, 100, 1);
+        profiler.recordDeferred(BrickId.RMS_NORM, 400, 1);
+        profiler.recordDeferred(BrickId.RMS_NORM, 30, 1);
+        profiler.finalize(100);
+        assertThat(profiler.snapshot().literalOverlaps()).isZero();
+        profiler.recordDeferred(BrickId.RMS_NORM, 100, 1);
+        profiler.recordDeferred(BrickId.RMS_NORM, 30, 1);
+        profiler.recordDeferred(BrickId.RMS_NORM, 31, 1);
+        profiler.finalize(100);
+        assertThat(profiler.snapshot().literalOverlaps()).isEqualTo(2);
+    }
+
+    @Test
+    void sequentialAttributionOverlapsNothing() {
+        BrickProfiler sequential = enabled(clock, Attribution.SEQUENTIAL);
+        sequential.recordDeferred(BrickId.RMS_NORM, 10, 1);
+        sequential.recordDeferred(BrickId.QKV_PROJECTION, 40, 2);
+        sequential.finalize(100);
+        assertThat(sequential.snapshot().literalOverlaps()).isZero();
+    }
+
+    @Test
+    void aSnapshotCountsWhatIsPending() {
+        profiler.recordDeferred(BrickId.RMS_NORM, 10, 1);
+        profiler.recordDeferred("mine", 40, 2);
+        assertThat(profiler.snapshot().pending()).isEqualTo(2);
+        assertThat(profiler.snapshotAndReset().pending()).isEqualTo(2);
+        assertThat(profiler.snapshot().pending()).as("it is pending still").isEqualTo(2);
+        profiler.finalize(100);
+        assertThat(profiler.snapshot().pending()).isZero();
+        assertThat(profiler.snapshot().samples()).isEqualTo(2);
+    }
+
     @Test
     void aStartAfterTheEndCountsAsZero() {
         profiler.recordDeferred(BrickId.RMS_NORM, 500, 3);

@@ -74,6 +74,40 @@ final class BrickStatsTest {
         assertThat(instant.percentage(0)).isZero();
     }
 
+    private static BrickStats timed(long totalNs, long elements, long cycles) {
+        return new BrickStats(
+                "a", BrickCategory.FFN, Bottleneck.UNKNOWN, 2, totalNs, 1, totalNs, 1, 1, elements, 0, 0, cycles, 1,
+                cycles, Optional.empty());
+    }
+
+    @Test
+    void cyclesSayHowFastTheProcessorWorked() {
+        BrickStats stats = timed(3_000, 300, 9_000);
+
+        assertThat(stats.cyclesPerNs()).isEqualTo(3);
+        assertThat(stats.instructionsPerCycle(1)).isCloseTo(0.0333, within(1e-4));
+        assertThat(stats.instructionsPerCycle(45)).isEqualTo(1.5);
+        assertThat(timed(0, 5, 0).cyclesPerNs()).isZero();
+        assertThat(timed(5, 5, 0).instructionsPerCycle(7)).isZero();
+        for (double none : new double[] {-1, Double.NaN}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> stats.instructionsPerCycle(none))
+                    .withMessageContaining("instructionsPerElement " + none);
+            assertThatIllegalArgumentException().isThrownBy(() -> timed(0, 0, 0).diagnoseCycles(none));
+        }
+    }
+
+    @Test
+    void cyclesAreDiagnosed() {
+        assertThat(timed(3_000, 300, 9_000).diagnoseCycles(1)).isEqualTo(BrickStats.CycleDiagnosis.MEMORY);
+        assertThat(timed(3_000, 300, 9_000).diagnoseCycles(90)).isEqualTo(BrickStats.CycleDiagnosis.COMPUTE);
+        assertThat(timed(3_000, 300, 9_000).diagnoseCycles(30)).isEqualTo(BrickStats.CycleDiagnosis.BALANCED);
+        assertThat(timed(9_001, 300, 9_000).diagnoseCycles(30)).isEqualTo(BrickStats.CycleDiagnosis.THROTTLED);
+        assertThat(timed(9_000, 300, 9_000).diagnoseCycles(15)).isEqualTo(BrickStats.CycleDiagnosis.BALANCED);
+        assertThat(timed(0, 300, 9_000).diagnoseCycles(1)).isEqualTo(BrickStats.CycleDiagnosis.UNKNOWN);
+        assertThat(timed(9, 300, 0).diagnoseCycles(1)).isEqualTo(BrickStats.CycleDiagnosis.UNKNOWN);
+    }
+
     @Test
     void bytesThatOnlyCameOutHaveARatioOfZero() {
         BrickStats generated = new BrickStats(

@@ -35,14 +35,32 @@ final class BrickTimersNamesTest {
 
     @Test
     void anyOtherNameIsADynamicBrick() {
-        long timer = profiler.startBrick("softmax");
+        long timer = profiler.startBrick("mlp");
         clock.advance(10);
         profiler.stopBrick(timer, 1);
 
-        BrickStats stats = profiler.stats("softmax").orElseThrow();
+        BrickStats stats = profiler.stats("mlp").orElseThrow();
         assertThat(stats.category()).isSameAs(BrickCategory.OTHER);
         assertThat(stats.totalNs()).isEqualTo(10);
         assertThat(profiler.brickStats(BrickId.ATTENTION_SOFTMAX).count()).isZero();
+    }
+
+    @Test
+    void whatEnginesWriteFeedsTheBrickThatTheyMean() {
+        String[] names = {"RMS_NORM", "rms_norm", "RMSNorm", "rmsnorm", "RmsNorm"};
+        for (String name : names) {
+            profiler.stopBrick(profiler.startBrick(name), 1);
+            profiler.record(name, 5, 1);
+            profiler.recordDeferred(name, 0, 1);
+            profiler.time(name, 1, () -> {});
+            profiler.setBottleneck(name, Bottleneck.MEMORY);
+        }
+        profiler.finalize(9);
+
+        assertThat(profiler.brickNames()).containsExactly("RmsNorm");
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(4L * names.length);
+        assertThat(profiler.stats("rms_norm")).contains(profiler.brickStats(BrickId.RMS_NORM));
+        assertThat(profiler.brickKey("mine")).as("no key was given away").isEqualTo(BrickNames.FIXED);
     }
 
     @Test

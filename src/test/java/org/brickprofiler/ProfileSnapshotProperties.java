@@ -254,7 +254,7 @@ final class ProfileSnapshotProperties {
         Arbitrary<OptionalDouble> rate = Arbitraries.of(
                 OptionalDouble.empty(), OptionalDouble.of(0), OptionalDouble.of(0.5), OptionalDouble.of(1));
         return Combinators.combine(
-                        few.list().ofSize(6),
+                        few.list().ofSize(8),
                         rate,
                         Arbitraries.of(true, false),
                         where.list().ofMaxSize(2),
@@ -269,8 +269,11 @@ final class ProfileSnapshotProperties {
                         flag,
                         n.get(4),
                         n.get(5),
+                        n.get(6),
+                        n.get(7),
                         l2,
                         !flag,
+                        flag,
                         environments,
                         bricks,
                         tiles,

@@ -168,4 +168,103 @@ final class ScheduledRunTest {
 
         assertThat(steps).containsExactly(2L);
     }
+
+    // ---- ending early ----
+
+    @Test
+    void aRunThatEndsEarlyReportsTheStepsThatCounted() {
+        profiler.tiles().enable();
+        ScheduledRun run = run(Schedule.once(1, 10));
+        passes(run, 4);
+        run.finish();
+
+        assertThat(cycles).hasSize(1);
+        requireSteps(cycles.get(0), 1, 2, 3);
+        assertThat(run.phase()).isSameAs(Schedule.Phase.DONE);
+        assertThat(profiler.isEnabled()).isFalse();
+        assertThat(profiler.tiles().isEnabled()).isFalse();
+
+        run.finish();
+        run.step();
+        assertThat(cycles).hasSize(1);
+        assertThat(run.stepNumber()).isEqualTo(4);
+    }
+
+    @Test
+    void whatTheStepUnderWayHasRecordedIsReportedWithIt() {
+        profiler.tiles().enable();
+        ScheduledRun run = run(Schedule.once(0, 5));
+        passes(run, 1);
+        pass(run);
+        run.finish();
+
+        requireSteps(cycles.get(0), 0, 1);
+    }
+
+    @Test
+    void whereNothingCountedNothingIsReported() {
+        ScheduledRun waiting = run(new Schedule(1, 1, 1, 1, 1));
+        waiting.finish();
+        ScheduledRun warming = run(Schedule.once(2, 2));
+        passes(warming, 1);
+        warming.finish();
+        assertThat(profiler.allBrickStats()).isEmpty();
+        ScheduledRun between = run(new Schedule(0, 0, 0, 2, 0));
+        passes(between, 2);
+        assertThat(cycles).hasSize(1);
+        between.finish();
+        ScheduledRun over = run(Schedule.once(0, 1));
+        passes(over, 3);
+        over.finish();
+
+        assertThat(cycles).hasSize(2);
+    }
+
+    @Test
+    void stepsWithoutSamplesAreReportedToo() {
+        ScheduledRun run = run(Schedule.once(0, 5));
+        run.step();
+        run.finish();
+
+        assertThat(cycles).hasSize(1);
+        assertThat(cycles.get(0).samples()).isZero();
+    }
+
+    @Test
+    void theProfilerIsOffEvenWhereTheReceiverOfAnEarlyEndThrows() {
+        IllegalStateException thrown = new IllegalStateException("from the receiver");
+        ScheduledRun run = new ScheduledRun(profiler, Schedule.once(0, 5), snapshot -> {
+            throw thrown;
+        });
+        passes(run, 1);
+        assertThatThrownBy(run::finish).isSameAs(thrown);
+
+        assertThat(run.phase()).isSameAs(Schedule.Phase.DONE);
+        assertThat(profiler.isEnabled()).isFalse();
+    }
+
+    /** An exception between two layers, or inside one, ends a generation; the next one begins anew. */
+    @Test
+    void aPassThatBrokeOffDoesNotNumberTheNextOne() {
+        for (int layers = 1; layers <= 3; layers++) {
+            ScheduledRun run = run(Schedule.once(0, 5));
+            for (int layer = 0; layer < layers; layer++) {
+                profiler.startLayer();
+                assertThat(profiler.currentLayer()).isEqualTo(layer);
+                if (layer < 2) {
+                    profiler.endLayer();
+                }
+            }
+            run.finish();
+            assertThat(profiler.currentLayer()).isEqualTo(-1);
+        }
+        profiler.startLayer();
+        profiler.endLayer();
+        ScheduledRun next = run(Schedule.once(0, 5));
+        profiler.startLayer();
+        assertThat(profiler.currentLayer()).as("a run begins with a pass of its own").isZero();
+        next.step();
+        profiler.startLayer();
+        assertThat(profiler.currentLayer()).isZero();
+    }
 }

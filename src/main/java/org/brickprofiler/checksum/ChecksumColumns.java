@@ -12,8 +12,8 @@ import org.eclipse.collections.impl.set.mutable.UnifiedSet;
 
 /**
  * The entries of a log, in columns of plain values that grow by chunks; allocates only for a new chunk and a new name.
- * The owner's lock guards it. A row never changes once it is {@linkplain #commit committed}, and what {@link #list}
- * returned needs no lock.
+ * The owner's lock guards it. A row never changes once it is {@linkplain #commit committed}, but for its time, which may
+ * be known later; what {@link #list} returned stays as it is, and needs no lock.
  */
 final class ChecksumColumns {
 
@@ -46,8 +46,12 @@ final class ChecksumColumns {
         private final int[] elements = new int[CHUNK_ROWS];
         private final int[] nans = new int[CHUNK_ROWS];
         private final int[] infinities = new int[CHUNK_ROWS];
-        private final long[] elapsedNs = new long[CHUNK_ROWS];
         private final float[] samples;
+
+        /** Replaced by a copy where a time becomes known that a list does not have. */
+        private long[] elapsedNs = new long[CHUNK_ROWS];
+
+        private boolean listed;
 
         Chunk(int samplesPerRow) {
             samples = new float[CHUNK_ROWS * samplesPerRow];
@@ -115,6 +119,21 @@ final class ChecksumColumns {
         size++;
     }
 
+    /** The time of an entry, ns, or a negative number. */
+    long elapsedNs(int row) {
+        return chunks.get(row / CHUNK_ROWS).elapsedNs[row % CHUNK_ROWS];
+    }
+
+    /** Says how long the brick of an entry took. Lists that were taken before keep what they have. */
+    void setElapsed(int row, long elapsedNs) {
+        Chunk chunk = chunks.get(row / CHUNK_ROWS);
+        if (chunk.elapsedNs[row % CHUNK_ROWS] != elapsedNs) {
+            chunk.elapsedNs = chunk.listed ? chunk.elapsedNs.clone() : chunk.elapsedNs;
+            chunk.listed = false;
+            chunk.elapsedNs[row % CHUNK_ROWS] = elapsedNs;
+        }
+    }
+
     private Chunk chunk() {
         return chunks.get(size / CHUNK_ROWS);
     }
@@ -126,17 +145,21 @@ final class ChecksumColumns {
      *     one
      */
     List<ChecksumEntry> list() {
-        return new Entries(chunks.toArray(Chunk[]::new), size, samplesPerRow);
+        chunks.forEach(chunk -> chunk.listed = true);
+        long[][] elapsedNs = chunks.stream().map(chunk -> chunk.elapsedNs).toArray(long[][]::new);
+        return new Entries(chunks.toArray(Chunk[]::new), elapsedNs, size, samplesPerRow);
     }
 
     /** The first rows of some chunks. */
     private static final class Entries extends AbstractList<ChecksumEntry> implements RandomAccess {
         private final Chunk[] chunks;
+        private final long[][] elapsed;
         private final int size;
         private final int samplesPerRow;
 
-        Entries(Chunk[] chunks, int size, int samplesPerRow) {
+        Entries(Chunk[] chunks, long[][] elapsed, int size, int samplesPerRow) {
             this.chunks = chunks;
+            this.elapsed = elapsed;
             this.size = size;
             this.samplesPerRow = samplesPerRow;
         }
@@ -151,7 +174,7 @@ final class ChecksumColumns {
             Objects.checkIndex(index, size);
             Chunk chunk = chunks[index / CHUNK_ROWS];
             int row = index % CHUNK_ROWS;
-            long elapsedNs = chunk.elapsedNs[row];
+            long elapsedNs = elapsed[index / CHUNK_ROWS][row];
             return new ChecksumEntry(
                     chunk.names[row],
                     chunk.layers[row],

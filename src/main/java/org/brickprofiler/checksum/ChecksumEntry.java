@@ -1,5 +1,6 @@
 package org.brickprofiler.checksum;
 
+import java.util.Objects;
 import java.util.OptionalLong;
 import org.eclipse.collections.api.list.primitive.ImmutableFloatList;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,8 @@ public record ChecksumEntry(
      *     are more non-finite values or samples than floats
      */
     public ChecksumEntry {
+        Objects.requireNonNull(elapsedNs, "elapsedNs");
+        Objects.requireNonNull(samples, "samples");
         requirePlace(name, layer, position);
         requireNotNegative("elements", elements);
         requireNotNegative("nans", nans);

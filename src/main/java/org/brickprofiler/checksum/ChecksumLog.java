@@ -7,6 +7,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.io.Fnv1a;
+import org.brickprofiler.record.OwnSamples;
+import org.brickprofiler.record.StatTable;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,9 +32,12 @@ public final class ChecksumLog {
 
     private final ChecksumOptions options;
     private final ToLongFunction<String> latestNs;
+    private final @Nullable OwnSamples samples;
 
     /** A monitor, and not a lock of java.util.concurrent, which allocates when threads meet at it. */
     private final Object lock = new Object();
+
+    private final OpenTimes open = new OpenTimes();
 
     private ChecksumColumns columns;
     private long dropped;
@@ -60,8 +66,29 @@ public final class ChecksumLog {
      *     throws reaches the caller, and nothing is recorded then
      */
     public ChecksumLog(ChecksumOptions options, ToLongFunction<String> latestNs) {
+        this(options, latestNs, null);
+    }
+
+    /**
+     * A log whose entries carry the time of their brick's sample, whether the brick is stopped before the output is
+     * recorded or after, as where {@code lap} goes on to the next brick: the sample of the calling thread that was under
+     * way then, else the one that it had recorded last where that is the brick's. An entry has no time where neither is
+     * so, where it is not known any more, and before a thread's first sample. A brick that is stopped after its output
+     * was recorded has its time once it is stopped.
+     *
+     * @param options what to keep of each output
+     * @param samples tells of the calling thread's samples; asked on its own thread and outside any lock
+     */
+    public ChecksumLog(ChecksumOptions options, OwnSamples samples) {
+        this(options, name -> ChecksumColumns.UNKNOWN_NS, Objects.requireNonNull(samples, "samples"));
+    }
+
+    private ChecksumLog(ChecksumOptions options, ToLongFunction<String> latestNs, @Nullable OwnSamples samples) {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(latestNs, "latestNs");
         this.options = options;
         this.latestNs = latestNs;
+        this.samples = samples;
         this.columns = new ChecksumColumns(options.samples());
     }
 
@@ -185,13 +212,24 @@ public final class ChecksumLog {
             nans += magnitude > INFINITE ? 1 : 0;
             infinities += magnitude == INFINITE ? 1 : 0;
         }
-        long elapsedNs = latestNs.applyAsLong(name);
+        OwnSamples source = samples;
+        int key = source == null ? -1 : source.key(name);
+        StatTable own = source == null || key < 0 ? null : source.table();
+        long nowNs = source == null || own == null ? 0 : source.nowNs();
+        boolean isLatest = own != null && own.isLatest(key);
+        long elapsedNs = own != null && isLatest ? own.latestNs(key) : latestNs.applyAsLong(name);
         boolean firstDropped;
         synchronized (lock) {
+            if (own != null) {
+                open.settle(own, columns);
+            }
             if (columns.size() < options.capacity()) {
                 columns.place(name, layer, position, elapsedNs);
                 columns.content(hash, elements, nans, infinities);
                 addSamples(reader, output, from, elements);
+                if (own != null) {
+                    open.add(own, key, nowNs, columns.size());
+                }
                 columns.commit();
                 return;
             }
@@ -234,6 +272,7 @@ public final class ChecksumLog {
      */
     public List<ChecksumEntry> list() {
         synchronized (lock) {
+            open.settleAll(columns);
             return columns.list();
         }
     }
@@ -253,6 +292,7 @@ public final class ChecksumLog {
     public void reset() {
         synchronized (lock) {
             columns = new ChecksumColumns(options.samples());
+            open.clear();
             dropped = 0;
         }
     }

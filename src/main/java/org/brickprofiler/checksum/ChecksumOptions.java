@@ -1,5 +1,7 @@
 package org.brickprofiler.checksum;
 
+import java.util.Objects;
+
 /**
  * What a {@link ChecksumLog} keeps of each output. Two logs can be compared if their scopes are the same and, within a
  * tolerance, their numbers of samples too. Immutable.
@@ -27,6 +29,7 @@ public record ChecksumOptions(ChecksumScope scope, int samples, int capacity) {
      * @throws IllegalArgumentException when one is out of its range
      */
     public ChecksumOptions {
+        Objects.requireNonNull(scope, "scope");
         if (samples < 0 || samples > MOST_SAMPLES) {
             throw new IllegalArgumentException("samples " + samples + " are not within 0 to " + MOST_SAMPLES);
         }
@@ -42,6 +45,7 @@ public record ChecksumOptions(ChecksumScope scope, int samples, int capacity) {
      * @return options with it
      */
     public ChecksumOptions withScope(ChecksumScope other) {
+        Objects.requireNonNull(other, "other");
         return new ChecksumOptions(other, samples, capacity);
     }
 

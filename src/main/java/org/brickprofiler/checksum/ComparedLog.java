@@ -1,6 +1,7 @@
 package org.brickprofiler.checksum;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -17,6 +18,8 @@ public record ComparedLog(
 
     /** Makes the list unchangeable. */
     public ComparedLog {
+        Objects.requireNonNull(only, "only");
+        Objects.requireNonNull(firstNonFinite, "firstNonFinite");
         only = List.copyOf(only);
     }
 }

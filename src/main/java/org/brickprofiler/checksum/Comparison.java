@@ -1,6 +1,7 @@
 package org.brickprofiler.checksum;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -40,6 +41,13 @@ public record Comparison(
 
     /** Makes the list unchangeable. */
     public Comparison {
+        Objects.requireNonNull(tolerance, "tolerance");
+        Objects.requireNonNull(here, "here");
+        Objects.requireNonNull(reference, "reference");
+        Objects.requireNonNull(first, "first");
+        Objects.requireNonNull(before, "before");
+        Objects.requireNonNull(largestAbsolute, "largestAbsolute");
+        Objects.requireNonNull(largestRelative, "largestRelative");
         before = List.copyOf(before);
     }
 

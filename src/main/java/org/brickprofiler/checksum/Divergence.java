@@ -1,6 +1,7 @@
 package org.brickprofiler.checksum;
 
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Function;
@@ -45,6 +46,10 @@ public record Divergence(
      * @throws IllegalArgumentException when an entry is missing, or present, against the kind
      */
     public Divergence {
+        Objects.requireNonNull(kind, "kind");
+        Objects.requireNonNull(here, "here");
+        Objects.requireNonNull(reference, "reference");
+        Objects.requireNonNull(worst, "worst");
         if (here.isEmpty() != (kind == Kind.MISSING_HERE)
                 || reference.isEmpty() != (kind == Kind.MISSING_IN_REFERENCE)) {
             throw new IllegalArgumentException(kind + " with " + here + " and reference " + reference);

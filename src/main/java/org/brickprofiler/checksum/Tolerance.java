@@ -1,5 +1,7 @@
 package org.brickprofiler.checksum;
 
+import java.util.Objects;
+
 /**
  * How far values of two correct runs may be apart. A value is within the tolerance if
  * {@code |value - expected| <= absolute + relative * |expected|}, as in {@code numpy.isclose} and
@@ -33,6 +35,7 @@ public record Tolerance(String name, double absolute, double relative) {
      * @throws IllegalArgumentException when one is negative, infinite or NaN
      */
     public Tolerance {
+        Objects.requireNonNull(name, "name");
         requireBound("absolute", absolute);
         requireBound("relative", relative);
     }

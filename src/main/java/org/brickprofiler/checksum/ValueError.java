@@ -1,5 +1,7 @@
 package org.brickprofiler.checksum;
 
+import java.util.Objects;
+
 /**
  * A value of an output that is not the reference's. Immutable.
  *
@@ -9,6 +11,15 @@ package org.brickprofiler.checksum;
  * @param got the value
  */
 public record ValueError(ChecksumEntry entry, int index, float expected, float got) {
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public ValueError {
+        Objects.requireNonNull(entry, "entry");
+    }
 
     /**
      * The difference.

@@ -23,7 +23,7 @@ final class TraceOptions {
             description = "Traces: leave out the first N steps (ProfilerStep#) and what is before them.")
     private int skipSteps;
 
-    @Option(names = "--keep-warmup", description = "Traces: count executions that look like warm-up, too.")
+    @Option(names = "--keep-warmup", description = "Traces: count what is or looks like warm-up, too.")
     private boolean keepWarmup;
 
     /** Whether any option was set. */

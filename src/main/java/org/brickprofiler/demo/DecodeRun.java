@@ -29,7 +29,7 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
     static final int BEGIN_OF_SEQUENCE = 0;
 
     /**
-     * When decoding ends: at a number of tokens, or after a time, whichever comes first. The warm-up is part of neither.
+     * When decoding ends: at a number of tokens or after a time, whichever comes first. The warm-up is part of neither.
      *
      * @param tokens most tokens, at least 1
      * @param ns time after which no further token is begun, ns; at least one is
@@ -41,7 +41,7 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
 
         /** Whether so many tokens, which took so many ns, are all. */
         boolean isReached(int decoded, long elapsedNs) {
-            return decoded >= tokens || decoded > 0 && elapsedNs >= ns;
+            return decoded >= tokens || (decoded > 0 && elapsedNs >= ns);
         }
 
         /** Which of the two ended a run of so many tokens. */

@@ -1,5 +1,7 @@
 package org.brickprofiler.device;
 
+import java.util.Objects;
+
 /**
  * Converts a device's ticks to the host's nanoseconds, in whole numbers: the result is the line through two clock
  * pairs, rounded to the nearest nanosecond, halves up. A later tick never comes out earlier. Immutable; any thread; a
@@ -37,6 +39,7 @@ public final class ClockConversion {
      * @return a conversion with one nanosecond a tick
      */
     public static ClockConversion from(ClockPair pair) {
+        Objects.requireNonNull(pair, "pair");
         return new ClockConversion(pair, 1, 1);
     }
 

@@ -3,6 +3,7 @@ package org.brickprofiler.device;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +43,7 @@ public final class CloseActions {
      * @param action what to do
      */
     public void add(Runnable action) {
+        Objects.requireNonNull(action, "action");
         synchronized (actions) {
             actions.add(action);
         }

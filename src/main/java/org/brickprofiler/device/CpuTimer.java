@@ -1,5 +1,6 @@
 package org.brickprofiler.device;
 
+import java.util.Objects;
 import org.brickprofiler.record.NanoClock;
 
 /** Times work that the calling thread does. One thread at a time; allocates nothing. */
@@ -23,6 +24,7 @@ public final class CpuTimer implements DeviceTimer {
      * @param clock the clock to read
      */
     public CpuTimer(NanoClock clock) {
+        Objects.requireNonNull(clock, "clock");
         this.clock = clock;
     }
 

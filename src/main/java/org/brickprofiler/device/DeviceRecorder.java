@@ -2,6 +2,7 @@ package org.brickprofiler.device;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.brickprofiler.record.NanoClock;
@@ -70,6 +71,10 @@ public final class DeviceRecorder {
             List<DeviceStream> streams,
             int launchesEvery,
             StreamTracing tracing) {
+        Objects.requireNonNull(clock, "clock");
+        Objects.requireNonNull(bricks, "bricks");
+        Objects.requireNonNull(streams, "streams");
+        Objects.requireNonNull(tracing, "tracing");
         if (streams.isEmpty() || streams.size() > MAX_STREAMS) {
             throw new IllegalArgumentException(streams.size() + " device streams: 1 to " + MAX_STREAMS);
         }
@@ -77,7 +82,13 @@ public final class DeviceRecorder {
         this.launches = new TableRegistry(0, false);
         this.sums = new DeviceSums(bricks, launches);
         this.streams = new MarkedStream[streams.size()];
-        Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, launchesEvery, tracing));
+        // Whoever traces may catch up as soon as it knows of a stream.
+        turn.lock();
+        try {
+            Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, launchesEvery, tracing));
+        } finally {
+            turn.unlock();
+        }
         for (int i = 0; i < this.streams.length; i++) {
             int index = i;
             streams.get(i)
@@ -89,7 +100,7 @@ public final class DeviceRecorder {
             NanoClock clock, DeviceStream stream, int index, int launchesEvery, StreamTracing tracing) {
         StreamPlace place = new StreamPlace(
                 stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), index);
-        StreamSpans spans = tracing.of(place, this::isWaiting);
+        StreamSpans spans = tracing.of(place, () -> catchUpAndIsWaiting(index));
         return spans == null
                 ? new MarkedStream(stream, clock, index, launchesEvery)
                 : TracedStream.of(stream, clock, index, bricks, spans);
@@ -384,7 +395,7 @@ public final class DeviceRecorder {
         }
     }
 
-    /** Resolves what a device has done, before its stream closes. */
+    /** Resolves what a device has done, before its stream closes or its spans are read. */
     private void catchUp(int stream) {
         long owner = drain();
         MarkedStream marked = streams[stream];
@@ -488,7 +499,8 @@ public final class DeviceRecorder {
         }
     }
 
-    private boolean isWaiting() {
+    private boolean catchUpAndIsWaiting(int stream) {
+        catchUp(stream);
         return pendingCount() > 0;
     }
 

@@ -1,5 +1,6 @@
 package org.brickprofiler.device;
 
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -88,9 +89,23 @@ public interface DeviceStream extends AutoCloseable {
      *     {@link #UNRESOLVED}
      */
     default void elapsedNs(int[] marks, int count, long[] ns) {
+        Objects.requireNonNull(marks, "marks");
+        Objects.requireNonNull(ns, "ns");
         for (int i = 1; i < count; i++) {
             ns[i] = elapsedNs(marks[i - 1], marks[i]);
         }
+    }
+
+    /**
+     * Whether the device had anything to do between two marks, as far as the queue knows. Where it had not, the time between
+     * them is the host's, and no sample. Waits for nothing.
+     *
+     * @param from a mark that was not released, and is reached
+     * @param to another
+     * @return false where it is known that there was nothing; true unless overridden
+     */
+    default boolean hasWorkBetween(int from, int to) {
+        return true;
     }
 
     /**
@@ -124,6 +139,12 @@ public interface DeviceStream extends AutoCloseable {
      * @param mark a mark that nobody will ask for any more
      */
     void release(int mark);
+
+    /**
+     * A pass has ended: what the queue was refused during the pass, such as more marks, may be tried again, once, in the
+     * next. Waits for nothing and makes no context current. Does nothing unless overridden.
+     */
+    default void passEnded() {}
 
     /**
      * The most marks that exist at once.

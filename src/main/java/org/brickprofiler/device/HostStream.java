@@ -1,5 +1,6 @@
 package org.brickprofiler.device;
 
+import java.util.Objects;
 import java.util.Optional;
 import org.brickprofiler.record.NanoClock;
 
@@ -32,6 +33,7 @@ public final class HostStream implements DeviceStream {
      * @param clock tells when marks are reached
      */
     public HostStream(NanoClock clock) {
+        Objects.requireNonNull(clock, "clock");
         this.clock = clock;
         this.pool = new MarkPool(FIRST_MARKS, MAX_MARKS, (from, to) -> to);
         this.reachedNs = new long[MAX_MARKS];
@@ -103,6 +105,7 @@ public final class HostStream implements DeviceStream {
 
     @Override
     public void beforeClose(Runnable action) {
+        Objects.requireNonNull(action, "action");
         beforeClose.add(action);
     }
 

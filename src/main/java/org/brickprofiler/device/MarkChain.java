@@ -274,7 +274,9 @@ final class MarkChain {
      * @return ns, or negative where it is not known
      */
     long elapsedSinceNs(long sinceNs, int to) {
-        if (!unbroken || baseErrorNs == NO_ERROR) {
+        int position = positions[to];
+        boolean idle = unbroken && position > 0 && !stream.hasWorkBetween(marks[position - 1], to);
+        if (!unbroken || idle || baseErrorNs == NO_ERROR) {
             coveredNs[to] = -1;
             return DeviceStream.UNRESOLVED;
         }

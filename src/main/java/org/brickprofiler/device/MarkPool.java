@@ -8,6 +8,9 @@ import java.lang.invoke.VarHandle;
  * and given without a lock and without allocation; only growing, which makes a chunk of them at once, takes turns. Any
  * thread.
  *
+ * <p>Where growing fails, as when a driver is out of memory for a while, the pool stays as it is until somebody says that
+ * it is time to {@link #tryAgain}: asked again for every mark, a driver that has no more would slow down the application.
+ *
  * <p>A number that was taken has one owner at a time: whoever took it, until it is {@link #set}; then whoever gets it by
  * {@link #release} or {@link #retire}, which only one call of all does. Where nothing stands behind a number that could be
  * used too late, {@link #take} and {@link #give} are enough.
@@ -57,7 +60,11 @@ public final class MarkPool {
     /** Guarded by this. */
     private int made;
 
-    private volatile int bound;
+    /** Whether growing failed, and is not to be tried. Set by whoever grows; taken back by anybody. */
+    private volatile boolean failed;
+
+    /** Whether a number was asked for in vain since growing was permitted last. */
+    private volatile boolean missed;
 
     private static VarHandle head() {
         try {
@@ -83,14 +90,13 @@ public final class MarkPool {
         if (first < 1 || first > bound) {
             throw new IllegalArgumentException("a pool that begins with " + first + " marks: 1 to " + bound);
         }
-        this.bound = bound;
         this.maker = maker;
         this.states = new int[bound];
         grow(first);
     }
 
     /**
-     * Takes a free number. Makes a chunk of them where none is free and the bound allows it.
+     * Takes a free number. Makes a chunk of them where none is free, the bound allows it, and it has not failed.
      *
      * @return a number that nobody has, or {@link DeviceStream#NO_MARK}
      */
@@ -149,16 +155,32 @@ public final class MarkPool {
 
     private synchronized boolean growIfEmpty() {
         // Another thread may have made some, or given one back, meanwhile.
-        return (int) head != 0 || grow(Math.min(CHUNK, bound - made));
+        if ((int) head != 0) {
+            return true;
+        }
+        missed = true;
+        return !failed && grow(nextChunk());
+    }
+
+    /**
+     * Where growing failed and a number was asked for in vain since, it may be tried once more, by whoever takes a number
+     * and finds none. For boundaries, not for every mark. Waits for nothing.
+     */
+    public void tryAgain() {
+        if (missed) {
+            missed = false;
+            failed = false;
+        }
+    }
+
+    private int nextChunk() {
+        return Math.min(CHUNK, states.length - made);
     }
 
     private synchronized boolean grow(int wanted) {
         int from = made;
         int until = wanted == 0 ? from : maker.make(from, from + wanted);
-        if (until < from + wanted) {
-            // Asked again for every mark, a driver that has no more would slow down the application.
-            bound = until;
-        }
+        failed = until < from + wanted;
         made = until;
         if (until == from) {
             return false;
@@ -193,12 +215,12 @@ public final class MarkPool {
     }
 
     /**
-     * The most numbers there will be.
+     * The most numbers there may be.
      *
-     * @return the bound, lower where no more could be made
+     * @return the bound that the pool was made with
      */
     public int bound() {
-        return bound;
+        return states.length;
     }
 
     /**

@@ -1,20 +1,23 @@
 package org.brickprofiler.device;
 
+import org.brickprofiler.record.TimerToken;
+
 /**
- * A running timer of a brick that may run on a device, as one {@code long}. Bit 12 tells the two kinds apart.
+ * A running timer of a brick that may run on a device, as one {@code long}. Bit 13 tells the two kinds apart.
  *
  * <pre>
- *            63        40  39  38       19 18     13  12  11        0
- *           +------------+----+-----------+---------+---+------------+
- *  device:  | generation | t  | mark      | stream  | 1 | key + 1    |   t: the host's side is timed
- *           +------------+----+-----------+---------+---+------------+
- *  host:    | start: low 51 bits of the clock, ns   | 0 | key + 1    |
- *           +---------------------------------------+---+------------+
+ *            63        41  40  39       20 19     14  13  12  11        0
+ *           +------------+----+-----------+---------+---+---+------------+
+ *  device:  | generation | t  | mark      | stream  | 1 | 0 | key + 1    |   t: the host's side is timed
+ *           +------------+----+-----------+---------+---+---+------------+
+ *  host:    | start: low 50 bits of the clock, ns   | 0 | 0 | key + 1    |
+ *           +---------------------------------------+---+---+------------+
  * </pre>
  *
  * <p>The generation counts how often the mark's number was used: a token whose mark was given to somebody else meanwhile
- * does not fit it any more. Generation 0 is that of no mark. Host intervals of up to 2<sup>50</sup> ns (13 days) are
- * exact.
+ * does not fit it any more. Generation 0 is that of no mark. Host intervals of up to 2<sup>49</sup> ns (6 days) are
+ * exact. Bit 12 is {@link TimerToken#FOREIGN}, and is read as a part of the key: a tile's timer has a key that no brick
+ * has, and means nothing else here.
  */
 public final class MarkToken {
 
@@ -23,17 +26,17 @@ public final class MarkToken {
     /** The generation of a timer for which no mark could be set. */
     static final int NO_GENERATION = 0;
 
-    private static final int KEY_BITS = 12;
+    private static final int KEY_BITS = 13;
     private static final long KEY_MASK = (1L << KEY_BITS) - 1;
     private static final long DEVICE = 1L << KEY_BITS;
     private static final int START_SHIFT = KEY_BITS + 1;
     private static final long BELOW_START = (1L << START_SHIFT) - 1;
     private static final int STREAM_SHIFT = START_SHIFT;
-    private static final int MARK_SHIFT = 19;
+    private static final int MARK_SHIFT = 20;
     private static final int MARK_MASK = (1 << 20) - 1;
-    private static final long TIMED = 1L << 39;
-    private static final int GENERATION_SHIFT = 40;
-    private static final int GENERATION_MASK = (1 << 24) - 1;
+    private static final long TIMED = 1L << 40;
+    private static final int GENERATION_SHIFT = 41;
+    private static final int GENERATION_MASK = (1 << 23) - 1;
 
     private MarkToken() {}
 
@@ -71,7 +74,7 @@ public final class MarkToken {
      * The row of a token.
      *
      * @param token any token
-     * @return its key, or -1 for 0
+     * @return its key; -1 for 0, more than {@link TimerToken#MAX_KEY} where it is no timer of a brick
      */
     public static int key(long token) {
         return (int) (token & KEY_MASK) - 1;

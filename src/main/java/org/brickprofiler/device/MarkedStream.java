@@ -401,7 +401,7 @@ class MarkedStream {
         int start = waiting.start(i);
         int end = waiting.end(i);
         boolean marked = waiting.hasStart(i);
-        long elapsedNs = marked ? chain.elapsedNs(start, end) : chain.elapsedSinceNs(marks.value(end), end);
+        long elapsedNs = marked ? elapsedNs(start, end) : chain.elapsedSinceNs(marks.value(end), end);
         if (elapsedNs < 0) {
             sums.unresolved(key);
             if (marked) {
@@ -417,6 +417,11 @@ class MarkedStream {
         long atNs = chain.isUnbroken() ? chain.hostNs(end) : lookedNs;
         sums.resolved(key, elapsedNs, launchNs, atNs, waiting.elements(i));
         timed(key, launchedNs, end, elapsedNs, waiting.elements(i));
+    }
+
+    private long elapsedNs(int start, int end) {
+        long ns = chain.elapsedNs(start, end);
+        return ns < 0 || stream.hasWorkBetween(start, end) ? ns : DeviceStream.UNRESOLVED;
     }
 
     private void addUp(int told) {
@@ -505,6 +510,7 @@ class MarkedStream {
         boundaryTurnBefore = boundaryTurn;
         boundaryTurn = marks.lastTurn();
         reclaimed = false;
+        stream.passEnded();
     }
 
     final StreamTotals totals() {

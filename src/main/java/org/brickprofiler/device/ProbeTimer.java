@@ -1,5 +1,6 @@
 package org.brickprofiler.device;
 
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -48,6 +49,7 @@ public final class ProbeTimer {
      * @return the running probe, or empty
      */
     public static Optional<ProbeTimer> startIf(boolean enabled, DeviceTimer timer) {
+        Objects.requireNonNull(timer, "timer");
         return startIf(enabled, timer, NOBODY);
     }
 
@@ -60,6 +62,8 @@ public final class ProbeTimer {
      * @return the running probe, or empty
      */
     public static Optional<ProbeTimer> startIf(boolean enabled, DeviceTimer timer, Trace trace) {
+        Objects.requireNonNull(timer, "timer");
+        Objects.requireNonNull(trace, "trace");
         if (!enabled) {
             return Optional.empty();
         }
@@ -86,6 +90,8 @@ public final class ProbeTimer {
      * @return how long it took, ns; 0 where the device does not tell
      */
     public long finishTraced(String name, String category, int tid) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
         long elapsedNs = finish();
         trace.push(name, category, elapsedNs, tid);
         return elapsedNs;

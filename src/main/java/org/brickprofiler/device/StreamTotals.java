@@ -1,6 +1,7 @@
 package org.brickprofiler.device;
 
 import java.util.Comparator;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -29,6 +30,17 @@ public record StreamTotals(
         Optional<String> failure) {
 
     /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public StreamTotals {
+        Objects.requireNonNull(stream, "stream");
+        Objects.requireNonNull(device, "device");
+        Objects.requireNonNull(failure, "failure");
+    }
+
+    /**
      * The share of a pass's device time in which no brick was running.
      *
      * @return 0 to 1; 0 where nothing was measured
@@ -49,8 +61,19 @@ public record StreamTotals(
                 .thenComparingInt(Key::deviceIndex)
                 .thenComparing(Key::stream);
 
+        /**
+         * Refuses null.
+         *
+         * @throws NullPointerException when a component is null; the message names it
+         */
+        public Key {
+            Objects.requireNonNull(device, "device");
+            Objects.requireNonNull(stream, "stream");
+        }
+
         @Override
         public int compareTo(Key other) {
+            Objects.requireNonNull(other, "other");
             return ORDER.compare(this, other);
         }
     }

@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 public interface StreamTracing {
 
     /** Nobody does. */
-    StreamTracing NONE = (place, waits) -> null;
+    StreamTracing NONE = (place, catchUp) -> null;
 
     /**
      * Where the work of a stream goes.
      *
      * @param place which stream
-     * @param waits answers whether samples still wait for their time, and keeps what resolves them. It may take a lock; any
-     *     thread
+     * @param catchUp resolves what the device has done, where the calling thread may ask for it, and answers whether samples
+     *     still wait for their time; to be run before what was taken is looked at, on any thread
      * @return what takes it, or null where it is not wanted
      */
-    @Nullable StreamSpans of(StreamPlace place, BooleanSupplier waits);
+    @Nullable StreamSpans of(StreamPlace place, BooleanSupplier catchUp);
 }

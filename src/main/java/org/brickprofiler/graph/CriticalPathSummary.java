@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * The critical path of a graph by name, and where parallelism could shorten it. Immutable; any thread.
@@ -39,6 +40,10 @@ public record CriticalPathSummary(
 
     /** Copies the lists. */
     public CriticalPathSummary {
+        Objects.requireNonNull(path, "path");
+        Objects.requireNonNull(names, "names");
+        Objects.requireNonNull(runs, "runs");
+        Objects.requireNonNull(unbalancedScopes, "unbalancedScopes");
         names = List.copyOf(names);
         runs = List.copyOf(runs);
         unbalancedScopes = List.copyOf(unbalancedScopes);

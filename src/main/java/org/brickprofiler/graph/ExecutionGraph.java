@@ -3,8 +3,10 @@ package org.brickprofiler.graph;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalInt;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,7 @@ public final class ExecutionGraph {
     private final NodeColumns nodes = new NodeColumns();
     private final EdgeColumns edges = new EdgeColumns();
     private final ScopeStack scopes = new ScopeStack();
+    private final IntObjectHashMap<String> threads = new IntObjectHashMap<>();
     private long unmatchedPops;
     private RecordingLosses losses = RecordingLosses.NONE;
 
@@ -57,6 +60,7 @@ public final class ExecutionGraph {
      *     node that has a parent or is an ancestor of the other
      */
     public void addEdge(int from, int to, EdgeType type) {
+        Objects.requireNonNull(type, "type");
         addEdge(from, to, type, Edge.DEFAULT_WEIGHT);
     }
 
@@ -71,6 +75,7 @@ public final class ExecutionGraph {
      *     finite, or an ownership edge leads to a node that has a parent or is an ancestor of the other
      */
     public void addEdge(int from, int to, EdgeType type, double weight) {
+        Objects.requireNonNull(type, "type");
         nodes.require(from);
         nodes.require(to);
         Edge.requireDistinct(from, to, type);
@@ -257,6 +262,7 @@ public final class ExecutionGraph {
      * @return their ids, ascending; empty where there are none
      */
     public List<Integer> nodesByName(String name) {
+        Objects.requireNonNull(name, "name");
         return boxed(nodes.named(name));
     }
 
@@ -299,6 +305,23 @@ public final class ExecutionGraph {
     public OptionalInt parent(int id) {
         nodes.require(id);
         return optional(nodes.parent(id));
+    }
+
+    /**
+     * The thread that recorded a node.
+     *
+     * @param id a node
+     * @return its name; empty where the node was added to a graph by hand
+     * @throws IllegalArgumentException when no node has the id
+     */
+    public Optional<String> threadName(int id) {
+        nodes.require(id);
+        return Optional.ofNullable(threads.get(id));
+    }
+
+    /** Notes which thread recorded a node. */
+    void setThread(int id, String name) {
+        threads.put(id, name);
     }
 
     /** The columns of all nodes, to be read by the algorithms of this package. */
@@ -380,6 +403,7 @@ public final class ExecutionGraph {
         nodes.clear();
         edges.clear();
         scopes.clear();
+        threads.clear();
         unmatchedPops = 0;
         losses = RecordingLosses.NONE;
         times = null;

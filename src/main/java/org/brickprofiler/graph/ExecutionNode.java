@@ -47,7 +47,7 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
          * @throws IllegalArgumentException when the name is null or empty or a number is negative
          */
         public Brick {
-            requireName("brick", name);
+            requireName("brick name", name);
             requireNotNegative("elapsedNs", elapsedNs);
             requireNotNegative("elements", elements);
         }
@@ -86,7 +86,10 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
          * @throws IllegalArgumentException when the name is null or empty, or a number is negative or not finite
          */
         public Kernel {
-            requireName("kernel", name);
+            Objects.requireNonNull(elapsedNs, "elapsedNs");
+            Objects.requireNonNull(arithmeticIntensity, "arithmeticIntensity");
+            Objects.requireNonNull(achievedTflops, "achievedTflops");
+            requireName("kernel name", name);
             Objects.requireNonNull(grid, "grid");
             Objects.requireNonNull(block, "block");
             requireNotNegative("sharedMemoryBytes", sharedMemoryBytes);
@@ -141,6 +144,7 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
          * @throws IllegalArgumentException when an end is null or empty or a number is negative
          */
         public Transfer {
+            Objects.requireNonNull(elapsedNs, "elapsedNs");
             requireName("source", source);
             requireName("destination", destination);
             requireNotNegative("bytes", bytes);
@@ -186,7 +190,8 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
          * @throws IllegalArgumentException when the name is null or empty or the line is below 1
          */
         public Function {
-            requireName("function", name);
+            Objects.requireNonNull(line, "line");
+            requireName("function name", name);
             Objects.requireNonNull(file, "file");
             if (line.orElse(1) < 1) {
                 throw new IllegalArgumentException("line " + line.getAsInt() + " is below 1");
@@ -250,7 +255,7 @@ public sealed interface ExecutionNode permits Brick, Kernel, Transfer, Function,
          * @throws IllegalArgumentException when the name is null or empty or a number is negative
          */
         public AsyncTask {
-            requireName("async task", name);
+            requireName("async task name", name);
             requireNotNegative("polls", polls);
             requireNotNegative("yields", yields);
             requireNotNegative("totalPollNs", totalPollNs);

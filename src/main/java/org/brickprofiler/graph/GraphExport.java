@@ -1,6 +1,7 @@
 package org.brickprofiler.graph;
 
 import java.util.EnumSet;
+import java.util.Objects;
 import java.util.Set;
 
 /** Writes an {@link ExecutionGraph} for people and for other programs. Stateless; any thread. */
@@ -49,6 +50,7 @@ public final class GraphExport {
      * @return a row for each node
      */
     public static Csr toCsr(ExecutionGraph graph, Set<EdgeType> types) {
+        Objects.requireNonNull(types, "types");
         return Csr.of(graph, types);
     }
 }

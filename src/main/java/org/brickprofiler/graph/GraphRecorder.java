@@ -7,8 +7,9 @@ import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.brickprofiler.record.LayerToken;
 import org.brickprofiler.record.NanoClock;
-import org.jspecify.annotations.Nullable;
+import org.brickprofiler.record.PerThread;
 
 /**
  * Records an {@link ExecutionGraph} while a program runs, from any number of threads. Off until enabled; while it is
@@ -17,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>What owns what.</b> Every thread has its own scopes, layers and passes. A node recorded inside an open scope is
  * a child of that scope. A brick is recorded when it ends, and then takes over what its thread recorded in the same
  * scope since the brick began; a layer does the same when it ends. Whatever nobody took over is at the top level.
- * Children of one parent, and top-level nodes of one thread, are linked by {@link EdgeType#SEQUENCE} edges in the order
- * in which they ended; scopes in the order in which they began.
+ * What one thread recorded below one parent, or at the top level, is linked by {@link EdgeType#SEQUENCE} edges in the
+ * order in which it ended; scopes in the order in which they began.
  *
  * <p>What began at the same reading of the clock as a brick counts as begun inside it. What was recorded on a thread
  * after something that began inside a brick belongs to that brick, even if it says that it began earlier.
@@ -27,8 +28,9 @@ import org.jspecify.annotations.Nullable;
  * their id is {@link #NONE}. Dependencies are bounded by four times the budget.
  *
  * <p><b>Threads.</b> Every method may be called from any thread, virtual ones included. Recording threads wait neither
- * for each other nor for a reader. A reader waits for nodes that are being recorded at that moment. An ended thread
- * leaves its nodes behind and no other memory.
+ * for each other nor for a reader. A reader waits for nodes that are being recorded at that moment. What belongs to a
+ * thread stays with it when a pool clears its thread-locals. An ended thread leaves its nodes behind; whatever else goes
+ * at the next {@link #graph()}, or when as many threads again have come.
  *
  * <p><b>Allocation.</b> A recorded node allocates itself and one small object, a scope one more; a thread's first node
  * its stack, which grows with the nodes that wait to be taken over; every 2,048th node of all threads a chunk; a
@@ -47,8 +49,7 @@ public final class GraphRecorder {
     private final AtomicLong generations = new AtomicLong();
 
     /** Holds no reference to a recording, so that a thread does not keep alive what a reset forgot. */
-    @SuppressWarnings("ThreadLocalUsage") // each recorder has its own scopes on every thread
-    private final ThreadLocal<@Nullable OpenEntries> entries = new ThreadLocal<>();
+    private final PerThread<OpenEntries> entries = new PerThread<>(OpenEntries::new);
 
     private volatile Recording recording;
     private volatile boolean enabled;
@@ -123,8 +124,39 @@ public final class GraphRecorder {
         if (!current.hasRoom()) {
             return NONE;
         }
-        Brick brick = new Brick(name, Math.max(0, endNs - startNs), elements);
-        return append(brick, startNs, true, current);
+        long elapsedNs = Math.max(0, endNs - startNs);
+        return appendBrick(new Brick(name, elapsedNs, elements), startNs, startNs + elapsedNs, current);
+    }
+
+    private int appendBrick(Brick brick, long beganNs, long endedNs, Recording current) {
+        OpenEntries mine = entriesIn(current);
+        OpenEntries.Side side = mine.side(beganNs, endedNs);
+        RecordedNode recorded = new RecordedNode(brick, mine.placeOf(side), LayerToken.VOID, beganNs, endedNs);
+        mine.makeRoom();
+        int id = current.reserve();
+        if (id == NONE) {
+            return NONE;
+        }
+        mine.end(id, beganNs, endedNs, side, current);
+        current.publish(id, recorded);
+        if (side == OpenEntries.Side.LAYER_BEFORE) {
+            fillLayer(mine, current);
+        }
+        return id;
+    }
+
+    /** A layer that had ended without a node has one now. */
+    private static void fillLayer(OpenEntries mine, Recording current) {
+        Layer layer = mine.emptyClosedLayer();
+        if (layer != null && current.hasRoom()) {
+            RecordedNode recorded = new RecordedNode(
+                    layer, mine.place(), mine.closedToken(), mine.closedBeganNs(), mine.closedEndedNs());
+            int id = current.reserve();
+            if (id != NONE) {
+                mine.fillClosedLayer(id, current);
+                current.publish(id, recorded);
+            }
+        }
     }
 
     /**
@@ -145,7 +177,8 @@ public final class GraphRecorder {
             return NONE;
         }
         Brick brick = new Brick(name, elapsedNs, elements);
-        return append(brick, clock.nanoTime() - elapsedNs, false, current);
+        long nowNs = clock.nanoTime();
+        return append(brick, nowNs - elapsedNs, nowNs, current);
     }
 
     /**
@@ -170,6 +203,7 @@ public final class GraphRecorder {
      * @return its id, or {@link #NONE}
      */
     public int recordKernel(Kernel kernel) {
+        Objects.requireNonNull(kernel, "kernel");
         return recordNode(kernel);
     }
 
@@ -194,6 +228,7 @@ public final class GraphRecorder {
      * @return its id, or {@link #NONE}
      */
     public int recordTransfer(Transfer transfer) {
+        Objects.requireNonNull(transfer, "transfer");
         return recordNode(transfer);
     }
 
@@ -208,20 +243,21 @@ public final class GraphRecorder {
             return NONE;
         }
         Recording current = recording;
-        return current.hasRoom() ? append(node, clock.nanoTime(), false, current) : NONE;
+        if (!current.hasRoom()) {
+            return NONE;
+        }
+        long nowNs = clock.nanoTime();
+        return append(node, nowNs, nowNs, current);
     }
 
-    private int append(ExecutionNode node, long beganNs, boolean adopts, Recording current) {
+    private int append(ExecutionNode node, long beganNs, long endedNs, Recording current) {
         Objects.requireNonNull(node, "node");
         OpenEntries mine = entriesIn(current);
-        RecordedNode recorded = new RecordedNode(node, mine.thread(), mine.scope());
+        RecordedNode recorded = new RecordedNode(node, mine.place(), LayerToken.VOID, beganNs, endedNs);
         mine.makeRoom();
         int id = current.reserve();
         if (id == NONE) {
             return NONE;
-        }
-        if (adopts) {
-            mine.adoptSince(beganNs, id, current);
         }
         mine.add(id, beganNs);
         current.publish(id, recorded);
@@ -266,7 +302,7 @@ public final class GraphRecorder {
     private int appendScope(ExecutionNode node, OpenEntries mine, Recording current) {
         Objects.requireNonNull(node, "node");
         long nowNs = clock.nanoTime();
-        RecordedNode recorded = new RecordedNode(node, mine.thread(), mine.scope());
+        RecordedNode recorded = new RecordedNode(node, mine.place(), LayerToken.VOID, nowNs, nowNs);
         recorded.setOpenScope(true);
         mine.makeRoom();
         int id = current.reserve();
@@ -308,8 +344,18 @@ public final class GraphRecorder {
 
     /** Marks where a layer begins on the calling thread. Without it a layer begins where the one before it ended. */
     public void startLayer() {
+        startLayer(LayerToken.VOID);
+    }
+
+    /**
+     * Marks where a layer begins on the calling thread that other threads may work for, see {@link #workFor}. Its number
+     * is that of the token.
+     *
+     * @param layer the layer's {@link LayerToken}
+     */
+    public void startLayer(long layer) {
         if (enabled) {
-            entriesIn(recording).startLayer(clock.nanoTime());
+            entriesIn(recording).startLayer(clock.nanoTime(), layer);
         }
     }
 
@@ -317,38 +363,80 @@ public final class GraphRecorder {
      * Ends a layer: a {@link Layer} becomes the parent of what the calling thread recorded in its current scope since
      * the layer began. Where that is nothing, no node is added; the layer is counted all the same.
      *
+     * <p>A brick that began in the layer and ends later belongs to the layer if most of its time lies there, else to the
+     * next one, or to none.
+     *
      * @return the id of the layer's node, or {@link #NONE}
      */
     public int endLayer() {
+        return endLayer(LayerToken.VOID);
+    }
+
+    /**
+     * Ends a layer, as {@link #endLayer()} does.
+     *
+     * @param layer the layer's {@link LayerToken}, whose number it gets; {@link LayerToken#VOID} where the layer has that
+     *     of {@link #startLayer(long)}, or is to be counted
+     * @return the id of the layer's node, or {@link #NONE}
+     */
+    public int endLayer(long layer) {
         if (!enabled) {
             return NONE;
         }
         Recording current = recording;
-        OpenEntries mine = entriesIn(current);
-        int index = mine.nextLayerIndex();
-        int id = mine.hasLayer() && current.hasRoom() ? appendLayer(new Layer(index), mine, current) : NONE;
-        mine.startLayer(clock.nanoTime());
-        return id;
+        return endLayer(layer, entriesIn(current), current);
     }
 
-    private static int appendLayer(Layer layer, OpenEntries mine, Recording current) {
-        RecordedNode recorded = new RecordedNode(layer, mine.thread(), mine.scope());
-        int id = current.reserve();
-        if (id != NONE) {
-            mine.closeLayer(id, current);
-            current.publish(id, recorded);
+    private int endLayer(long given, OpenEntries mine, Recording current) {
+        long token = given == LayerToken.VOID ? mine.layerToken() : given;
+        Layer layer = mine.layer(token);
+        long nowNs = clock.nanoTime();
+        boolean hasNodes = mine.hasLayer();
+        long beganNs = hasNodes ? mine.layerBeganNs() : nowNs;
+        int id = NONE;
+        if (hasNodes && current.hasRoom()) {
+            RecordedNode recorded = new RecordedNode(layer, mine.place(), token, beganNs, nowNs);
+            mine.keepLayer();
+            id = current.reserve();
+            if (id != NONE) {
+                mine.closeLayer(id, current);
+                current.publish(id, recorded);
+            }
         }
+        mine.endLayer(layer, token, id, beganNs, nowNs);
         return id;
     }
 
     /**
+     * Says for whose layer the calling thread works from now on, until it says otherwise. What it records then is in that
+     * layer or, where the layer's own thread recorded a brick around that time, in the innermost such brick; until the
+     * layer has ended it has no parent. Whatever the thread had begun itself, or for a layer that it was interrupted in,
+     * goes on when it works for that again.
+     *
+     * @param layer the {@link LayerToken} of a layer, {@link LayerToken#VOID} for none, or {@link LayerToken#OWN} for
+     *     whatever this thread itself has begun
+     */
+    public void workFor(long layer) {
+        if (enabled) {
+            entriesIn(recording).workFor(layer);
+        }
+    }
+
+    /**
      * Ends a pass on the calling thread: nothing recorded so far is adopted any more, layers are counted from 0 again,
-     * and scopes that are still open are closed and reported, see {@link ExecutionGraph#unbalancedScopes()}.
+     * a layer that has begun and not ended ends, and scopes that are still open are closed and reported, see
+     * {@link ExecutionGraph#unbalancedScopes()}.
      */
     public void endPass() {
-        if (enabled) {
-            entriesIn(recording).endPass();
+        if (!enabled) {
+            return;
         }
+        Recording current = recording;
+        OpenEntries mine = entriesIn(current);
+        if (mine.isLayerOpen()) {
+            endLayer(LayerToken.VOID, mine, current);
+        }
+        mine.endPass(clock.nanoTime());
     }
 
     // ---- results ----
@@ -360,6 +448,7 @@ public final class GraphRecorder {
      * @return a new graph, the caller's own
      */
     public ExecutionGraph graph() {
+        entries.sweep();
         return recording.toGraph();
     }
 
@@ -369,11 +458,8 @@ public final class GraphRecorder {
     }
 
     private OpenEntries entriesIn(Recording current) {
-        OpenEntries mine = entries.get();
-        if (mine == null) {
-            mine = new OpenEntries(current.generation(), current.newThread());
-            entries.set(mine);
-        } else if (!mine.isOf(current)) {
+        OpenEntries mine = entries.mine();
+        if (!mine.isOf(current)) {
             mine.moveTo(current);
         }
         return mine;

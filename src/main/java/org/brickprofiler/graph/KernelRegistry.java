@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -90,6 +91,7 @@ public final class KernelRegistry {
      * @return of the texts that have this name now, the one registered last; empty where there is none
      */
     public synchronized Optional<KernelSource> byName(String name) {
+        Objects.requireNonNull(name, "name");
         return Optional.ofNullable(byName.get(name));
     }
 

@@ -1,5 +1,7 @@
 package org.brickprofiler.graph;
 
+import java.util.Objects;
+
 /**
  * What one name has to do with the critical path. Immutable.
  *
@@ -11,6 +13,15 @@ package org.brickprofiler.graph;
  *     ns
  */
 public record NameOnPath(String name, int nodes, long onPathNs, long pathNs, long pathWithoutNs) {
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public NameOnPath {
+        Objects.requireNonNull(name, "name");
+    }
 
     /**
      * The most that the whole can gain from this name (Amdahl, "Validity of the single processor approach to achieving

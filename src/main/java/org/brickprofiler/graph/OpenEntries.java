@@ -1,27 +1,43 @@
 package org.brickprofiler.graph;
 
 import java.util.Arrays;
+import org.brickprofiler.record.LayerToken;
+import org.brickprofiler.record.ThreadOwned;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The nodes of one thread that a later step may still adopt, and its open scopes. Only that thread.
  *
- * <p>Entries lie on a stack, each with the clock at its beginning; those of the innermost scope are on top. Within a
- * scope beginnings never fall: one that would is raised to that of the entry below. A step that ends therefore adopts
+ * <p>Entries lie on a stack, each with the clock at its beginning; those of the innermost frame are on top. Within a
+ * frame beginnings never fall: one that would is raised to that of the entry below. A step that ends therefore adopts
  * from the top down to the first entry that began before it did, and each entry is looked at about once in its life.
+ *
+ * <h2>Bricks across the boundary of a layer</h2>
+ *
+ * With {@code lap} a brick is under way nearly always, and so a boundary lies within one. Such a brick belongs to one
+ * side of the boundary as a whole: to the layer, or the time outside of layers, in which it ran longest; of equals to
+ * that in which it began. A layer that has ended is therefore remembered with what it adopted last: a brick that ends
+ * later may become its child, and takes over what had begun inside the brick.
  */
-final class OpenEntries {
+final class OpenEntries extends ThreadOwned {
 
     private static final int NONE = GraphRecorder.NONE;
     private static final int FIRST_LENGTH = 8;
 
-    private long generation;
+    /** Frames of work for others that one thread nests; more are taken for ends that were forgotten. */
+    private static final int MOST_FOREIGN = 64;
+
+    private final String threadName;
+    private long generation = -1;
     private int thread;
     private int[] ids = new int[FIRST_LENGTH];
     private long[] beginnings = new long[FIRST_LENGTH];
     private int size;
-    private Frame frame = Frame.outermost();
+    private Frame frame;
     private int layerIndex;
+
+    /** What the layer that ended last had adopted, and the frame that it ended in. */
+    private final Closed closed = new Closed();
 
     /** Scopes open above the innermost frame that the budget had no room for. */
     private int droppedScopes;
@@ -29,17 +45,31 @@ final class OpenEntries {
     /** Scopes that were open when a reset forgot them, and whose end is still to come. */
     private int forgottenScopes;
 
-    /** The entries of a thread that has recorded nothing. */
-    OpenEntries(long generation, int thread) {
-        this.generation = generation;
-        this.thread = thread;
+    /** Which side of a boundary a brick belongs to. */
+    enum Side {
+        /** There is no boundary within it, or one that no layer touches. */
+        WITHIN,
+        /** The layer that ended while it ran. */
+        LAYER_BEFORE,
+        /** The layer that began while it ran. */
+        LAYER_NOW,
+        /** Neither. */
+        OUTSIDE
     }
 
-    /** A scope, or what is outside of all. */
+    /** The entries of a thread that has recorded nothing. */
+    OpenEntries(Thread owner) {
+        super(owner);
+        threadName = owner.getName().isEmpty() ? "thread " + owner.getId() : owner.getName();
+        frame = outermost();
+    }
+
+    /** A scope, work for the layer of another thread, or what is outside of all. */
     private static final class Frame {
         final @Nullable Frame outer;
-        final int scope;
+        final RecordedNode.Place place;
         final int depth;
+        final int foreignDepth;
 
         /** Where its entries begin. */
         final int base;
@@ -47,22 +77,82 @@ final class OpenEntries {
         /** Where the entries of its current layer begin. */
         int layerBase;
 
-        /** The clock when that layer began, where it began inside the scope. */
+        /** Whether there was a boundary inside the frame, or the end of a pass before it. */
+        boolean hasBoundary;
+
+        /** The clock at that boundary. */
         long layerBeganNs;
 
+        /** Whether that boundary was one of a layer: then it is where the current layer begins. */
         boolean layerMarked;
 
-        Frame(@Nullable Frame outer, int scope, int depth, int base) {
+        /** Whether that boundary was put at the end of a brick that lay across it. */
+        boolean boundaryAfterBrick;
+
+        /** Whether that layer's beginning was announced, and its end was not. */
+        boolean layerOpen;
+
+        /** The token of that layer, where it has one. */
+        long layerToken;
+
+        Frame(@Nullable Frame outer, RecordedNode.Place place, int depth, int foreignDepth, int base) {
             this.outer = outer;
-            this.scope = scope;
+            this.place = place;
             this.depth = depth;
+            this.foreignDepth = foreignDepth;
             this.base = base;
             this.layerBase = base;
         }
 
-        static Frame outermost() {
-            return new Frame(null, NONE, 0, 0);
+        boolean isScope() {
+            return outer != null && depth > outer.depth;
         }
+    }
+
+    /** A layer that has ended, as long as a brick may be found to belong to it. */
+    private static final class Closed {
+        @Nullable Frame frame;
+        int id;
+        ExecutionNode.@Nullable Layer layer;
+        long token;
+
+        /** Whether it is known when it began: not, where it began with the pass and nothing was recorded in it. */
+        boolean beganKnown;
+
+        long beganNs;
+
+        /** Whether it begins where a brick before it ended. */
+        boolean beganAfterBrick;
+
+        long endedNs;
+
+        /** Where in the stack its entry lies, or would lie. */
+        int at;
+
+        int[] children = new int[FIRST_LENGTH];
+        long[] beginnings = new long[FIRST_LENGTH];
+        int size;
+
+        void keep(int[] ids, long[] began, int from, int to) {
+            size = to - from;
+            if (size > children.length) {
+                children = new int[Math.max(size, 2 * children.length)];
+                beginnings = new long[children.length];
+            }
+            System.arraycopy(ids, from, children, 0, size);
+            System.arraycopy(began, from, beginnings, 0, size);
+        }
+
+        /** Gives what began at a time or later to a brick. */
+        void adoptSince(long beganNs, int parent, Recording recording) {
+            while (size > 0 && beginnings[size - 1] - beganNs >= 0) {
+                recording.adopt(children[--size], parent);
+            }
+        }
+    }
+
+    private Frame outermost() {
+        return new Frame(null, new RecordedNode.Place(thread, threadName, NONE, LayerToken.VOID), 0, 0, 0);
     }
 
     boolean isOf(Recording recording) {
@@ -72,14 +162,16 @@ final class OpenEntries {
     /** Forgets all entries and begins anew in another recording. */
     void moveTo(Recording recording) {
         int open = forgottenScopes + frame.depth + droppedScopes;
-        endPass();
-        forgottenScopes = open;
         generation = recording.generation();
         thread = recording.newThread();
+        clear();
+        closed.frame = null;
+        forgottenScopes = open;
     }
 
-    int thread() {
-        return thread;
+    /** Where a node belongs that is recorded now. */
+    RecordedNode.Place place() {
+        return frame.place;
     }
 
     // ---- entries ----
@@ -100,21 +192,14 @@ final class OpenEntries {
         size++;
     }
 
-    /** Gives the entries of the current scope that began at a time or later to a parent. */
-    void adoptSince(long beganNs, int parent, Recording recording) {
+    /** Gives the entries of the current frame that began at a time or later to a parent. */
+    private int adoptSince(long beganNs, int floor, int parent, Recording recording) {
         int from = size;
-        while (from > frame.base && beginnings[from - 1] - beganNs >= 0) {
+        while (from > floor && beginnings[from - 1] - beganNs >= 0) {
             from--;
         }
         adoptFrom(from, parent, recording);
-        if (from < frame.layerBase || (from == frame.layerBase && beganBeforeLayer(beganNs))) {
-            // The layer began inside the parent: what follows the parent is the layer's, the parent is not.
-            frame.layerBase = from + 1;
-        }
-    }
-
-    private boolean beganBeforeLayer(long beganNs) {
-        return frame.layerMarked && beganNs - frame.layerBeganNs < 0;
+        return from;
     }
 
     private void adoptFrom(int from, int parent, Recording recording) {
@@ -124,41 +209,233 @@ final class OpenEntries {
         size = from;
     }
 
-    // ---- layers ----
+    // ---- bricks that end ----
 
-    void startLayer(long nowNs) {
-        frame.layerBase = size;
-        frame.layerBeganNs = nowNs;
-        frame.layerMarked = true;
+    /** Which side of a boundary a brick belongs to that ends now. */
+    Side side(long beganNs, long endedNs) {
+        boolean inClosed = beganInClosed(beganNs, endedNs);
+        boolean beforeNow = beganBeforeLayer(beganNs);
+        if (!inClosed && !beforeNow) {
+            return Side.WITHIN;
+        }
+        long now = Math.max(0, beforeNow ? endedNs - frame.layerBeganNs : 0);
+        long before = inClosed ? closed.endedNs - beganNs : 0;
+        long outsideSinceNs = inClosed ? closed.endedNs : beganNs;
+        long outside = Math.max(0, frame.layerBeganNs - outsideSinceNs);
+        // After a pass there may be no layer yet.
+        if (inClosed && before >= (frame.layerMarked ? Math.max(outside, now) : outside + now)) {
+            return Side.LAYER_BEFORE;
+        }
+        boolean aroundClosed = !inClosed && hasClosed() && closed.beganKnown && beganNs - closed.beganNs <= 0;
+        return now > outside && !aroundClosed ? Side.LAYER_NOW : Side.OUTSIDE;
     }
 
-    /** Whether something was recorded in the current scope since the layer began. */
+    private boolean hasClosed() {
+        return closed.frame == frame;
+    }
+
+    private boolean beganInClosed(long beganNs, long endedNs) {
+        if (!hasClosed() || beganNs - closed.endedNs >= 0) {
+            return false;
+        }
+        long sinceNs = beganNs - closed.beganNs;
+        // At the same reading a brick lies around the layer, unless there is nothing for it to lie around.
+        boolean equal = sinceNs == 0
+                && (closed.id == NONE || closed.beganAfterBrick || endedNs - closed.endedNs <= 0);
+        return !closed.beganKnown || sinceNs > 0 || equal;
+    }
+
+    /** What a brick of a side belongs to that is to be recorded. */
+    RecordedNode.Place placeOf(Side side) {
+        RecordedNode.Place around = frame.place;
+        return side == Side.LAYER_BEFORE && closed.id != NONE
+                ? new RecordedNode.Place(around.thread(), around.threadName(), closed.id, LayerToken.VOID)
+                : around;
+    }
+
+    /** A brick ends: adopts what began inside it, and goes where its side is. There is room for an entry. */
+    void end(int id, long beganNs, long endedNs, Side side, Recording recording) {
+        if (hasClosed() && beganInClosed(beganNs, endedNs)) {
+            closed.adoptSince(beganNs, id, recording);
+        }
+        switch (side) {
+            case WITHIN, OUTSIDE -> {
+                int from = adoptSince(beganNs, frame.base, id, recording);
+                if (from < frame.layerBase || (from == frame.layerBase && beganBeforeLayer(beganNs))) {
+                    // The layer began inside the parent: what follows the parent is the layer's, the parent is not.
+                    frame.layerBase = from + 1;
+                }
+                if (side == Side.OUTSIDE) {
+                    endClosed(beganNs);
+                    beginAfter(endedNs);
+                }
+                forgetClosedAbove(from);
+                add(id, beganNs);
+            }
+            case LAYER_NOW -> {
+                int from = adoptSince(beganNs, frame.base, id, recording);
+                frame.layerBase = Math.min(frame.layerBase, from);
+                endClosed(beganNs);
+                frame.layerBeganNs = earlier(frame.layerBeganNs, beganNs);
+                forgetClosedAbove(from);
+                add(id, beganNs);
+            }
+            case LAYER_BEFORE -> {
+                int floor = Math.max(frame.base, closed.at + (closed.id == NONE ? 0 : 1));
+                adoptSince(beganNs, Math.min(size, floor), id, recording);
+                closed.endedNs = later(closed.endedNs, endedNs);
+                beginAfter(endedNs);
+                if (closed.id == NONE) {
+                    add(id, beganNs);
+                }
+                frame.layerBase = size;
+            }
+        }
+    }
+
+    private void beginAfter(long endedNs) {
+        if (endedNs - frame.layerBeganNs >= 0) {
+            frame.layerBeganNs = endedNs;
+            frame.boundaryAfterBrick = true;
+        }
+    }
+
+    private void endClosed(long atNs) {
+        if (hasClosed()) {
+            closed.endedNs = earlier(closed.endedNs, atNs);
+        }
+    }
+
+    private void forgetClosedAbove(int from) {
+        if (hasClosed() && from <= closed.at && closed.id != NONE) {
+            closed.frame = null;
+        }
+    }
+
+    private static long earlier(long oneNs, long otherNs) {
+        return oneNs - otherNs < 0 ? oneNs : otherNs;
+    }
+
+    private static long later(long oneNs, long otherNs) {
+        return oneNs - otherNs > 0 ? oneNs : otherNs;
+    }
+
+    private boolean beganBeforeLayer(long beganNs) {
+        return frame.hasBoundary && beganNs - frame.layerBeganNs < 0;
+    }
+
+    // ---- layers ----
+
+    void startLayer(long nowNs, long token) {
+        startNextLayer(nowNs);
+        frame.layerOpen = true;
+        frame.layerToken = token;
+    }
+
+    private void startNextLayer(long nowNs) {
+        frame.layerBase = size;
+        frame.layerBeganNs = nowNs;
+        frame.hasBoundary = true;
+        frame.boundaryAfterBrick = false;
+        frame.layerMarked = true;
+        frame.layerOpen = false;
+        frame.layerToken = LayerToken.VOID;
+    }
+
+    /** Whether something was recorded in the current frame since the layer began. */
     boolean hasLayer() {
         return size > frame.layerBase;
     }
 
-    /** The number of the layer that ends, counted within the pass. */
-    int nextLayerIndex() {
-        return layerIndex++;
+    /** Whether a layer was announced outside of all scopes and not ended. */
+    boolean isLayerOpen() {
+        return frame.outer == null && frame.layerOpen;
     }
 
-    /** Puts a layer in the place of its entries; there are some. */
-    void closeLayer(int layer, Recording recording) {
+    /** The layer that ends, by its token or, where that is void, by its number in the pass. */
+    ExecutionNode.Layer layer(long token) {
+        int counted = layerIndex++;
+        return new ExecutionNode.Layer(token == LayerToken.VOID ? counted : LayerToken.layer(token));
+    }
+
+    /** The token of the layer that was announced. */
+    long layerToken() {
+        return frame.layerToken;
+    }
+
+    /** When the layer began of which there are entries. */
+    long layerBeganNs() {
+        long first = beginnings[frame.layerBase];
+        return frame.layerMarked ? earlier(first, frame.layerBeganNs) : first;
+    }
+
+    /** Remembers what the layer has adopted by its end, and sees to it that {@link #closeLayer} need not allocate. */
+    void keepLayer() {
+        closed.keep(ids, beginnings, frame.layerBase, size);
+    }
+
+    /** Puts a layer in the place of its entries; there are some, and they are kept. */
+    void closeLayer(int id, Recording recording) {
         int from = frame.layerBase;
-        long beganNs = beginnings[from];
-        adoptFrom(from, layer, recording);
-        add(layer, beganNs);
+        long beganNs = layerBeganNs();
+        adoptFrom(from, id, recording);
+        add(id, beganNs);
     }
 
-    // ---- scopes ----
-
-    /** The innermost scope, or {@link GraphRecorder#NONE}. */
-    int scope() {
-        return frame.scope;
+    /** A layer has ended, recorded under an id or, where there was nothing in it or no room, {@link GraphRecorder#NONE}. */
+    void endLayer(ExecutionNode.Layer layer, long token, int id, long beganNs, long nowNs) {
+        closed.frame = frame;
+        closed.id = id;
+        closed.layer = layer;
+        closed.token = token;
+        closed.beganKnown = id != NONE || frame.layerMarked;
+        closed.beganNs = id != NONE ? beganNs : frame.layerBeganNs;
+        closed.beganAfterBrick = frame.boundaryAfterBrick && closed.beganNs == frame.layerBeganNs;
+        closed.endedNs = nowNs;
+        closed.at = id != NONE ? size - 1 : size;
+        if (id == NONE) {
+            closed.size = 0;
+        }
+        startNextLayer(nowNs);
     }
+
+    /** The layer that ended without an entry, and of which a brick was just found to be. */
+    ExecutionNode.@Nullable Layer emptyClosedLayer() {
+        return closed.id == NONE ? closed.layer : null;
+    }
+
+    long closedToken() {
+        return closed.token;
+    }
+
+    /** When it began: with the brick on top, where nothing else is known. */
+    long closedBeganNs() {
+        return closed.beganKnown ? closed.beganNs : beginnings[size - 1];
+    }
+
+    long closedEndedNs() {
+        return closed.endedNs;
+    }
+
+    /** Puts the layer that had no entry in the place of its first one, which is the entry on top. */
+    void fillClosedLayer(int id, Recording recording) {
+        int from = size - 1;
+        closed.beganNs = closedBeganNs();
+        closed.beganKnown = true;
+        closed.keep(ids, beginnings, from, size);
+        adoptFrom(from, id, recording);
+        add(id, closed.beganNs);
+        closed.id = id;
+        closed.at = from;
+        frame.layerBase = size;
+    }
+
+    // ---- scopes, and work for others ----
 
     void pushScope(int id) {
-        frame = new Frame(frame, id, frame.depth + 1, size);
+        RecordedNode.Place around = frame.place;
+        RecordedNode.Place inside = new RecordedNode.Place(around.thread(), around.threadName(), id, LayerToken.VOID);
+        frame = new Frame(frame, inside, frame.depth + 1, frame.foreignDepth, size);
     }
 
     void pushDroppedScope() {
@@ -176,13 +453,12 @@ final class OpenEntries {
 
     /** Closes the innermost scope that is a node, and answers it, or {@link GraphRecorder#NONE}. */
     int popScope() {
-        Frame closed = frame;
-        if (closed.outer == null) {
+        if (!frame.isScope()) {
             return NONE;
         }
-        size = closed.base;
-        frame = closed.outer;
-        return closed.scope;
+        int scope = frame.place.parent();
+        popFrame();
+        return scope;
     }
 
     /** Closes a scope that a reset forgot, if there is one. */
@@ -194,8 +470,55 @@ final class OpenEntries {
         return true;
     }
 
-    void endPass() {
-        frame = Frame.outermost();
+    private void popFrame() {
+        Frame ended = frame;
+        if (ended.outer != null) {
+            size = ended.base;
+            frame = ended.outer;
+        }
+    }
+
+    /**
+     * From now on the thread works for another layer: for one that it worked for before and was interrupted in, or for a
+     * new one.
+     */
+    void workFor(long layer) {
+        if (layer == LayerToken.OWN) {
+            leaveForeign(0);
+            return;
+        }
+        for (Frame around = frame; around != null && around.foreignDepth > 0; around = around.outer) {
+            if (!around.isScope() && around.place.layer() == layer) {
+                leaveForeign(around.foreignDepth);
+                return;
+            }
+        }
+        if (frame.foreignDepth == MOST_FOREIGN) {
+            leaveForeign(0);
+        }
+        RecordedNode.Place around = frame.place;
+        RecordedNode.Place inside = new RecordedNode.Place(around.thread(), around.threadName(), NONE, layer);
+        frame = new Frame(frame, inside, frame.depth, frame.foreignDepth + 1, size);
+    }
+
+    private void leaveForeign(int depth) {
+        while (frame.foreignDepth > depth) {
+            popFrame();
+        }
+    }
+
+    /** Ends the pass at a time: what runs then may still belong to the layer that ended last. */
+    void endPass(long nowNs) {
+        boolean carries = hasClosed() && frame.outer == null;
+        clear();
+        frame.hasBoundary = true;
+        frame.layerBeganNs = nowNs;
+        closed.frame = carries ? frame : null;
+        closed.at = -1;
+    }
+
+    private void clear() {
+        frame = outermost();
         size = 0;
         layerIndex = 0;
         droppedScopes = 0;

@@ -1,5 +1,7 @@
 package org.brickprofiler.graph;
 
+import org.brickprofiler.record.LayerToken;
+
 /**
  * A node as it was recorded, and where it belongs. Written by the thread that recorded it; read by any, see
  * {@link Recording}.
@@ -9,37 +11,73 @@ final class RecordedNode {
     private static final int NONE = GraphRecorder.NONE;
 
     private final ExecutionNode node;
-    private final int thread;
-    private final int scope;
+    private final Place place;
+    private final long token;
+    private final long beganNs;
+    private final long endedNs;
 
-    /** Set once at most, and plainly: the parent is published afterwards, and a reader looks at parents first. */
-    private int parent = NONE;
+    /** The step that adopted it last: published afterwards, and a reader looks at parents first. */
+    private volatile int parent = NONE;
+
+    /** The step that had adopted it before, which turned out to lie around that one. Written before the parent. */
+    private int formerParent = NONE;
 
     /** Whether the node is a scope that was not closed. */
     private volatile boolean openScope;
 
     /**
-     * A node without a parent of its own.
+     * Where a node was recorded.
+     *
+     * @param thread the number of the thread
+     * @param threadName its name
+     * @param parent the id of what is around it: a scope that is open, or a layer that ended while the node ran; or
+     *     {@link GraphRecorder#NONE}
+     * @param layer the token of the layer of another thread that it was done for, where nothing else is around it; or
+     *     {@link LayerToken#VOID}
+     */
+    record Place(int thread, String threadName, int parent, long layer) {}
+
+    /**
+     * A node that nobody has adopted.
      *
      * @param node the node
-     * @param thread the number of the thread that recorded it
-     * @param scope the id of the innermost scope that was open, or {@link GraphRecorder#NONE}
+     * @param place where it was recorded
+     * @param token of a layer that has one its token, else {@link LayerToken#VOID}
+     * @param beganNs the clock when it began
+     * @param endedNs the clock when it had ended; when it began, where that is not known
      */
-    RecordedNode(ExecutionNode node, int thread, int scope) {
+    RecordedNode(ExecutionNode node, Place place, long token, long beganNs, long endedNs) {
         this.node = node;
-        this.thread = thread;
-        this.scope = scope;
+        this.place = place;
+        this.token = token;
+        this.beganNs = beganNs;
+        this.endedNs = endedNs;
     }
 
     ExecutionNode node() {
         return node;
     }
 
-    int thread() {
-        return thread;
+    Place place() {
+        return place;
+    }
+
+    long token() {
+        return token;
+    }
+
+    /** Whether it ran while another one, of whichever thread, did. */
+    boolean isWithin(RecordedNode other) {
+        return beganNs - other.beganNs >= 0 && other.endedNs - endedNs >= 0;
+    }
+
+    /** Whether it ended later than another one. */
+    boolean endsAfter(RecordedNode other) {
+        return endedNs - other.endedNs > 0;
     }
 
     void setParent(int id) {
+        formerParent = parent;
         parent = id;
     }
 
@@ -47,11 +85,15 @@ final class RecordedNode {
      * Who owns the node among the nodes below a limit.
      *
      * @param limit only ids below it count: what came later has not happened for this reader
-     * @return the step that adopted it, or else the scope it was recorded in, or {@link GraphRecorder#NONE}
+     * @return the step that adopted it, or else what was around it when it was recorded, or {@link GraphRecorder#NONE}
      */
     int parentBelow(int limit) {
         int adopter = parent;
-        return adopter != NONE && adopter < limit ? adopter : scope;
+        if (adopter != NONE && adopter < limit) {
+            return adopter;
+        }
+        int former = formerParent;
+        return former != NONE && former < limit ? former : place.parent();
     }
 
     void setOpenScope(boolean open) {

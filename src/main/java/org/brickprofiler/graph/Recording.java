@@ -1,11 +1,10 @@
 package org.brickprofiler.graph;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import org.eclipse.collections.impl.map.mutable.primitive.IntIntHashMap;
+import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**
  * Everything recorded from one reset to the next. Any thread; nobody waits but a reader.
@@ -124,24 +123,19 @@ final class Recording {
         return recorded;
     }
 
-    /** Adds the edges to parents and between siblings: those of one parent come from one thread, by rising id. */
+    /** Adds the edges to parents, and between what one thread recorded below one parent, by rising id. */
     private static void link(ExecutionGraph graph, List<RecordedNode> recorded) {
-        int limit = recorded.size();
-        int[] lastChild = new int[limit];
-        Arrays.fill(lastChild, NONE);
-        IntIntHashMap lastRoot = new IntIntHashMap();
-        for (int id = 0; id < limit; id++) {
-            RecordedNode each = recorded.get(id);
-            int parent = each.parentBelow(limit);
-            int before;
-            if (parent == NONE) {
-                before = lastRoot.getIfAbsent(each.thread(), NONE);
-                lastRoot.put(each.thread(), id);
-            } else {
-                graph.adopt(parent, id);
-                before = lastChild[parent];
-                lastChild[parent] = id;
+        int[] parents = ParentFinder.parents(recorded);
+        LongIntHashMap last = new LongIntHashMap();
+        for (int id = 0; id < parents.length; id++) {
+            RecordedNode.Place place = recorded.get(id).place();
+            graph.setThread(id, place.threadName());
+            if (parents[id] != NONE) {
+                graph.adopt(parents[id], id);
             }
+            long chain = ((long) parents[id] << Integer.SIZE) | Integer.toUnsignedLong(place.thread());
+            int before = last.getIfAbsent(chain, NONE);
+            last.put(chain, id);
             if (before != NONE) {
                 graph.addEdge(before, id, EdgeType.SEQUENCE);
             }

@@ -1,5 +1,7 @@
 package org.brickprofiler.graph;
 
+import java.util.Objects;
+
 /**
  * How far a kernel stays below its roof. Immutable.
  *
@@ -22,4 +24,15 @@ public record RooflineDistance(
         double roofTflops,
         double distance,
         Bound bound,
-        boolean aboveRoof) {}
+        boolean aboveRoof) {
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public RooflineDistance {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(bound, "bound");
+    }
+}

@@ -1,12 +1,13 @@
 package org.brickprofiler.graph;
 
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Siblings that follow each other only because they were recorded so: sequence edges lead from each to the next, and no
- * dependency or transfer between them or what is in them says that one needs another. If they are independent, they
- * could run side by side. Dependencies by way of nodes elsewhere, and those that nobody recorded, are not seen.
- * Immutable.
+ * dependency or transfer, also by way of other nodes, says that one or what is in it needs another. If they are
+ * independent, they could run side by side. Dependencies that nobody recorded are not seen, but those of layers, which are
+ * never part of a run. Immutable.
  *
  * @param parent the id of the node they are in
  * @param parentName its name
@@ -28,6 +29,9 @@ public record SequenceRun(
 
     /** Copies the lists. */
     public SequenceRun {
+        Objects.requireNonNull(parentName, "parentName");
+        Objects.requireNonNull(nodes, "nodes");
+        Objects.requireNonNull(names, "names");
         nodes = List.copyOf(nodes);
         names = List.copyOf(names);
     }

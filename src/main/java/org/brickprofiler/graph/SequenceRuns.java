@@ -6,15 +6,25 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
-/** Finds {@link SequenceRun}s, in linear time but for the logarithm of the depth. Used by one thread, once. */
+/**
+ * Finds {@link SequenceRun}s. Layers are in none: each reads what the one before it, or the embedding, has written, and
+ * what follows reads theirs, whether or not somebody recorded that. Linear but for the logarithm of the depth; where
+ * dependencies lead by way of nodes elsewhere, the search for them is bounded, and a path that it does not get to the end
+ * of counts as one. Used by one thread, once.
+ */
 final class SequenceRuns {
 
     private static final int NONE = -1;
 
+    /** How many steps the search for paths may take, as a multiple of nodes and edges. */
+    private static final int STEPS_EACH = 32;
+
     private final ExecutionGraph graph;
     private final EventGraph forest;
+    private final Ancestors ancestors;
 
     /** The sibling after and before each node. */
     private final int[] next;
@@ -34,6 +44,7 @@ final class SequenceRuns {
     private SequenceRuns(ExecutionGraph graph, EventGraph forest) {
         this.graph = graph;
         this.forest = forest;
+        this.ancestors = new Ancestors(forest);
         this.next = filled(forest.nodeCount());
         this.previous = filled(forest.nodeCount());
         this.heads = filled(forest.nodeCount());
@@ -60,7 +71,9 @@ final class SequenceRuns {
         SequenceRuns runs = new SequenceRuns(graph, forest);
         runs.link();
         runs.number();
-        runs.findNeeds();
+        if (runs.findNeeds()) {
+            runs.findPaths();
+        }
         runs.cut();
         return runs.found.values().stream()
                 .sorted(Comparator.comparingLong(SequenceRun::potentialNs).reversed())
@@ -92,9 +105,9 @@ final class SequenceRuns {
         }
     }
 
-    /** A dependency between two nodes is one between the siblings that they are in. */
-    private void findNeeds() {
-        Ancestors ancestors = new Ancestors(forest);
+    /** A dependency between two nodes is one between the siblings that they are in. Answers whether others may lead on. */
+    private boolean findNeeds() {
+        boolean others = false;
         EdgeColumns edges = graph.edges();
         for (int edge = 0; edge < edges.size(); edge++) {
             if (edges.type(edge) == EdgeType.DEPENDS_ON || edges.type(edge) == EdgeType.TRANSFER) {
@@ -102,6 +115,29 @@ final class SequenceRuns {
                 int needing = ancestors.siblingAbove(edges.to(edge), edges.from(edge));
                 if (heads[needs] == heads[needing]) {
                     needed[needing] = Math.max(needed[needing], positions[needs]);
+                } else {
+                    others = true;
+                }
+            }
+        }
+        return others;
+    }
+
+    /** Dependencies by way of nodes that are in no sibling of the same chain. */
+    private void findPaths() {
+        DependencyPaths paths =
+                new DependencyPaths(graph, forest, ancestors, (long) STEPS_EACH * (graph.nodeCount() + graph.edgeCount()));
+        for (int head = 0; head < next.length; head++) {
+            boolean isChain = previous[head] == NONE && next[head] != NONE;
+            for (int v = isChain ? next[head] : NONE; v != NONE; v = next[v]) {
+                paths.begin(v, forest.parent(v));
+                for (int found = paths.next(); found != NONE; found = paths.next()) {
+                    if (heads[found] == head) {
+                        needed[v] = Math.max(needed[v], positions[found]);
+                    }
+                }
+                if (paths.gaveUp()) {
+                    needed[v] = Math.max(needed[v], positions[v] - 1);
                 }
             }
         }
@@ -113,12 +149,15 @@ final class SequenceRuns {
             IntArrayList run = new IntArrayList();
             int first = 0;
             for (int v = previous[head] == NONE ? head : NONE; v != NONE; v = next[v]) {
-                if (needed[v] >= first) {
+                boolean isLayer = graph.node(v) instanceof Layer;
+                if (isLayer || needed[v] >= first) {
                     add(run);
                     run.clear();
-                    first = positions[v];
+                    first = positions[v] + (isLayer ? 1 : 0);
                 }
-                run.add(v);
+                if (!isLayer) {
+                    run.add(v);
+                }
             }
             add(run);
         }

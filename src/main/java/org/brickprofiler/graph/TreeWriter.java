@@ -2,6 +2,7 @@ package org.brickprofiler.graph;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalInt;
 import org.brickprofiler.io.PlainText;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
@@ -93,8 +94,18 @@ final class TreeWriter {
         text.append(name).append(" ".repeat(Math.max(0, nameWidth - name.length())));
         text.append("  ").append(right(time(id), DURATION_WIDTH));
         text.append("  ").append(right(share(id), SHARE_WIDTH));
-        text.append("  ").append(PlainText.ascii(GraphText.details(graph.node(id))));
+        String details = PlainText.ascii(GraphText.details(graph.node(id)));
+        String thread = thread(id);
+        text.append("  ").append(details).append(details.isEmpty() || thread.isEmpty() ? "" : ", ").append(thread);
         out.append(text.toString().stripTrailing()).append('\n');
+    }
+
+    /** The thread that recorded a node, where its parent is not that thread's too. */
+    private String thread(int id) {
+        Optional<String> thread = graph.threadName(id);
+        OptionalInt parent = graph.parent(id);
+        boolean known = parent.isPresent() && graph.threadName(parent.getAsInt()).equals(thread);
+        return known ? "" : thread.map(name -> "on " + PlainText.ascii(name)).orElse("");
     }
 
     private String time(int id) {

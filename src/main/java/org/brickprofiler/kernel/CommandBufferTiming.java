@@ -1,6 +1,7 @@
 package org.brickprofiler.kernel;
 
 import java.util.List;
+import java.util.Objects;
 import org.brickprofiler.Backend;
 
 /**
@@ -25,6 +26,9 @@ public record CommandBufferTiming(
 
     /** Makes the list unchangeable. */
     public CommandBufferTiming {
+        Objects.requireNonNull(label, "label");
+        Objects.requireNonNull(backend, "backend");
+        Objects.requireNonNull(dispatches, "dispatches");
         dispatches = List.copyOf(dispatches);
     }
 

@@ -1,5 +1,7 @@
 package org.brickprofiler.kernel;
 
+import java.util.Objects;
+
 /**
  * One dispatch of a command buffer. Immutable.
  *
@@ -10,6 +12,16 @@ package org.brickprofiler.kernel;
  * @param endNs when it ended, ns, on the same clock
  */
 public record DispatchTiming(String label, String operation, int index, long startNs, long endNs) {
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public DispatchTiming {
+        Objects.requireNonNull(label, "label");
+        Objects.requireNonNull(operation, "operation");
+    }
 
     /**
      * How long it took.

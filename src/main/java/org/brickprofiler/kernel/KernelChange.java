@@ -1,6 +1,7 @@
 package org.brickprofiler.kernel;
 
 import java.util.Comparator;
+import java.util.Objects;
 import org.brickprofiler.Backend;
 
 /**
@@ -24,6 +25,8 @@ public record KernelChange(KernelTiming before, KernelTiming after) {
      * @throws IllegalArgumentException when names or backends differ
      */
     public KernelChange {
+        Objects.requireNonNull(before, "before");
+        Objects.requireNonNull(after, "after");
         if (!before.name().equals(after.name()) || before.backend() != after.backend()) {
             throw new IllegalArgumentException("'" + before.name() + "' on " + before.backend() + " and '"
                     + after.name() + "' on " + after.backend() + " are two kernels");

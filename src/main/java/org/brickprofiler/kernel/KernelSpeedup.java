@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.brickprofiler.Backend;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,9 @@ public record KernelSpeedup(
 
     /** Makes the lists unchangeable. */
     public KernelSpeedup {
+        Objects.requireNonNull(changes, "changes");
+        Objects.requireNonNull(onlyBefore, "onlyBefore");
+        Objects.requireNonNull(onlyAfter, "onlyAfter");
         changes = List.copyOf(changes);
         onlyBefore = List.copyOf(onlyBefore);
         onlyAfter = List.copyOf(onlyAfter);

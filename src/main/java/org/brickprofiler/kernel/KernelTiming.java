@@ -1,6 +1,7 @@
 package org.brickprofiler.kernel;
 
 import java.util.Comparator;
+import java.util.Objects;
 import org.brickprofiler.Backend;
 
 /**
@@ -26,6 +27,16 @@ public record KernelTiming(
             .thenComparing(KernelTiming::backend);
 
     private static final double NS_PER_MS = 1e6;
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public KernelTiming {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(backend, "backend");
+    }
 
     /**
      * The mean duration.

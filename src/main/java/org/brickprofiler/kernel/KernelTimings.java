@@ -2,22 +2,28 @@ package org.brickprofiler.kernel;
 
 import static org.brickprofiler.kernel.Refusals.requireName;
 import static org.brickprofiler.kernel.Refusals.requireNotNegative;
+import static org.brickprofiler.kernel.Refusals.requirePresent;
 
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
+import org.brickprofiler.device.DeviceTimer;
+import org.brickprofiler.device.DispatchTimer;
 import org.brickprofiler.record.NanoClock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long kernels took, for code that already knows: it asked its driver. Sums by kernel, where a kernel is a name on
+ * How long kernels took, for code that already knows: it asked its driver, or lets {@link #time} or a {@link DispatchTimer}
+ * ask. Sums by kernel, where a kernel is a name on
  * a {@link Backend}, and command buffers with their dispatches by label.
  *
  * <p>Every method may be called from any thread. Threads that {@link #record} wait neither for each other nor for a
@@ -127,6 +133,88 @@ public final class KernelTimings {
         }
     }
 
+    /**
+     * Runs a dispatch on the host, and records how long it took by the host's clock; also where it throws. Reads no clock
+     * while recording is off.
+     *
+     * @param name the kernel's name; any but null and empty
+     * @param dispatch does the work before it returns
+     * @throws IllegalArgumentException when the name is null or empty, or the dispatch null; it is not run then
+     */
+    public void time(String name, Runnable dispatch) {
+        requireName("name", name);
+        requirePresent("dispatch", dispatch);
+        if (!isEnabled()) {
+            dispatch.run();
+            return;
+        }
+        long startNs = clock.nanoTime();
+        try {
+            dispatch.run();
+        } finally {
+            recordSince(startNs, name);
+        }
+    }
+
+    /**
+     * Runs a dispatch on the host that has a result, likewise.
+     *
+     * @param <T> the type of the result
+     * @param name the kernel's name; any but null and empty
+     * @param dispatch does the work before it returns
+     * @return its result
+     * @throws IllegalArgumentException when the name is null or empty, or the dispatch null; it is not run then
+     */
+    public <T> T time(String name, Supplier<T> dispatch) {
+        requireName("name", name);
+        requirePresent("dispatch", dispatch);
+        if (!isEnabled()) {
+            return dispatch.get();
+        }
+        long startNs = clock.nanoTime();
+        try {
+            return dispatch.get();
+        } finally {
+            recordSince(startNs, name);
+        }
+    }
+
+    private void recordSince(long startNs, String name) {
+        long nowNs = clock.nanoTime();
+        table(Backend.CPU).add(name, Math.max(0, nowNs - startNs), nowNs);
+    }
+
+    /**
+     * Runs code that enqueues a dispatch on a device, waits for the device, and records how long it took there. Where the
+     * timer reads 0, since the device does not tell, nothing is recorded. To wait once for many, see {@link DispatchTimer}.
+     *
+     * @param name the kernel's name; any but null and empty
+     * @param backend where it runs
+     * @param timer of the stream that it is enqueued in; used by nobody else meanwhile
+     * @param dispatch enqueues the work
+     * @throws IllegalArgumentException when the name is null or empty, or anything else null; nothing is run then
+     */
+    public void time(String name, Backend backend, DeviceTimer timer, Runnable dispatch) {
+        requireName("name", name);
+        requirePresent("backend", backend);
+        requirePresent("timer", timer);
+        requirePresent("dispatch", dispatch);
+        if (!isEnabled()) {
+            dispatch.run();
+            return;
+        }
+        timer.recordStart();
+        try {
+            dispatch.run();
+        } finally {
+            timer.recordEnd();
+            long elapsedNs = timer.elapsedNs();
+            if (elapsedNs > 0) {
+                record(name, backend, elapsedNs);
+            }
+        }
+    }
+
     private KernelTable table(Backend backend) {
         KernelTable table = tables.get(backend);
         if (table == null) {
@@ -170,6 +258,8 @@ public final class KernelTimings {
      * @throws IllegalArgumentException when a kernel is twice in one of them
      */
     public static KernelSpeedup speedup(List<KernelTiming> before, List<KernelTiming> after) {
+        Objects.requireNonNull(before, "before");
+        Objects.requireNonNull(after, "after");
         return KernelSpeedup.of(before, after);
     }
 

@@ -13,6 +13,12 @@ final class Refusals {
         }
     }
 
+    static void requirePresent(String what, @Nullable Object value) {
+        if (value == null) {
+            throw new IllegalArgumentException(what + " must not be null");
+        }
+    }
+
     static void requireNotNegative(String what, long value) {
         if (value < 0) {
             throw new IllegalArgumentException(what + " " + value + " is negative");

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.ToIntFunction;
 import org.eclipse.collections.impl.map.mutable.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,9 +25,13 @@ public final class NameTable {
 
     private static final Logger LOG = LoggerFactory.getLogger(NameTable.class);
 
+    /** The key of no name. */
+    public static final int NONE = -1;
+
     private final ConcurrentHashMap<String, Entry> byName = ConcurrentHashMap.newMap();
     private final AtomicReferenceArray<Entry> byKey;
     private final AtomicInteger size = new AtomicInteger();
+    private final ToIntFunction<String> spellings;
     private final Entry overflow;
     private final AtomicBoolean overflowLogged = new AtomicBoolean();
 
@@ -41,6 +46,26 @@ public final class NameTable {
      * @param overflowTag the tag of that key
      */
     public NameTable(List<String> fixedNames, List<Integer> fixedTags, String overflowName, int overflowTag) {
+        this(fixedNames, fixedTags, overflowName, overflowTag, name -> NONE);
+    }
+
+    /**
+     * A table with some fixed names, which go by other spellings too.
+     *
+     * @param fixedNames the names of the keys from 0
+     * @param fixedTags the tags of those keys
+     * @param overflowName the name of the next key, shared by all names past the bound
+     * @param overflowTag the tag of that key
+     * @param spellings the fixed key that a name is a spelling of, or {@link #NONE}; asked for names that are not in the
+     *     table, it should allocate nothing
+     */
+    public NameTable(
+            List<String> fixedNames,
+            List<Integer> fixedTags,
+            String overflowName,
+            int overflowTag,
+            ToIntFunction<String> spellings) {
+        this.spellings = spellings;
         byKey = new AtomicReferenceArray<>(TimerToken.MAX_KEY + 1);
         for (int key = 0; key < fixedNames.size(); key++) {
             put(new Entry(key, fixedNames.get(key), fixedTags.get(key)));
@@ -76,7 +101,11 @@ public final class NameTable {
         int from = size.get();
         Entry known = byName.get(name);
         // A name that another thread is adding is in the map before the size passes its key: the key is of no use yet.
-        return known != null && known.key < from ? known.key : add(name, tag, from);
+        if (known != null && known.key < from) {
+            return known.key;
+        }
+        int spelled = spellings.applyAsInt(name);
+        return spelled != NONE ? spelled : add(name, tag, from);
     }
 
     private int add(String name, int tag, int from) {
@@ -94,8 +123,9 @@ public final class NameTable {
         }
         if (overflowLogged.compareAndSet(false, true)) {
             LOG.warn(
-                    "more than {} names in use: '{}' and every further new name are counted together as '{}'",
-                    byKey.length(),
+                    "there is room for {} names beside the known ones: '{}' and every further new name are counted together"
+                            + " as '{}'",
+                    byKey.length() - overflow.key - 1,
                     name,
                     overflow.name);
         }
@@ -106,11 +136,14 @@ public final class NameTable {
      * The key of a name, if it has one.
      *
      * @param name any name
-     * @return its key, or -1
+     * @return its key, or {@link #NONE}
      */
     public int find(@Nullable String name) {
-        Entry known = name == null ? null : byName.get(name);
-        return known == null ? -1 : known.key;
+        if (name == null) {
+            return NONE;
+        }
+        Entry known = byName.get(name);
+        return known == null ? spellings.applyAsInt(name) : known.key;
     }
 
     /**

@@ -2,6 +2,7 @@ package org.brickprofiler.record;
 
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,10 +25,15 @@ public final class PendingResolver {
     private final PendingConsumer literalAdder = this::addLiterally;
     private final PendingConsumer discarder = (key, startNs, elementCount) -> {};
 
+    private final AtomicLong overlaps = new AtomicLong();
+
     // What is being resolved: the common end, and where the calling thread writes; guarded by this.
     private long endNs;
     private ThreadTables tables = ThreadTables.EMPTY;
     private @Nullable StatTable own;
+
+    /** How many measurements of this resolution lasted until the common end, for more than an instant; guarded by this. */
+    private long untilEnd;
 
     // The measurements that are being put in order; guarded by this.
     private int size;
@@ -61,6 +67,10 @@ public final class PendingResolver {
             } else {
                 registry.drainPending(literalAdder);
             }
+            // Two spans that end together overlap, unless one of them is empty.
+            if (untilEnd > 1) {
+                overlaps.addAndGet(untilEnd);
+            }
         } finally {
             clear();
         }
@@ -71,7 +81,27 @@ public final class PendingResolver {
         registry.drainPending(discarder);
     }
 
+    /**
+     * Of how many measurements the spans overlapped, since the construction or the last {@link #takeOverlaps}: of those
+     * that were resolved together and literally, where more than one of them lasted for any time.
+     *
+     * @return 0 where each ends at the next one's start
+     */
+    public long overlaps() {
+        return overlaps.get();
+    }
+
+    /**
+     * Begins anew to count overlaps.
+     *
+     * @return {@link #overlaps} until then
+     */
+    public long takeOverlaps() {
+        return overlaps.getAndSet(0);
+    }
+
     private void addLiterally(int key, long startNs, long elementCount) {
+        untilEnd += startNs < endNs ? 1 : 0;
         add(key, startNs, endNs, elementCount);
     }
 
@@ -135,6 +165,7 @@ public final class PendingResolver {
     private void clear() {
         tables = ThreadTables.EMPTY;
         own = null;
+        untilEnd = 0;
         size = 0;
         if (keys.length > LARGEST_KEPT) {
             keys = new int[FIRST_CAPACITY];

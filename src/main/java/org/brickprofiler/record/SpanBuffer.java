@@ -102,7 +102,7 @@ public final class SpanBuffer {
         int base = at;
         VarHandle.storeStoreFence();
         free[base] = startNs;
-        free[base + 1] = Math.min(elapsedNs, MAX_ELAPSED_NS) << ELAPSED_SHIFT | (long) kind.index() << KEY_BITS | key;
+        free[base + 1] = word(kind, key, elapsedNs);
         free[base + 2] = value;
         at = base + LONGS_EACH;
         COUNT.setRelease(this, count + 1);
@@ -186,6 +186,15 @@ public final class SpanBuffer {
 
     int slots() {
         return cells.length / LONGS_EACH;
+    }
+
+    private static long word(SpanKind kind, int key, long elapsedNs) {
+        return Math.min(elapsedNs, MAX_ELAPSED_NS) << ELAPSED_SHIFT | (long) kind.index() << KEY_BITS | key;
+    }
+
+    /** The cells of an entry that is a moment. */
+    static long[] cells(SpanKind kind, int key, long atNs) {
+        return new long[] {atNs, word(kind, key, 0), 0};
     }
 
     static int key(long word) {

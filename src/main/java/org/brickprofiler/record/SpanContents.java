@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SpanContents {
 
+    /** The most phases that are kept. */
+    static final int MOST_PHASES = 4_096;
+
     private final int capacity;
     private final boolean keepsNewest;
     private final AtomicLong budget;
@@ -23,6 +26,12 @@ public final class SpanContents {
 
     /** Guarded by {@code buffers}. */
     private int sharedBuffers;
+
+    /** Guarded by itself. */
+    private final List<Phase> phases = new ArrayList<>();
+
+    /** A phase of a run, and the thread that began it. */
+    private record Phase(int number, long atNs, long threadId, String threadName) {}
 
     SpanContents(int capacity, boolean keepsNewest, AtomicLong budget) {
         this.capacity = capacity;
@@ -74,6 +83,36 @@ public final class SpanContents {
     }
 
     /**
+     * Notes that a phase of a run begins. The calling thread's line shows it. Phases are kept apart from spans, so that
+     * one stays known when its beginning would be overwritten; of more than {@value #MOST_PHASES} the newest.
+     *
+     * @param number which phase
+     * @param atNs the clock
+     */
+    void phase(int number, long atNs) {
+        Thread thread = Thread.currentThread();
+        synchronized (phases) {
+            if (phases.size() == MOST_PHASES) {
+                phases.remove(0);
+            }
+            phases.add(new Phase(number, atNs, thread.getId(), thread.getName()));
+        }
+    }
+
+    /**
+     * The phases that have begun.
+     *
+     * @return a copy of each, an instant whose key is the number of the phase, in the order in which they began
+     */
+    public List<SpanCopy> phases() {
+        synchronized (phases) {
+            return phases.stream()
+                    .map(phase -> SpanCopy.ofInstant(phase.number, phase.atNs, phase.threadId, phase.threadName))
+                    .toList();
+        }
+    }
+
+    /**
      * How many entries are kept.
      *
      * @return 0 or more
@@ -84,8 +123,11 @@ public final class SpanContents {
         }
     }
 
-    /** Forgets what was written so far. Threads that have ended leave nothing behind then. */
+    /** Forgets what was written so far, but for the phase that is under way. Threads that have ended leave nothing behind then. */
     public void clear() {
+        synchronized (phases) {
+            phases.subList(0, Math.max(0, phases.size() - 1)).clear();
+        }
         synchronized (buffers) {
             buffers.removeIf(buffer -> {
                 // Asked first: whatever such a thread wrote is then there to be forgotten.

@@ -21,6 +21,11 @@ public final class SpanCopy {
         this.threadName = threadName;
     }
 
+    /** A single moment that has a name. */
+    static SpanCopy ofInstant(int key, long atNs, long threadId, String threadName) {
+        return new SpanCopy(SpanBuffer.cells(SpanKind.INSTANT, key, atNs), 0, threadId, threadName);
+    }
+
     /**
      * The thread that wrote.
      *

@@ -6,11 +6,11 @@ public enum SpanKind {
     SPAN,
     /** A piece of work whose end was told by a later synchronisation; which thread did it is not known. */
     DEFERRED,
-    /** A moment at which a layer began. */
+    /** A moment at which a layer began; the value is its number. */
     LAYER_START,
-    /** A moment at which a layer had ended. */
+    /** A moment at which a layer had ended; the value is its number. */
     LAYER_END,
-    /** A moment at which a forward pass had ended. */
+    /** A moment by which a forward pass had ended; the value is 1 where it was abandoned, at an unknown moment before. */
     PASS_END,
     /** The moment at which the host launched the span before this entry; the value is the id of the thread. */
     LAUNCH,
@@ -21,7 +21,9 @@ public enum SpanKind {
     /** A moment that has a name. */
     INSTANT,
     /** The value of a counter from a moment on; the entry's value holds the bits of a {@code double}. */
-    COUNTER;
+    COUNTER,
+    /** From a moment on the thread works for another layer; the value tells both, see {@link LayerToken#change}. */
+    LAYER_CHANGE;
 
     private static final SpanKind[] ALL = values();
 

@@ -31,9 +31,10 @@ public interface SpanSink {
      * @param place which stream of which device
      * @param names what the keys of that profiler mean
      * @param owner who has the profiler; not to be kept: once it is gone only what waits is still to come
-     * @param waits answers whether samples of that profiler still wait for their time, and keeps what resolves them. It may
-     *     take a lock; any thread
+     * @param catchUp to be run before what was taken is looked at or forgotten: makes the profiler resolve what the device
+     *     has done, where the calling thread may ask for it, and answers whether samples still wait for their time. It waits
+     *     for no device, and may take a lock; any thread
      * @return what takes the work of that stream for that profiler alone, or null where it is not wanted
      */
-    @Nullable StreamSpans stream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier waits);
+    @Nullable StreamSpans stream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier catchUp);
 }

@@ -57,7 +57,17 @@ public final class SpanStore {
         return contents.copies();
     }
 
-    /** Forgets what was written so far. Threads that have ended leave nothing behind then. */
+    /**
+     * Notes that a phase of a run begins. The calling thread's line shows it.
+     *
+     * @param number which phase
+     * @param atNs the clock
+     */
+    public void phase(int number, long atNs) {
+        contents.phase(number, atNs);
+    }
+
+    /** Forgets what was written so far, but for the phase that is under way. Threads that have ended leave nothing behind then. */
     public void clear() {
         contents.clear();
     }

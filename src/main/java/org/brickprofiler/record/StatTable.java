@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * reader finds both counts equal, no write lay between its first and its last load: a write that had begun would show
  * in {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
  */
-public class StatTable {
+public class StatTable extends ThreadOwned {
 
     static final int BEGUN = 0;
     static final int COUNT = 1;
@@ -42,7 +42,6 @@ public class StatTable {
 
     static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
 
-    private final @Nullable Thread owner;
     private final AtomicBoolean held;
     private final PendingQueue pending;
 
@@ -64,7 +63,7 @@ public class StatTable {
      * @param pending the queue of deferred measurements of the same writer
      */
     StatTable(@Nullable Thread owner, int rowCount, boolean withBuckets, PendingQueue pending) {
-        this.owner = owner;
+        super(owner);
         this.held = new AtomicBoolean();
         this.pending = pending;
         this.rows = emptyRows(rowCount);
@@ -279,11 +278,86 @@ public class StatTable {
         return longer;
     }
 
-    /** How long the latest sample of a row took, -1 where there is none. Only the writer. */
-    long latestNs(int key) {
-        long[] cells = rows;
+    /**
+     * How many samples a row has. Only the writer.
+     *
+     * @param key the row
+     * @return 0 or more
+     */
+    public final long count(int key) {
+        return hasRow(key) ? rows[key * STRIDE + COUNT] : 0;
+    }
+
+    /**
+     * How long the latest sample of a row took. Only the writer.
+     *
+     * @param key the row
+     * @return ns, -1 where there is none
+     */
+    public final long latestNs(int key) {
+        return count(key) > 0 ? rows[key * STRIDE + LAST_NS] : -1;
+    }
+
+    /**
+     * When the latest sample of a row began. Only the writer.
+     *
+     * @param key a row that has a sample
+     * @return the clock, ns
+     */
+    public final long latestBeganNs(int key) {
         int base = key * STRIDE;
-        return base < cells.length && cells[base + COUNT] > 0 ? cells[base + LAST_NS] : -1;
+        return rows[base + LAST_AT_NS] - rows[base + LAST_NS];
+    }
+
+    /**
+     * When the latest sample of a row ended. Only the writer.
+     *
+     * @param key the row
+     * @return the clock, ns; {@link Long#MIN_VALUE} where it has none
+     */
+    public final long latestEndedNs(int key) {
+        return hasRow(key) ? rows[key * STRIDE + LAST_AT_NS] : Long.MIN_VALUE;
+    }
+
+    /**
+     * Whether no other row has a sample that ended later than the latest one of a row. Only the writer; takes a look at
+     * each row.
+     *
+     * @param key the row
+     * @return false where it has none
+     */
+    public final boolean isLatest(int key) {
+        if (count(key) == 0) {
+            return false;
+        }
+        long[] cells = rows;
+        long endedNs = cells[key * STRIDE + LAST_AT_NS];
+        for (int base = 0; base < cells.length; base += STRIDE) {
+            if (cells[base + COUNT] > 0 && cells[base + LAST_AT_NS] - endedNs > 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Whether some row's latest sample began at a time or later. Only the writer; takes a look at each row.
+     *
+     * @param ns the clock
+     * @return true where one did
+     */
+    public final boolean hasBegunSince(long ns) {
+        long[] cells = rows;
+        for (int base = 0; base < cells.length; base += STRIDE) {
+            if (cells[base + COUNT] > 0 && cells[base + LAST_AT_NS] - cells[base + LAST_NS] - ns >= 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean hasRow(int key) {
+        return key * STRIDE < rows.length;
     }
 
     // ---- holding a shared table ----
@@ -300,10 +374,6 @@ public class StatTable {
     }
 
     // ---- any thread ----
-
-    @Nullable Thread owner() {
-        return owner;
-    }
 
     /** The deferred measurements of this table's writer. */
     PendingQueue pending() {
@@ -349,7 +419,7 @@ public class StatTable {
 
     /** An empty table of the same writer, with the same number of rows. */
     StatTable renewed() {
-        return new StatTable(owner, rowCount(), buckets != null, pending);
+        return new StatTable(owner(), rowCount(), buckets != null, pending);
     }
 
     /** Whether the durations of a row were counted in buckets. */
@@ -357,8 +427,13 @@ public class StatTable {
         return buckets(key) != null;
     }
 
-    /** The values of a row as they stood at one moment, without its buckets. */
-    StatRow read(int key) {
+    /**
+     * The values of a row as they stood at one moment, without its buckets.
+     *
+     * @param key the row
+     * @return the values
+     */
+    public final StatRow read(int key) {
         return RowReader.read(this, key, null, false);
     }
 

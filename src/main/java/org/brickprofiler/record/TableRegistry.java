@@ -262,14 +262,24 @@ public final class TableRegistry {
     }
 
     /**
-     * How long the latest sample of the calling thread took. Allocates nothing.
+     * Notes that a phase of a run begins, where a timeline is wanted.
      *
-     * @param key the row, 0 or more
-     * @return ns; -1 where the thread has recorded none since the last reset, or is virtual
+     * @param number which phase
+     * @param atNs the clock
      */
-    public long latestNs(int key) {
-        StatTable own = own();
-        return own == null ? -1 : own.latestNs(key);
+    public void phase(int number, long atNs) {
+        if (spans != null) {
+            spans.phase(number, atNs);
+        }
+    }
+
+    /**
+     * The calling thread's own table. Allocates nothing.
+     *
+     * @return the table; null where the thread has recorded nothing, or is virtual
+     */
+    public @Nullable StatTable ownTable() {
+        return own();
     }
 
     // ---- readers ----

@@ -3,23 +3,13 @@ package org.brickprofiler.record;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
-/**
- * Which table belongs to which thread, and what ended threads left behind. Immutable; a change is a new object.
- *
- * <p>The tables lie in an array twice as long as there are tables or longer, at the place that the thread's id gives
- * or, where that is taken, at the next free one.
- */
-final class ThreadTables {
-
-    private static final int FIRST_LENGTH = 16;
+/** Which table belongs to which thread, and what ended threads left behind. Immutable; a change is a new object. */
+final class ThreadTables extends ThreadSlots<StatTable> {
 
     static final ThreadTables EMPTY =
             new ThreadTables(new StatTable[0], new StatSums(), new PendingQueue[0], FIRST_LENGTH);
 
-    private final @Nullable StatTable[] slots;
-    private final StatTable[] live;
     private final StatSums retired;
     private final PendingQueue[] orphans;
 
@@ -27,43 +17,10 @@ final class ThreadTables {
     private final int sweepAt;
 
     private ThreadTables(StatTable[] live, StatSums retired, PendingQueue[] orphans, int sweepAt) {
-        this.slots = place(live);
-        this.live = live;
+        super(live);
         this.retired = retired;
         this.orphans = orphans;
         this.sweepAt = sweepAt;
-    }
-
-    /** The table of a thread, or null. */
-    @Nullable StatTable of(Thread thread) {
-        @Nullable StatTable[] all = slots;
-        StatTable table = all[(int) thread.getId() & (all.length - 1)];
-        return table != null && table.owner() == thread ? table : probe(all, thread);
-    }
-
-    private static @Nullable StatTable probe(@Nullable StatTable[] all, Thread thread) {
-        int mask = all.length - 1;
-        for (int i = (int) thread.getId() & mask; ; i = (i + 1) & mask) {
-            StatTable table = all[i];
-            if (table == null || table.owner() == thread) {
-                return table;
-            }
-        }
-    }
-
-    /** The table of a thread, or null, wherever it lies: a subclass of Thread may answer with another id each time. */
-    @Nullable StatTable search(Thread thread) {
-        for (StatTable table : live) {
-            if (table.owner() == thread) {
-                return table;
-            }
-        }
-        return null;
-    }
-
-    /** The tables of the threads that were alive when last looked at; not to be changed. */
-    StatTable[] live() {
-        return live;
     }
 
     /** The sums of ended threads; only read. */
@@ -79,7 +36,7 @@ final class ThreadTables {
     /** Adds some rows of all threads as they are now, while they may be written. */
     void addTo(StatSums sums, int fromKey, int toKey) {
         sums.add(retired, fromKey, toKey);
-        for (StatTable table : live) {
+        for (StatTable table : live()) {
             sums.addLive(table, fromKey, toKey);
             sums.addQueue(table.pending(), false);
         }
@@ -90,7 +47,7 @@ final class ThreadTables {
 
     /** Counts the threads of queues from which measurements were taken, and begins anew. The retired ones are counted. */
     void takeQueues(StatSums sums) {
-        for (StatTable table : live) {
+        for (StatTable table : live()) {
             sums.takeQueue(table.pending(), false);
         }
         for (PendingQueue queue : orphans) {
@@ -100,7 +57,7 @@ final class ThreadTables {
 
     /** Whether another thread than the given one has a table. */
     boolean hasOthersThan(Thread thread) {
-        return live.length > 1 || (live.length == 1 && live[0].owner() != thread);
+        return live().length > 1 || (live().length == 1 && live()[0].owner() != thread);
     }
 
     /** Whether the writer of an old table is known to write there no more. */
@@ -111,14 +68,14 @@ final class ThreadTables {
     }
 
     ThreadTables with(StatTable table) {
-        StatTable[] more = Arrays.copyOf(live, live.length + 1);
-        more[live.length] = table;
+        StatTable[] more = Arrays.copyOf(live(), live().length + 1);
+        more[more.length - 1] = table;
         return new ThreadTables(more, retired, orphans, sweepAt);
     }
 
     /** The same with an empty table in the place of each that was written, and nothing retired. */
     ThreadTables renewed() {
-        StatTable[] renewed = live.clone();
+        StatTable[] renewed = live().clone();
         for (int i = 0; i < renewed.length; i++) {
             renewed[i] = renewed[i].isWritten() ? renewed[i].renewed() : renewed[i];
         }
@@ -126,7 +83,7 @@ final class ThreadTables {
     }
 
     ThreadTables sweptIfDue() {
-        return live.length < sweepAt ? this : swept();
+        return live().length < sweepAt ? this : swept();
     }
 
     /**
@@ -138,8 +95,8 @@ final class ThreadTables {
     }
 
     private boolean isClean() {
-        for (StatTable table : live) {
-            if (!isAlive(table)) {
+        for (StatTable table : live()) {
+            if (!table.isOwnerAlive()) {
                 return false;
             }
         }
@@ -148,15 +105,15 @@ final class ThreadTables {
                 return false;
             }
         }
-        return live.length < sweepAt;
+        return live().length < sweepAt;
     }
 
     private ThreadTables cleaned() {
-        List<StatTable> alive = new ArrayList<>(live.length);
+        List<StatTable> alive = new ArrayList<>(live().length);
         List<PendingQueue> queues = new ArrayList<>(List.of(orphans));
         StatSums sums = retired.copy();
-        for (StatTable table : live) {
-            if (isAlive(table)) {
+        for (StatTable table : live()) {
+            if (table.isOwnerAlive()) {
                 alive.add(table);
             } else {
                 sums.add(table);
@@ -175,27 +132,5 @@ final class ThreadTables {
                 sums,
                 queues.toArray(PendingQueue[]::new),
                 2 * alive.size() + FIRST_LENGTH);
-    }
-
-    private static boolean isAlive(StatTable table) {
-        Thread owner = table.owner();
-        return owner != null && owner.isAlive();
-    }
-
-    private static @Nullable StatTable[] place(StatTable[] tables) {
-        int length = FIRST_LENGTH;
-        while (length < 2 * tables.length) {
-            length *= 2;
-        }
-        @Nullable StatTable[] slots = new StatTable[length];
-        for (StatTable table : tables) {
-            Thread owner = table.owner();
-            int i = owner == null ? 0 : (int) owner.getId() & (length - 1);
-            while (slots[i] != null) {
-                i = (i + 1) & (length - 1);
-            }
-            slots[i] = table;
-        }
-        return slots;
     }
 }

@@ -5,14 +5,18 @@ package org.brickprofiler.record;
  * code either, and a token may be stopped on any thread.
  *
  * <pre>
- *   63                                   12 11         0
- *  +---------------------------------------+------------+
- *  | start: low 52 bits of the clock, ns   | key + 1    |
- *  +---------------------------------------+------------+
+ *   63                              13  12  11         0
+ *  +----------------------------------+---+------------+
+ *  | start: low 51 bits of the clock  | 0 | key + 1    |
+ *  +----------------------------------+---+------------+
  * </pre>
  *
- * <p>The start is kept modulo 2<sup>52</sup> ns, so that intervals of up to 2<sup>51</sup> ns (26 days) are exact
+ * <p>The start is kept modulo 2<sup>51</sup> ns, so that intervals of up to 2<sup>50</sup> ns (13 days) are exact
  * whatever the clock's origin. The key is stored plus one: the all-zero token belongs to no row and is {@link #VOID}.
+ *
+ * <p><b>Tokens of other kinds.</b> {@link #FOREIGN} is set in a timer that is not a brick's, such as a tile's, and is read
+ * as a part of the key. Such a token therefore has a key above {@link #MAX_KEY}, which no row has, and whoever asks whether
+ * there is a row of that key, as every stop does, refuses it without a question more.
  */
 public final class TimerToken {
 
@@ -22,7 +26,10 @@ public final class TimerToken {
     /** The largest key that fits. */
     public static final int MAX_KEY = 4_094;
 
-    private static final int KEY_BITS = 12;
+    /** Set in the timers of whatever is not a brick; clear in every timer of a brick, whoever timed it. */
+    public static final long FOREIGN = 1L << 12;
+
+    private static final int KEY_BITS = 13;
     private static final long KEY_MASK = (1L << KEY_BITS) - 1;
 
     private TimerToken() {}
@@ -42,7 +49,7 @@ public final class TimerToken {
      * The row of a token.
      *
      * @param token any token
-     * @return its key, or -1 for {@link #VOID}
+     * @return its key; -1 for {@link #VOID}, more than {@link #MAX_KEY} where {@link #FOREIGN} is set
      */
     public static int key(long token) {
         return (int) (token & KEY_MASK) - 1;

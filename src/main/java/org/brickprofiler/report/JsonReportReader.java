@@ -39,6 +39,7 @@ final class JsonReportReader {
     private int threads;
     private boolean virtualThreads;
     private boolean zeroCopy;
+    private boolean tilesOff;
     private OptionalDouble l2CacheHitRate = OptionalDouble.empty();
 
     private JsonReportReader(JsonInput input) {
@@ -77,11 +78,12 @@ final class JsonReportReader {
             case "schema_version" -> input.version(key, HIGHEST_MAJOR_VERSION);
             case "started_at" -> startedAt = input.moment(key);
             case "ended_at" -> endedAt = input.moment(key);
-            case "wall_ns", "overhead_ns", "dropped_pending" -> numbers.readWhole(key);
+            case "wall_ns", "overhead_ns", "dropped_pending", "pending", "literal_overlaps" -> numbers.readWhole(key);
             case "threads" -> threads = (int) input.whole(key, 0, Integer.MAX_VALUE);
             case "virtual_threads" -> virtualThreads = input.flag(key);
             case "l2_cache_hit_rate" -> l2CacheHitRate = OptionalDouble.of(input.real(key, 1.0));
             case "zero_copy" -> zeroCopy = input.flag(key);
+            case "tile_profiling_enabled" -> tilesOff = !input.flag(key);
             case "environments" -> input.array(key, () -> environments.add(environment()));
             case "bricks" -> bricks = bricks(key);
             case "tiles" -> input.array(key, () -> tiles.add(tile()));
@@ -190,8 +192,11 @@ final class JsonReportReader {
                 virtualThreads,
                 numbers.whole("overhead_ns"),
                 numbers.whole("dropped_pending"),
+                numbers.whole("pending"),
+                numbers.whole("literal_overlaps"),
                 l2CacheHitRate,
                 zeroCopy,
+                tilesOff,
                 environments,
                 bricks,
                 tiles,

@@ -93,6 +93,8 @@ final class JsonReportWriter {
         json.writeBooleanField("virtual_threads", snapshot.virtualThreads());
         json.writeNumberField("overhead_ns", snapshot.overheadNs());
         json.writeNumberField("dropped_pending", snapshot.droppedPending());
+        json.writeNumberField("pending", snapshot.pending());
+        json.writeNumberField("literal_overlaps", snapshot.literalOverlaps());
         if (snapshot.l2CacheHitRate().isPresent()) {
             number("l2_cache_hit_rate", snapshot.l2CacheHitRate().getAsDouble());
         }
@@ -104,6 +106,7 @@ final class JsonReportWriter {
         environments();
         bricks();
         categories();
+        json.writeBooleanField("tile_profiling_enabled", !snapshot.tilesOff());
         tiles();
         streams();
         json.writeEndObject();

@@ -7,6 +7,7 @@ import static org.brickprofiler.report.HumanUnits.number;
 import static org.brickprofiler.report.HumanUnits.percent;
 import static org.brickprofiler.report.HumanUnits.rateCell;
 
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
@@ -39,38 +40,73 @@ public final class TextReport {
     private static final int BAR = 9;
     private static final String NONE = "-";
 
+    /** The most bricks of the category Other that are named below the categories. */
+    private static final int OTHERS_NAMED = 3;
+
+    /** What {@link TileStats#arithmeticIntensity()} assumes. */
+    private static final double USUAL_BYTES_PER_ELEMENT = 4;
+
     /** Files of other programs may lack what a snapshot of this one has. */
     private static final String NOT_KNOWN = "not known";
 
     private final ProfileSnapshot snapshot;
     private final long totalNs;
     private final DeviceText devices;
+    private final double bytesPerElement;
     private final StringBuilder text = new StringBuilder();
 
     /** A category that recorded. */
     private record CategoryLine(String name, CategoryStats stats) {}
 
-    private TextReport(ProfileSnapshot snapshot) {
+    private TextReport(ProfileSnapshot snapshot, double bytesPerElement) {
         this.snapshot = snapshot;
+        this.bytesPerElement = bytesPerElement;
         this.totalNs = snapshot.totalNs();
         this.devices = new DeviceText(snapshot);
     }
 
     /**
-     * The report of a profile.
+     * The report of a profile. Elements of tiles count as 4 bytes.
      *
      * @param snapshot the profile
      * @return lines of text; of a profile without samples, a sentence that says so
      */
     public static String render(ProfileSnapshot snapshot) {
-        TextReport report = new TextReport(snapshot);
+        return render(snapshot, USUAL_BYTES_PER_ELEMENT);
+    }
+
+    /**
+     * The report of a profile whose tiles read and wrote elements of a known size.
+     *
+     * @param snapshot the profile
+     * @param bytesPerElement bytes that an element of a tile takes, more than 0: 2 for a half float, about 0.56 for a
+     *     weight of 4 bits in blocks with their scales
+     * @return lines of text; of a profile without samples, a sentence that says so
+     * @throws IllegalArgumentException when {@code bytesPerElement} is not a number above 0
+     */
+    public static String render(ProfileSnapshot snapshot, double bytesPerElement) {
+        TileStats.requireBytesPerElement(bytesPerElement);
+        TextReport report = new TextReport(snapshot, bytesPerElement);
         report.header();
+        report.warnings();
         report.bricks();
         report.categories();
         report.tiles();
         report.text.append(report.devices.streams());
         report.footer();
         return report.text.toString();
+    }
+
+    /**
+     * The table of categories alone.
+     *
+     * @param snapshot the profile
+     * @return lines of text, empty where no brick was recorded
+     */
+    public static String renderCategories(ProfileSnapshot snapshot) {
+        TextReport report = new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT);
+        report.categories();
+        return report.text.toString().stripLeading();
     }
 
     private void header() {
@@ -126,10 +162,32 @@ public final class TextReport {
         text.append(String.format(Locale.ROOT, "  %-10s  %s\n", what, PlainText.ascii(value.strip())));
     }
 
+    /** What makes the tables read wrongly stands above them. */
+    private void warnings() {
+        if (snapshot.literalOverlaps() > 0) {
+            text.append("\nOverlapping: ")
+                    .append(count(snapshot.literalOverlaps()))
+                    .append("""
+                             deferred measurements were resolved together with others, and each lasts until then.
+                            The same time counts several times: totals, averages and shares are too large.
+                            Build the profiler with Attribution.SEQUENTIAL, which divides the time among them.
+                            """);
+        }
+        if (snapshot.pending() > 0) {
+            text.append("\nPending: ")
+                    .append(count(snapshot.pending()))
+                    .append(snapshot.pending() == 1 ? " measurement has" : " measurements have")
+                    .append(" begun and no known end; finalize(elapsedNs()) or endPass() resolves them.\n");
+        }
+    }
+
     private void bricks() {
         List<BrickStats> bricks = snapshot.bricks();
         if (bricks.isEmpty()) {
-            text.append("\nNo bricks were recorded: none was stopped while the profiler was on.\n");
+            text.append(
+                    snapshot.pending() > 0
+                            ? "\nNo bricks were recorded: everything that was measured is pending.\n"
+                            : "\nNo bricks were recorded: none was stopped while the profiler was on.\n");
             return;
         }
         long largestNs = bricks.get(0).totalNs();
@@ -145,10 +203,11 @@ public final class TextReport {
                 .rightIf(latency, "p99", brick -> percentileCell(brick, 99), "")
                 .right("max", brick -> recorded(brick, brick.maxNs()), "")
                 .right(BRICK_SHARE, brick -> shareCell(brick.totalNs(), largestNs), shareCell(totalNs, 0))
-                .right("elements/s", brick -> rateCell(brick.throughput()), rateCell(snapshot.totalThroughput()))
+                .right("elements/s", brick -> rateCell(brick.throughput()), "")
                 .rightIf(any(BrickStats::totalBytes), "GB/s", TextReport::bandwidthCell, "")
                 .rightIf(any(BrickStats::totalCompressedBytes), "in/out bytes", TextReport::compressionCell, "")
-                .rightIf(any(BrickStats::totalCycles), "cycles/element", TextReport::cyclesCell, "");
+                .rightIf(any(BrickStats::totalCycles), "cycles/element", TextReport::cyclesCell, "")
+                .rightIf(any(BrickStats::totalCycles), "cycles/ns", TextReport::clockCell, "");
         devices.addColumns(table);
         if (bricks.stream().anyMatch(brick -> brick.bottleneck() != Bottleneck.UNKNOWN)) {
             table.left("bottleneck", TextReport::bottleneckCell, "");
@@ -191,6 +250,10 @@ public final class TextReport {
         return brick.totalCycles() == 0 ? NONE : number(brick.cyclesPerElement());
     }
 
+    private static String clockCell(BrickStats brick) {
+        return brick.totalCycles() == 0 ? NONE : number(brick.cyclesPerNs());
+    }
+
     private static String bottleneckCell(BrickStats brick) {
         Bottleneck bottleneck = brick.bottleneck();
         return bottleneck == Bottleneck.UNKNOWN ? NONE : bottleneck.name().toLowerCase(Locale.ROOT);
@@ -223,8 +286,29 @@ public final class TextReport {
                         percent(percentOfWall(totalNs)));
         text.append("\nCategories, largest first\n\n").append(table.render(lines));
         if (snapshot.wallNs() > 0 && totalNs > snapshot.wallNs()) {
-            text.append("Shares of wall time add up to more than 100 %: bricks ran on several threads at once,"
-                    + " or inside one another.\n");
+            text.append("Shares of wall time add up to more than 100 %: ")
+                    .append(
+                            snapshot.literalOverlaps() > 0
+                                    ? "spans of deferred measurements overlap, as said above.\n"
+                                    : "bricks ran on several threads at once, or inside one another.\n");
+        }
+        largestOthers();
+    }
+
+    /** The category that says least is named brick by brick: the projection to the vocabulary is in it. */
+    private void largestOthers() {
+        String largest = snapshot.bricks().stream()
+                .filter(brick -> brick.category() == BrickCategory.OTHER && brick.count() > 0)
+                .limit(OTHERS_NAMED)
+                .map(brick -> PlainText.shortened(PlainText.ascii(brick.name()), TextTable.WIDEST) + " "
+                        + percent(brick.percentage(totalNs)) + " %")
+                .collect(Collectors.joining(", "));
+        if (!largest.isEmpty()) {
+            text.append("Largest of ")
+                    .append(BrickCategory.OTHER.displayName())
+                    .append(", of brick time: ")
+                    .append(largest)
+                    .append(".\n");
         }
     }
 
@@ -236,6 +320,9 @@ public final class TextReport {
         List<TileStats> tiles =
                 snapshot.tiles().stream().filter(tile -> tile.count() > 0).toList();
         if (tiles.isEmpty()) {
+            if (snapshot.tilesOff()) {
+                text.append("\nNo tiles were recorded: their switch is off, tiles().enable() turns it on.\n");
+            }
             return;
         }
         TextTable<TileStats> table = new TextTable<TileStats>()
@@ -245,10 +332,18 @@ public final class TextReport {
                 .right("avg", tile -> avgCell(tile.totalNs(), tile.count()), "")
                 .right("min", tile -> durationCell(tile.minNs()), "")
                 .right("max", tile -> durationCell(tile.maxNs()), "")
-                .right("GFLOP/s per worker", tile -> number(tile.gflops()), "")
-                .right("FLOP/B", tile -> number(tile.arithmeticIntensity()), "")
+                .right("GFLOP/s of tile time", tile -> number(tile.gflops()), "")
+                .right(
+                        "FLOP/B at " + plain(bytesPerElement) + " B an element",
+                        tile -> number(tile.arithmeticIntensity(bytesPerElement)),
+                        "")
                 .left("slowest tile", TextReport::slowestCell, "");
-        text.append("\nTiles\n\n").append(table.render(tiles));
+        text.append(snapshot.tilesOff() ? "\nTiles, whose switch is off by now\n\n" : "\nTiles\n\n")
+                .append(table.render(tiles));
+    }
+
+    private static String plain(double value) {
+        return BigDecimal.valueOf(value).stripTrailingZeros().toPlainString();
     }
 
     private static String slowestCell(TileStats tile) {

@@ -2,6 +2,7 @@ package org.brickprofiler.tile;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanSink;
 import org.brickprofiler.record.SpanStore;
@@ -9,6 +10,7 @@ import org.brickprofiler.record.StatRow;
 import org.brickprofiler.record.StatSums;
 import org.brickprofiler.record.StatTable;
 import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,20 +21,27 @@ import org.jspecify.annotations.Nullable;
  * it; it is a value, and stopping it twice counts twice. A timer that was started while tiles were off is void.
  *
  * <p>The timer carries level, row, column and start in one {@code long}: rows and columns from
- * {@link #LARGEST_TIMED_INDEX} on all read as that index, and a tile must take less than 34 seconds. Use
- * {@link #record} for anything larger.
+ * {@link #LARGEST_TIMED_INDEX} on all read as that index, and a tile must take less than 33 seconds. Use
+ * {@link #record} for anything larger. A timer of a brick is void here, and a tile's is void for bricks.
  */
 public final class TileProfiler {
 
     /** The largest row or column that a timer tells from the next one. */
     public static final int LARGEST_TIMED_INDEX = (1 << 13) - 1;
 
-    private static final long VOID = 0;
     private static final int LEVEL_BITS = 2;
     private static final int INDEX_BITS = 13;
     private static final int ROW_SHIFT = LEVEL_BITS + INDEX_BITS;
-    private static final int START_SHIFT = ROW_SHIFT + INDEX_BITS;
-    private static final long NOT_START = (1L << START_SHIFT) - 1;
+    private static final int PLACE_BITS = ROW_SHIFT + INDEX_BITS;
+
+    // A timer is the start, then the place (row, column, level), with TimerToken.FOREIGN put in between its bits.
+    private static final int START_SHIFT = PLACE_BITS + 1;
+    private static final long BELOW_START = (1L << START_SHIFT) - 1;
+    private static final long BELOW_FOREIGN = TimerToken.FOREIGN - 1;
+    private static final long ABOVE_FOREIGN = (1L << PLACE_BITS) - TimerToken.FOREIGN;
+
+    /** Longer times are those of a clock that ran backwards, by up to a second. */
+    private static final long LONGEST_NS = (1L << (Long.SIZE - START_SHIFT)) - (1L << 30) - 1;
 
     private static final List<TileLevel> LEVELS = List.of(TileLevel.values());
 
@@ -57,6 +66,7 @@ public final class TileProfiler {
      * @param sink who may want tiles as spans, or null
      */
     public TileProfiler(NanoClock clock, @Nullable SpanSink sink) {
+        Objects.requireNonNull(clock, "clock");
         this.clock = clock;
         SpanStore spans = sink == null ? null : sink.tiles(TileNames.INSTANCE);
         this.registry = new TableRegistry(LEVELS.size(), false, spans);
@@ -92,14 +102,15 @@ public final class TileProfiler {
      */
     public long start(TileLevel level, int row, int col) {
         if (!enabled) {
-            return VOID;
+            return TimerToken.VOID;
         }
         requireNotNegative("row", row);
         requireNotNegative("col", col);
         long place = (long) Math.min(row, LARGEST_TIMED_INDEX) << ROW_SHIFT
                 | (long) Math.min(col, LARGEST_TIMED_INDEX) << LEVEL_BITS
-                | (level.index() + 1);
-        return clock.nanoTime() << START_SHIFT | place;
+                | level.index();
+        long low = (place & ABOVE_FOREIGN) << 1 | TimerToken.FOREIGN | (place & BELOW_FOREIGN);
+        return clock.nanoTime() << START_SHIFT | low;
     }
 
     /**
@@ -111,16 +122,19 @@ public final class TileProfiler {
      * @throws IllegalArgumentException when a number is negative; nothing is recorded then
      */
     public void stop(long timer, long elements, long flops) {
-        if (timer == VOID || !enabled) {
+        // Clear in a void timer and in a brick's.
+        if ((timer & TimerToken.FOREIGN) == 0 || !enabled) {
             return;
         }
         long now = clock.nanoTime();
         // All low bits set in the minuend: the place in the subtrahend can then never borrow from the time.
-        long elapsedNs = Math.max(0, ((now << START_SHIFT | NOT_START) - timer) >> START_SHIFT);
-        int level = (int) (timer & ((1 << LEVEL_BITS) - 1)) - 1;
-        int row = (int) (timer >>> ROW_SHIFT) & LARGEST_TIMED_INDEX;
-        int col = (int) (timer >>> LEVEL_BITS) & LARGEST_TIMED_INDEX;
-        if (level >= 0) {
+        long passedNs = ((now << START_SHIFT | BELOW_START) - timer) >>> START_SHIFT;
+        long elapsedNs = passedNs <= LONGEST_NS ? passedNs : 0;
+        long place = (timer >>> 1 & ABOVE_FOREIGN) | (timer & BELOW_FOREIGN);
+        int level = (int) place & ((1 << LEVEL_BITS) - 1);
+        int row = (int) (place >>> ROW_SHIFT) & LARGEST_TIMED_INDEX;
+        int col = (int) (place >>> LEVEL_BITS) & LARGEST_TIMED_INDEX;
+        if (level < LEVELS.size()) {
             add(level, row, col, elapsedNs, now, elements, flops);
         }
     }
@@ -137,6 +151,7 @@ public final class TileProfiler {
      * @throws IllegalArgumentException when a number is negative; nothing is recorded then
      */
     public void record(TileLevel level, int row, int col, long elapsedNs, long elements, long flops) {
+        Objects.requireNonNull(level, "level");
         requireNotNegative("row", row);
         requireNotNegative("col", col);
         requireNotNegative("elapsedNs", elapsedNs);
@@ -233,7 +248,7 @@ public final class TileProfiler {
     }
 
     /**
-     * The levels that were recorded, a line each.
+     * The levels that were recorded, a line each; where the switch is off, a line that says so. Elements count as 4 bytes.
      *
      * @return text that ends with a line break
      */
@@ -244,7 +259,7 @@ public final class TileProfiler {
                 text.append(String.format(
                         Locale.ROOT,
                         "%-5s %,d tiles, avg %.2f us (min %.2f, max %.2f at row %d, col %d), "
-                                + "%.2f GFLOP/s, %.2f FLOP/B\n",
+                                + "%.2f GFLOP/s, %.2f FLOP/B at 4 B an element\n",
                         stats.level().displayName(),
                         stats.count(),
                         stats.avgUs(),
@@ -256,18 +271,22 @@ public final class TileProfiler {
                         stats.arithmeticIntensity()));
             }
         }
-        return text.length() == 0 ? "no tiles recorded\n" : text.toString();
+        if (text.length() == 0) {
+            text.append("no tiles recorded\n");
+        }
+        return enabled ? text.toString() : text.append("the switch of tiles is off\n").toString();
     }
 
     /**
-     * All levels as JSON.
+     * The switch and all levels as JSON.
      *
-     * @return an array of three objects, with the keys of the {@code tiles} of a report
+     * @return an object with {@code tile_profiling_enabled} and {@code tiles}, an array of three objects, as a report has them
      */
     public String toJson() {
-        StringBuilder json = new StringBuilder("[");
+        StringBuilder json = new StringBuilder("{\"tile_profiling_enabled\":").append(enabled).append(",\"tiles\":[");
+        String separator = "";
         for (TileStats stats : all()) {
-            json.append(json.length() == 1 ? "" : ",")
+            json.append(separator)
                     .append(String.format(
                             Locale.ROOT,
                             "{\"level\":\"%s\",\"count\":%d,\"total_ns\":%d,\"avg_us\":%s,\"min_us\":%s,\"max_us\":%s,"
@@ -285,7 +304,8 @@ public final class TileProfiler {
                             stats.totalFlops(),
                             stats.slowestRow(),
                             stats.slowestCol()));
+            separator = ",";
         }
-        return json.append(']').toString();
+        return json.append("]}").toString();
     }
 }

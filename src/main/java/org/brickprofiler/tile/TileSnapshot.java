@@ -1,6 +1,7 @@
 package org.brickprofiler.tile;
 
 import java.util.List;
+import java.util.Objects;
 
 /**
  * What a {@link TileProfiler} knew at one moment. Immutable.
@@ -13,6 +14,7 @@ public record TileSnapshot(List<TileStats> levels, int threads, boolean virtualT
 
     /** Makes the list unchangeable. */
     public TileSnapshot {
+        Objects.requireNonNull(levels, "levels");
         levels = List.copyOf(levels);
     }
 }

@@ -1,5 +1,7 @@
 package org.brickprofiler.tile;
 
+import java.util.Objects;
+
 /**
  * What was recorded of the tiles of one level. Immutable.
  *
@@ -28,6 +30,15 @@ public record TileStats(
     public static final int UNKNOWN = -1;
 
     private static final double BYTES_PER_ELEMENT = 4.0;
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public TileStats {
+        Objects.requireNonNull(level, "level");
+    }
 
     /**
      * A level without samples.
@@ -76,7 +87,8 @@ public record TileStats(
     }
 
     /**
-     * Floating-point operations per time, of one worker: with several, the machine does a multiple.
+     * Floating-point operations per tile time. Where each worker times its own tiles, that is the rate of one worker, and
+     * with several the machine does a multiple; where a tile is timed around a parallel loop, it is the rate of all.
      *
      * @return GFLOP/s, 0 where no time was measured
      */
@@ -87,18 +99,44 @@ public record TileStats(
 
     /**
      * Floating-point operations per byte, at four bytes an element: the x axis of the roofline model (Williams,
-     * Waterman and Patterson, 2009).
+     * Waterman and Patterson, 2009). Wrong by a factor where elements have another size:
+     * {@link #arithmeticIntensity(double)}.
      *
      * @return FLOP/byte, 0 without elements
      */
     public double arithmeticIntensity() {
-        return totalElements == 0 ? 0.0 : totalFlops / (BYTES_PER_ELEMENT * totalElements);
+        return arithmeticIntensity(BYTES_PER_ELEMENT);
+    }
+
+    /**
+     * Floating-point operations per byte, for elements of a known size.
+     *
+     * @param bytesPerElement bytes that an element takes, more than 0: 2 for a half float, about 0.56 for a weight of 4
+     *     bits in blocks with their scales
+     * @return FLOP/byte, 0 without elements
+     * @throws IllegalArgumentException when {@code bytesPerElement} is not a number above 0
+     */
+    public double arithmeticIntensity(double bytesPerElement) {
+        requireBytesPerElement(bytesPerElement);
+        return totalElements == 0 ? 0.0 : totalFlops / (bytesPerElement * totalElements);
+    }
+
+    /**
+     * Refuses what is no size of an element.
+     *
+     * @param bytesPerElement bytes
+     * @throws IllegalArgumentException when it is not a number above 0
+     */
+    public static void requireBytesPerElement(double bytesPerElement) {
+        if (!(bytesPerElement > 0) || Double.isInfinite(bytesPerElement)) {
+            throw new IllegalArgumentException("bytesPerElement " + bytesPerElement + " is not a number above 0");
+        }
     }
 
     /**
      * The share of a peak rate that was reached.
      *
-     * @param peakGflops the peak of one worker, GFLOP/s
+     * @param peakGflops the peak of those who worked at a tile, GFLOP/s: of one worker, or of all that share a tile
      * @return 0 to 1, where 1 stands for everything at or above the peak; 0 for a peak of 0
      * @throws IllegalArgumentException when the peak is negative or not a number
      */

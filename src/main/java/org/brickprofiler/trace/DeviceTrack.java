@@ -1,6 +1,7 @@
 package org.brickprofiler.trace;
 
 import java.util.List;
+import java.util.Objects;
 import org.brickprofiler.record.SpanBuffer;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanKind;
@@ -49,6 +50,8 @@ public final class DeviceTrack {
      * @throws IllegalArgumentException when a duration or elements are negative, or a name is empty
      */
     public synchronized void span(String spanName, String category, long startNs, long elapsedNs, long elements) {
+        Objects.requireNonNull(spanName, "spanName");
+        Objects.requireNonNull(category, "category");
         requireSpan(elapsedNs, elements);
         spans.add(SpanKind.SPAN, names.keyOf(spanName, category), startNs, elapsedNs, elements);
     }
@@ -74,6 +77,8 @@ public final class DeviceTrack {
             long elements,
             long launchThreadId,
             long launchNs) {
+        Objects.requireNonNull(spanName, "spanName");
+        Objects.requireNonNull(category, "category");
         requireSpan(elapsedNs, elements);
         spans.add(SpanKind.SPAN, names.keyOf(spanName, category), startNs, elapsedNs, elements);
         spans.add(SpanKind.LAUNCH, 0, launchNs, 0, launchThreadId);
@@ -91,6 +96,7 @@ public final class DeviceTrack {
      *     is empty; nothing is added then
      */
     public synchronized void endToEnd(long submitNs, List<String> spanNames, String category, long... elapsedNs) {
+        Objects.requireNonNull(category, "category");
         if (spanNames.size() != elapsedNs.length) {
             throw new IllegalArgumentException(spanNames.size() + " names for " + elapsedNs.length + " durations");
         }

@@ -2,6 +2,7 @@ package org.brickprofiler.trace;
 
 import java.util.List;
 import org.brickprofiler.io.MergeSort;
+import org.brickprofiler.record.LayerToken;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanKind;
 import org.eclipse.collections.api.map.primitive.MutableIntLongMap;
@@ -95,6 +96,11 @@ final class Line implements TrackEvents {
         return parts.get(part).elements(entry - firstEntries[part]);
     }
 
+    private int layer(int entry) {
+        int part = part(entry);
+        return parts.get(part).layer(entry - firstEntries[part]);
+    }
+
     private int name(int entry) {
         int part = part(entry);
         return parts.get(part).name(entry - firstEntries[part]);
@@ -148,20 +154,22 @@ final class Line implements TrackEvents {
             long start = startNs(entry);
             long end = endNs(entry);
             while (stage < stages.size() && isBefore(stage, start, end)) {
-                layerStage = stages.layer(stage) == Stages.NO_LAYER ? layerStage : stage;
+                layerStage = isLaterLayer(stage, layerStage) ? stage : layerStage;
                 visitor.span(span.ofStage(stages, stage++));
             }
             if (kind(entry) == SpanKind.INSTANT) {
                 visitor.instant(start, name(entry));
             } else {
+                int given = layer(entry);
                 boolean inLayer = layerStage >= 0 && end <= stages.endNs(layerStage);
+                int own = inLayer ? stages.layer(layerStage) : Stages.NO_LAYER;
                 visitor.span(span.of(
                         start,
                         end,
                         name(entry),
                         elements(entry),
                         kind(entry) == SpanKind.DEVICE_SAMPLE,
-                        inLayer ? stages.layer(layerStage) : Stages.NO_LAYER,
+                        given == LayerToken.OWN_LAYER ? own : given,
                         deviceNs.getIfAbsent(entry, -1),
                         flowsOut.get(entry),
                         flowsIn.get(entry)));
@@ -170,6 +178,12 @@ final class Line implements TrackEvents {
         while (stage < stages.size()) {
             visitor.span(span.ofStage(stages, stage++));
         }
+    }
+
+    /** Whether a stage is a layer that spans from here on may lie in: not one without extent at the beginning of another. */
+    private boolean isLaterLayer(int stage, int layerStage) {
+        return stages.layer(stage) != Stages.NO_LAYER
+                && (layerStage < 0 || stages.endNs(stage) >= stages.endNs(layerStage));
     }
 
     private boolean isBefore(int stage, long startNs, long endNs) {

@@ -1,11 +1,15 @@
 package org.brickprofiler.trace;
 
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
+import org.brickprofiler.record.LayerToken;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanKind;
+import org.jspecify.annotations.Nullable;
 
 /** A buffer, and which of its entries belong to a line. Immutable. */
 final class LinePart {
@@ -20,11 +24,25 @@ final class LinePart {
     private final IntPredicate belongs;
     private final boolean valueIsElements;
 
+    /** The entries at which the thread began to work for another layer, and its number from each on; null without any. */
+    private final int @Nullable [] changes;
+
+    private final int[] layersAfter;
+    private final int layerAtFirst;
+
     private LinePart(SpanCopy copy, int[] names, IntPredicate belongs, boolean valueIsElements) {
         this.copy = copy;
         this.names = names;
         this.belongs = belongs;
         this.valueIsElements = valueIsElements;
+        int[] found = IntStream.range(0, copy.size())
+                .filter(entry -> copy.kind(entry) == SpanKind.LAYER_CHANGE)
+                .toArray();
+        changes = found.length == 0 ? null : found;
+        layersAfter = Arrays.stream(found)
+                .map(entry -> LayerToken.layerAfter(copy.value(entry)))
+                .toArray();
+        layerAtFirst = found.length == 0 ? LayerToken.OWN_LAYER : LayerToken.layerBefore(copy.value(found[0]));
     }
 
     /**
@@ -76,6 +94,17 @@ final class LinePart {
 
     int name(int entry) {
         return names[copy.key(entry)];
+    }
+
+    /** The layer that the thread worked for when it wrote an entry, or {@link LayerToken#OWN_LAYER} for its own. */
+    int layer(int entry) {
+        int[] at = changes;
+        if (at == null) {
+            return LayerToken.OWN_LAYER;
+        }
+        int change = Arrays.binarySearch(at, entry);
+        int last = change >= 0 ? change : -change - 2;
+        return last < 0 ? layerAtFirst : layersAfter[last];
     }
 
     long elements(int entry) {

@@ -26,7 +26,7 @@ final class TimedStream implements StreamSpans {
     private final SpanContents contents;
 
     /** Keeps what the profiler times by. Null once nothing more can come. */
-    private volatile @Nullable BooleanSupplier waits;
+    private volatile @Nullable BooleanSupplier catchUp;
 
     private volatile SpanNames names;
 
@@ -36,11 +36,11 @@ final class TimedStream implements StreamSpans {
     private long errorNs;
     private long withoutPlace;
 
-    TimedStream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier waits, SpanStore store) {
+    TimedStream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier catchUp, SpanStore store) {
         this.place = place;
         this.names = names;
         this.owner = new WeakReference<>(owner);
-        this.waits = waits;
+        this.catchUp = catchUp;
         this.contents = store.contents();
         this.spans = store.newSharedBuffer();
     }
@@ -70,12 +70,18 @@ final class TimedStream implements StreamSpans {
     // ---- the recorder ----
 
     /**
-     * Whether nobody has the profiler any more, nothing is still to come, and {@link #end} was not called since. Not to be
-     * called with a lock that the profiler may want.
+     * Has the profiler resolve what the device has done. Not to be called with a lock that the profiler may want.
+     *
+     * @return whether samples wait for their time
      */
+    boolean catchUp() {
+        BooleanSupplier source = catchUp;
+        return source != null && source.getAsBoolean();
+    }
+
+    /** Whether nobody has the profiler any more, nothing is still to come, and {@link #end} was not called since. */
     boolean isForgotten() {
-        BooleanSupplier source = waits;
-        return source != null && owner.get() == null && !source.getAsBoolean();
+        return catchUp != null && owner.get() == null && !catchUp();
     }
 
     /**
@@ -85,7 +91,7 @@ final class TimedStream implements StreamSpans {
      */
     synchronized long end() {
         spans = null;
-        waits = null;
+        catchUp = null;
         long lost = contents.end();
         names = new KnownNames(contents.copies(), names);
         if (contents.entryCount() == 0) {
@@ -97,7 +103,7 @@ final class TimedStream implements StreamSpans {
 
     /** Whether nothing is left, and nothing will come. */
     boolean isSpent() {
-        return waits == null && contents.entryCount() == 0;
+        return catchUp == null && contents.entryCount() == 0;
     }
 
     StreamPlace place() {

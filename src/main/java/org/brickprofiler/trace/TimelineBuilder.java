@@ -8,6 +8,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.brickprofiler.Schedule;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanNames;
 import org.brickprofiler.trace.StreamLines.StreamLine;
@@ -26,6 +27,28 @@ final class TimelineBuilder {
 
     /** Lines of streams of which only durations were known have ids from here on. */
     private static final long FIRST_LAID_ID = 1_000_000;
+
+    /** What the phases of a run are called. */
+    private static final SpanNames PHASES = new SpanNames() {
+        @Override
+        public int size() {
+            return Schedule.Phase.values().length;
+        }
+
+        @Override
+        public String name(int key) {
+            return switch (Schedule.Phase.values()[key]) {
+                case WARMUP -> SpanName.WARMUP;
+                case ACTIVE -> "active";
+                case SKIP_FIRST, WAIT, DONE -> "not recorded";
+            };
+        }
+
+        @Override
+        public String category(int key) {
+            return SpanName.PHASE;
+        }
+    };
 
     private final NameIndex index = new NameIndex();
     private final Map<Long, HostParts> threads = new LinkedHashMap<>();
@@ -48,10 +71,15 @@ final class TimelineBuilder {
         List<SpanCopy> copies = source.contents().copies();
         int[] names = index.of(source.names());
         int step = index.of("step", SpanName.STEP);
+        List<SpanCopy> phases = source.contents().phases();
+        if (!phases.isEmpty()) {
+            addToThreads(phases, PHASES);
+        }
         for (SpanCopy copy : counted(copies)) {
             HostParts thread = thread(copy.threadId(), copy.threadName());
-            thread.parts().add(LinePart.ofThread(copy, names));
-            thread.stages().add(copy, layer -> index.of("Layer " + layer, SpanName.LAYER), step);
+            LinePart part = LinePart.ofThread(copy, names);
+            thread.parts().add(part);
+            thread.stages().add(part, layer -> index.of("Layer " + layer, SpanName.LAYER), step);
             deferred.add(LinePart.deferred(copy, names));
         }
     }

@@ -36,6 +36,9 @@ public record TraceInfo(
      *     dropped spans or clock error
      */
     public TraceInfo {
+        Objects.requireNonNull(rank, "rank");
+        Objects.requireNonNull(clockErrorNs, "clockErrorNs");
+        Objects.requireNonNull(devices, "devices");
         Objects.requireNonNull(processName, "processName");
         devices = List.copyOf(devices);
         if (worldSize < 1) {

@@ -122,18 +122,24 @@ public final class TraceRecorder implements SpanSink {
 
     @Override
     public SpanStore bricks(SpanNames brickNames) {
+        Objects.requireNonNull(brickNames, "brickNames");
         endForgotten();
         return addSource(bricks, brickNames);
     }
 
     @Override
     public @Nullable SpanStore tiles(SpanNames tileNames) {
+        Objects.requireNonNull(tileNames, "tileNames");
         return withTiles ? addSource(tiles, tileNames) : null;
     }
 
     @Override
-    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Object owner, BooleanSupplier waits) {
-        TimedStream stream = new TimedStream(place, brickNames, owner, waits, newStore());
+    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Object owner, BooleanSupplier catchUp) {
+        Objects.requireNonNull(place, "place");
+        Objects.requireNonNull(brickNames, "brickNames");
+        Objects.requireNonNull(owner, "owner");
+        Objects.requireNonNull(catchUp, "catchUp");
+        TimedStream stream = new TimedStream(place, brickNames, owner, catchUp, newStore());
         synchronized (timed) {
             timed.add(stream);
         }
@@ -200,6 +206,7 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when the name is empty
      */
     public void instant(String name) {
+        Objects.requireNonNull(name, "name");
         own.tables().mark(SpanKind.INSTANT, names.keyOf(name), clock.nanoTime(), 0, 0);
     }
 
@@ -242,6 +249,8 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when the duration is negative, or a name is empty
      */
     public void span(String name, String category, long startNs, long elapsedNs) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
         requireDuration(elapsedNs);
         own.tables().mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, -1);
     }
@@ -257,6 +266,8 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when the duration is negative, or a name is empty
      */
     public void span(String name, String category, long startNs, long elapsedNs, long threadId) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
         requireDuration(elapsedNs);
         assigned.tables().mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, threadId);
     }
@@ -273,6 +284,8 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when a number is negative, or a name is empty
      */
     public void push(String name, String category, long elapsedNs, int tid) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
         requireDuration(elapsedNs);
         if (tid < 0) {
             throw new IllegalArgumentException("the number of a line is not negative: " + tid);
@@ -296,6 +309,8 @@ public final class TraceRecorder implements SpanSink {
      * @throws IllegalArgumentException when the name is empty
      */
     public TraceCounter counter(String name, String unit) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(unit, "unit");
         int key = names.keyOf(name);
         synchronized (units) {
             units.putIfAbsent(key, unit);
@@ -312,6 +327,8 @@ public final class TraceRecorder implements SpanSink {
      * @return the line of that stream, the same at each call; its first name stays
      */
     public DeviceTrack stream(DeviceInfo device, String name, long streamId) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(device, "device");
         synchronized (devices) {
             return devices.computeIfAbsent(
                     device.id() + ":" + streamId,
@@ -327,7 +344,7 @@ public final class TraceRecorder implements SpanSink {
      * @return an immutable timeline
      */
     public Timeline timeline() {
-        endForgotten();
+        catchUp();
         List<SpanCopy> ownCopies = own.store().copies();
         List<DeviceTrack> streams;
         synchronized (devices) {
@@ -358,7 +375,7 @@ public final class TraceRecorder implements SpanSink {
      * @return 0 or more, at most the builder's {@code totalCapacity}; exact while nobody records
      */
     public long eventCount() {
-        endForgotten();
+        catchUp();
         long count = 0;
         for (SpanSource source : sourcesOf(bricks)) {
             count += source.contents().entryCount();
@@ -377,7 +394,7 @@ public final class TraceRecorder implements SpanSink {
 
     /** Forgets what was recorded so far. Threads and profilers that are gone leave nothing behind then. */
     public void clear() {
-        endForgotten();
+        catchUp();
         lost.set(0);
         sourcesOf(bricks).forEach(source -> source.contents().clear());
         sourcesOf(tiles).forEach(source -> source.contents().clear());
@@ -387,5 +404,10 @@ public final class TraceRecorder implements SpanSink {
         deviceStore.clear();
         sourcesOf(timed).forEach(TimedStream::clear);
         removeSpent();
+    }
+
+    private void catchUp() {
+        sourcesOf(timed).forEach(TimedStream::catchUp);
+        endForgotten();
     }
 }

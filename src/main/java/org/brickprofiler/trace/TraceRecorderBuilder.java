@@ -1,5 +1,6 @@
 package org.brickprofiler.trace;
 
+import java.util.Objects;
 import java.util.OptionalInt;
 import org.brickprofiler.record.NanoClock;
 
@@ -23,6 +24,7 @@ public final class TraceRecorderBuilder {
      * @return this
      */
     public TraceRecorderBuilder clock(NanoClock clock) {
+        Objects.requireNonNull(clock, "clock");
         this.clock = clock;
         return this;
     }
@@ -88,6 +90,7 @@ public final class TraceRecorderBuilder {
      * @return this
      */
     public TraceRecorderBuilder processName(String name) {
+        Objects.requireNonNull(name, "name");
         this.process = new TraceProcess(name, process.rank(), process.worldSize());
         return this;
     }

@@ -77,6 +77,8 @@ public abstract class DeviceStreamContract {
 
         assertThat(stream.synchronize()).isTrue();
         assertThat(stream.elapsedNs(first, second)).isEqualTo(3_000);
+        assertThat(stream.hasWorkBetween(first, second)).isTrue();
+        assertThat(stream.hasWorkBetween(first, third)).isTrue();
         assertThat(stream.elapsedNs(second, third)).isEqualTo(5_000);
         assertThat(stream.elapsedNs(first, third)).isEqualTo(8_000);
         assertThat(stream.elapsedNs(third, first)).isEqualTo(-8_000);

@@ -1,11 +1,13 @@
 package org.brickprofiler.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.record.StreamPlace;
 import org.junit.jupiter.api.Test;
 
 final class DeviceTimerTest {
@@ -59,6 +61,62 @@ final class DeviceTimerTest {
         }
         real.recordEnd();
         assertThat(real.elapsedNs()).isPositive();
+    }
+
+    @Test
+    void aTimerIsMadeByTheNameOfItsBackend() {
+        SimulatedStream cuda = new SimulatedStream(new StreamPlace("CUDA", 0, "simulated", "decode", 0), clock, 8);
+        SimulatedStream metal = new SimulatedStream(new StreamPlace("METAL", 0, "simulated", "queue", 0), clock, 8);
+
+        DeviceTimer device = DeviceTimer.of("cuda", metal, cuda);
+        assertThat(device.elapsedNs()).isZero();
+        device.recordEnd();
+        device.recordStart();
+        cuda.work(700);
+        assertThat(device.elapsedNs()).isZero();
+        device.recordEnd();
+        metal.work(5);
+        assertThat(device.elapsedNs()).isEqualTo(700);
+        assertThat(device.elapsedMs()).isEqualTo(0.0007);
+        device.recordStart();
+        cuda.work(30);
+        device.recordEnd();
+        cuda.work(40);
+        device.recordEnd();
+        assertThat(device.elapsedNs()).isEqualTo(70);
+        assertThat(cuda.marksHeld()).isEqualTo(2);
+        device.close();
+        assertThat(cuda.marksHeld()).isZero();
+        assertThat(metal.marksSet()).isZero();
+        assertThat(device.elapsedNs()).isZero();
+
+        assertThat(DeviceTimer.of("CPU", cuda)).isInstanceOf(CpuTimer.class);
+        assertThat(DeviceTimer.of("cpu", new HostStream())).isInstanceOf(StreamTimer.class);
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // what is refused
+    void aBackendWithoutAStreamHasNoTimer() {
+        SimulatedStream metal = new SimulatedStream(new StreamPlace("METAL", 0, "simulated", "queue", 0), clock, 8);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> DeviceTimer.of("CUDA", metal))
+                .withMessage("no timer for backend 'CUDA': there are streams of [METAL]");
+        assertThatIllegalArgumentException().isThrownBy(() -> DeviceTimer.of(null)).withMessageContaining("backend");
+    }
+
+    @Test
+    void aTimerOfAStreamThatTellsNothingReadsZero() {
+        SimulatedStream stream = new SimulatedStream("decode", clock);
+        DeviceTimer timerOfIt = new StreamTimer(stream);
+        stream.capture(true);
+        timerOfIt.recordStart();
+        timerOfIt.recordEnd();
+        stream.capture(false);
+        assertThat(timerOfIt.elapsedNs()).isZero();
+        stream.lose();
+        timerOfIt.recordStart();
+        timerOfIt.recordEnd();
+        assertThat(timerOfIt.elapsedNs()).isZero();
     }
 
     @Test

@@ -67,9 +67,61 @@ final class MarkPoolTest {
             return Math.min(to, 10);
         });
         assertThat(takeAll(pool)).hasSize(10);
-        assertThat(pool.bound()).isEqualTo(10);
         takeAll(pool);
         assertThat(calls[0]).isEqualTo(2);
+    }
+
+    @Test
+    void whereGrowingFailedItIsTriedOnceMoreWheneverItIsTimeAndANumberWasMissing() {
+        int[] calls = {0};
+        int[] most = {10};
+        MarkPool pool = new MarkPool(4, 2_000, (from, to) -> {
+            calls[0]++;
+            return Math.min(to, most[0]);
+        });
+        assertThat(takeAll(pool)).hasSize(10);
+        assertThat(pool.bound()).isEqualTo(2_000);
+
+        pool.tryAgain();
+        pool.tryAgain();
+        takeAll(pool);
+        takeAll(pool);
+        assertThat(calls[0]).isEqualTo(3);
+
+        most[0] = 5_000;
+        takeAll(pool);
+        assertThat(calls[0]).isEqualTo(3);
+        pool.tryAgain();
+        pool.take();
+        assertThat(calls[0]).isEqualTo(4);
+        assertThat(pool.free()).isEqualTo(1_023);
+        pool.tryAgain();
+        assertThat(calls[0]).isEqualTo(4);
+        assertThat(takeAll(pool)).doesNotHaveDuplicates().hasSize(1_989);
+    }
+
+    @Test
+    void aPoolThatCouldNotMakeItsFirstNumbersGetsThemLater() {
+        int[] most = {1};
+        MarkPool pool = new MarkPool(8, 100, (from, to) -> Math.min(to, most[0]));
+        assertThat(takeAll(pool)).containsExactly(0);
+
+        most[0] = 100;
+        assertThat(pool.take()).isEqualTo(DeviceStream.NO_MARK);
+        pool.tryAgain();
+        assertThat(takeAll(pool)).hasSize(99);
+    }
+
+    @Test
+    void aPoolThatNobodyMissedANumberOfIsLeftAlone() {
+        int[] calls = {0};
+        MarkPool pool = new MarkPool(8, 100, (from, to) -> {
+            calls[0]++;
+            return 4;
+        });
+        pool.give(pool.take());
+        pool.tryAgain();
+        assertThat(calls[0]).isOne();
     }
 
     @Test

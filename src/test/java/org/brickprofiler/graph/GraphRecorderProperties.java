@@ -71,6 +71,15 @@ class GraphRecorderProperties {
         int layerStart;
         boolean layerBoundaryInside;
 
+        /** Of a scope: when the boundary was after which its current layer lies. */
+        long boundaryNs;
+
+        /** Of a scope: whether that layer was announced and has not ended. */
+        boolean layerOpen;
+
+        /** Of a brick: whether a layer ended inside it. */
+        boolean aroundLayer;
+
         Open(boolean isBrick, int scopeId, long startNs) {
             this.isBrick = isBrick;
             this.scopeId = scopeId;
@@ -131,6 +140,8 @@ class GraphRecorderProperties {
                         return 0;
                     });
                     beginLayer(top);
+                    scope().boundaryNs = clock.now();
+                    scope().layerOpen = true;
                 }
                 case END_LAYER -> {
                     if (!top.isBrick || top.layerBoundaryInside) {
@@ -143,6 +154,9 @@ class GraphRecorderProperties {
                             recorder.endPass();
                             return 0;
                         });
+                        if (stack.size() == 1 && top.layerOpen) {
+                            closeOpenLayer(top);
+                        }
                         closeAll();
                     }
                 }
@@ -154,9 +168,37 @@ class GraphRecorderProperties {
             int id = on(() -> recorder.brick("b", brick.startNs, clock.now(), 1));
             own(id, brick.children);
             Open around = stack.element();
-            around.children.add(id);
-            if (brick.layerBoundaryInside) {
+            around.aroundLayer |= brick.aroundLayer;
+            if (brick.layerBoundaryInside && isMostlyInLayer(brick)) {
                 beginLayer(around);
+                scope().boundaryNs = brick.startNs;
+                around.children.add(id);
+            } else {
+                around.children.add(id);
+                if (brick.layerBoundaryInside) {
+                    beginLayer(around);
+                    scope().boundaryNs = clock.now();
+                }
+            }
+        }
+
+        /** A brick around whole layers is in none. */
+        private boolean isMostlyInLayer(Open brick) {
+            long boundaryNs = scope().boundaryNs;
+            return !brick.aroundLayer && clock.now() - boundaryNs > boundaryNs - brick.startNs;
+        }
+
+        private Open scope() {
+            return stack.stream().filter(open -> !open.isBrick).findFirst().orElseThrow();
+        }
+
+        private void closeOpenLayer(Open outermost) {
+            List<Integer> inLayer = outermost.children.subList(outermost.layerStart, outermost.children.size());
+            if (!inLayer.isEmpty()) {
+                int id = recorder.graph().nodeCount() - 1;
+                own(id, inLayer);
+                inLayer.clear();
+                outermost.children.add(id);
             }
         }
 
@@ -175,6 +217,9 @@ class GraphRecorderProperties {
                 open.children.add(id);
             }
             beginLayer(open);
+            open.aroundLayer |= open.isBrick;
+            scope().boundaryNs = clock.now();
+            scope().layerOpen = false;
         }
 
         private void closeScope(Open scope) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.brickprofiler.graph.ExecutionNode.Brick;
+import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.junit.jupiter.api.Test;
 
@@ -180,12 +181,72 @@ final class SequenceRunsTest {
     @Test
     void aSiblingsTimeIsThatOfAllInIt() {
         graph.pushScope(new Layer(0));
-        graph.pushScope(new Layer(1));
+        graph.pushScope(new Function("block"));
         brick("one", 30);
         graph.popScope();
         brick("other", 10);
 
         assertThat(runs()).extracting(SequenceRun::sumNs).containsExactly(40L);
+    }
+
+    /** Each layer reads what the one before it wrote, the first one the embedding, and the head the last one. */
+    @Test
+    void layersAreInNoRunAndEndThoseAroundThem() {
+        graph.pushScope(new Function("forward"));
+        brick("embedding", 10);
+        for (int i = 0; i < 4; i++) {
+            graph.pushScope(new Layer(i));
+            brick("gate", 50);
+            graph.popScope();
+        }
+        int norm = brick("norm", 20);
+        int head = brick("head", 30);
+
+        assertThat(runs()).extracting(SequenceRun::nodes).containsExactly(List.of(norm, head));
+    }
+
+    @Test
+    void aPathByWayOfNodesElsewhereEndsARun() {
+        int stream = graph.addNode(new Function("stream"));
+        int kernel = graph.addNode(new Brick("kernel", 5, 1));
+        graph.addEdge(stream, kernel, EdgeType.CONTAINS);
+        int copy = graph.addNode(new Brick("copy", 5, 1));
+        graph.pushScope(new Layer(0));
+        int first = brick("first", 10);
+        int second = brick("second", 20);
+        int third = brick("third", 30);
+        graph.addDependency(first, stream);
+        graph.addDependency(kernel, copy);
+        assertThat(runs()).extracting(SequenceRun::nodes).containsExactly(List.of(first, second, third));
+
+        graph.addEdge(copy, third, EdgeType.TRANSFER, 64);
+
+        assertThat(runs())
+                .extracting(SequenceRun::nodes)
+                .as("third waits for the kernel in what waits for first")
+                .containsExactly(List.of(first, second));
+    }
+
+    @Test
+    void aPathIntoWhatASiblingIsMadeOfCountsAndOneAroundTheParentDoesNot() {
+        int before = brick("before", 10);
+        int elsewhere = graph.addNode(new Brick("elsewhere", 5, 1));
+        int layer = graph.pushScope(new Layer(0));
+        int first = graph.pushScope(new Brick("first", 10, 1));
+        int inFirst = brick("part", 8);
+        graph.popScope();
+        int second = graph.pushScope(new Brick("second", 20, 1));
+        int inSecond = brick("part", 8);
+        graph.popScope();
+        graph.addDependency(before, layer);
+        graph.addDependency(before, inFirst);
+        graph.addDependency(before, elsewhere);
+        assertThat(runs()).extracting(SequenceRun::nodes).containsExactly(List.of(first, second));
+
+        graph.addDependency(inFirst, elsewhere);
+        graph.addDependency(elsewhere, inSecond);
+
+        assertThat(runs()).isEmpty();
     }
 
     private List<SequenceRun> runs() {

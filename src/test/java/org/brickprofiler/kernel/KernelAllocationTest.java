@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
 import org.brickprofiler.device.ClockPair;
+import org.brickprofiler.device.DispatchTimer;
+import org.brickprofiler.device.HostStream;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.junit.jupiter.api.Test;
 
@@ -47,6 +49,21 @@ final class KernelAllocationTest {
     void recordingAKernelWhileOffAllocatesNothing() {
         timings.disable();
         assertThat(bytesOf(() -> timings.record(next(), Backend.CUDA, turn))).isZero();
+    }
+
+    @Test
+    void timingADispatchAllocatesNothing() {
+        HostStream stream = new HostStream();
+        DispatchTimer dispatches = new DispatchTimer(stream, 2 * CALLS);
+        Runnable dispatch = () -> turn++;
+        // Marks are made as they are needed, so some pass before.
+        assertThat(AllocatedBytes.fewest(STRETCHES, () -> {
+                    long bytes = AllocatedBytes.ofCalls(CALLS / 10, () -> dispatches.time("kernel", dispatch));
+                    dispatches.drain(Backend.CPU, timings::record);
+                    return bytes;
+                }))
+                .isZero();
+        assertThat(bytesOf(() -> timings.time("kernel", dispatch))).isZero();
     }
 
     @Test

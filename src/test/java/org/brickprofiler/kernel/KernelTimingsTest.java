@@ -2,10 +2,14 @@ package org.brickprofiler.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.List;
 import org.brickprofiler.Backend;
+import org.brickprofiler.device.DeviceTimer;
+import org.brickprofiler.device.SimulatedStream;
+import org.brickprofiler.device.StreamTimer;
 import org.brickprofiler.record.CapturedLog;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.TimerToken;
@@ -47,6 +51,77 @@ final class KernelTimingsTest {
         record("nop", Backend.METAL, 0);
 
         assertThat(timings.snapshot()).containsExactly(new KernelTiming("nop", Backend.METAL, 1, 0, 0, 0, 0));
+    }
+
+    @Test
+    void aDispatchOnTheHostIsTimedAndItsResultReturned() {
+        assertThat(timings.<String>time("blur", () -> {
+                    clock.advance(70);
+                    return "done";
+                }))
+                .isEqualTo("done");
+        timings.time("blur", () -> clock.advance(30));
+        assertThatThrownBy(() -> timings.time("blur", (Runnable) () -> {
+                    clock.advance(5);
+                    throw new IllegalStateException("no blur");
+                }))
+                .hasMessage("no blur");
+
+        assertThat(timings.snapshot()).containsExactly(new KernelTiming("blur", Backend.CPU, 3, 105, 5, 70, 5));
+    }
+
+    @Test
+    void aDispatchOnADeviceIsTimedThere() {
+        SimulatedStream stream = new SimulatedStream("decode", clock);
+        DeviceTimer timer = new StreamTimer(stream);
+        timings.time("matmul", Backend.CUDA, timer, () -> stream.work(700));
+        timings.time("matmul", Backend.CUDA, timer, () -> stream.work(900));
+        stream.capture(true);
+        timings.time("matmul", Backend.CUDA, timer, () -> stream.work(0));
+
+        assertThat(timings.snapshot())
+                .containsExactly(new KernelTiming("matmul", Backend.CUDA, 2, 1_600, 700, 900, 900));
+        assertThat(stream.waits()).isEqualTo(2);
+    }
+
+    @Test
+    void whileOffADispatchRunsAndNoClockIsRead() {
+        SimulatedStream stream = new SimulatedStream("decode", clock);
+        timings.disable();
+        long reads = clock.reads();
+        int[] runs = {0};
+        timings.time("blur", () -> runs[0]++);
+        timings.time("blur", Backend.CUDA, new StreamTimer(stream), () -> runs[0]++);
+
+        assertThat(runs[0]).isEqualTo(2);
+        assertThat(clock.reads()).isEqualTo(reads);
+        assertThat(stream.marksSet()).isZero();
+        assertThat(timings.snapshot()).isEmpty();
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // what is refused
+    void aDispatchThatIsRefusedIsNotRun() {
+        int[] runs = {0};
+        Runnable dispatch = () -> runs[0]++;
+        DeviceTimer timer = new StreamTimer(new SimulatedStream("decode", clock));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> timings.time("", dispatch))
+                .withMessageContaining("name");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> timings.time("blur", (Runnable) null))
+                .withMessageContaining("dispatch");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> timings.time("blur", null, timer, dispatch))
+                .withMessageContaining("backend");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> timings.time("blur", Backend.CUDA, null, dispatch))
+                .withMessageContaining("timer");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> timings.time("blur", Backend.CUDA, timer, null))
+                .withMessageContaining("dispatch");
+        assertThat(runs[0]).isZero();
+        assertThat(timings.snapshot()).isEmpty();
     }
 
     @Test

@@ -89,11 +89,28 @@ final class NameTableTest {
 
             assertThat(log.linesWith("the rest")).isEqualTo(1);
             assertThat(log.linesWith("'too many'")).isEqualTo(1);
+            assertThat(log.linesWith("room for " + ROOM + " names")).as("it says where it comes").isEqualTo(1);
         }
         assertThat(names.size()).isEqualTo(TimerToken.MAX_KEY + 1);
         assertThat(names.find("too many")).isEqualTo(-1);
         assertThat(names.keyOf("n17", 0)).as("names before the bound keep their keys").isEqualTo(FIXED + 17);
         assertThat(names.keyOf("uno", 0)).isEqualTo(1);
+    }
+
+    @Test
+    void spellingsOfFixedNamesTakeNoKey() {
+        NameTable names = new NameTable(
+                List.of("zero", "one"),
+                List.of(10, 11),
+                "the rest",
+                12,
+                name -> name.startsWith("ONE") ? 1 : NameTable.NONE);
+        assertThat(names.keyOf("ONE", 0)).isEqualTo(1);
+        assertThat(names.find("ONE!")).isEqualTo(1);
+        assertThat(names.find("two")).isEqualTo(NameTable.NONE);
+        assertThat(names.size()).isEqualTo(FIXED);
+        assertThat(names.keyOf("two", 0)).isEqualTo(FIXED);
+        assertThat(names.find("two")).isEqualTo(FIXED);
     }
 
     @Test

@@ -23,6 +23,9 @@ final class JsonReportReaderTest {
 
         assertThat(old.startedAt()).isEqualTo(Instant.EPOCH);
         assertThat(old.wallNs()).isZero();
+        assertThat(old.pending()).isZero();
+        assertThat(old.literalOverlaps()).isZero();
+        assertThat(old.tilesOff()).as("the file does not say").isFalse();
         assertThat(old.totalNs()).isEqualTo(6_152_153_111L);
         assertThat(old.totalTokens()).isEqualTo(1_445);
         assertThat(old.bricks()).extracting(BrickStats::name).containsExactly("DownProjection", "RmsNorm");

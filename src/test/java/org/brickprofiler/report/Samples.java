@@ -66,8 +66,11 @@ final class Samples {
                 false,
                 65_432,
                 0,
+                14,
+                0,
                 OptionalDouble.empty(),
                 false,
+                true,
                 List.of(ENVIRONMENT),
                 List.of(
                         onDevice(
@@ -117,6 +120,30 @@ final class Samples {
                                 11_534_336_000L, 3, 7),
                         new TileStats(TileLevel.MICRO, 1_441_792, 5_800_000_000L, 812, 91_000, 5_905_580_032L,
                                 11_811_160_064L, 2_047, 15)));
+    }
+
+    /** Deferred measurements that shared one resolution, some of which are still pending, and no switch for tiles. */
+    static ProfileSnapshot deferred() {
+        return new ProfileSnapshot(
+                STARTED,
+                ENDED,
+                1_000_000,
+                1,
+                false,
+                150,
+                0,
+                1_200,
+                3,
+                OptionalDouble.empty(),
+                false,
+                true,
+                List.of(ENVIRONMENT),
+                List.of(
+                        brick("RmsNorm", BrickCategory.NORM, 1, 1_000_000, 1_000_000, 1_000_000, 1),
+                        brick("DownProjection", BrickCategory.FFN, 1, 900_000, 900_000, 900_000, 1),
+                        brick("LmHead", BrickCategory.OTHER, 1, 600_000, 600_000, 600_000, 1)),
+                List.of(),
+                List.of());
     }
 
     private static List<BrickStats> fullBricks() {

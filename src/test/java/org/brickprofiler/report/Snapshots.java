@@ -33,9 +33,9 @@ final class Snapshots extends DomainContextBase {
     Arbitrary<ProfileSnapshot> snapshots() {
         return Combinators.combine(
                         moments().list().ofSize(2),
-                        numbers().list().ofSize(3),
+                        numbers().list().ofSize(5),
                         Arbitraries.integers().greaterOrEqual(0),
-                        Arbitraries.of(true, false).list().ofSize(2),
+                        Arbitraries.of(true, false).list().ofSize(3),
                         Arbitraries.doubles().between(0, 1).optional(),
                         environments().list().ofMaxSize(3),
                         bricks().list().ofMaxSize(MOST_BRICKS),
@@ -50,8 +50,11 @@ final class Snapshots extends DomainContextBase {
                         flags.get(0),
                         times.get(1),
                         times.get(2),
+                        times.get(3),
+                        times.get(4),
                         l2.map(OptionalDouble::of).orElseGet(OptionalDouble::empty),
                         flags.get(1),
+                        flags.get(2),
                         environments,
                         bricks,
                         parts.tiles,

@@ -1,6 +1,7 @@
 package org.brickprofiler.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.io.IOException;
 import java.time.Instant;
@@ -10,6 +11,8 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
@@ -114,6 +117,101 @@ final class TextReportTest {
         assertThat(TextReport.render(tiles))
                 .contains("No bricks were recorded")
                 .containsPattern("midi +1 .*10 ns +3.200 +2.000  -\n");
+    }
+
+    // ---- deferred measurements ----
+
+    @Test
+    void looksAsExpectedWithDeferredMeasurements() throws IOException {
+        Golden.assertSame(TextReport.render(Samples.deferred()), "deferred.txt");
+    }
+
+    @Test
+    void overlapsAreSaidAboveTheTablesWithTheirRemedy() {
+        String report = TextReport.render(Samples.deferred());
+
+        assertThat(report.indexOf("Attribution.SEQUENTIAL"))
+                .isPositive()
+                .isLessThan(report.indexOf("Bricks, largest first"));
+        assertThat(report).contains("3 deferred measurements").doesNotContain("several threads at once");
+        assertThat(TextReport.render(Samples.full())).doesNotContain("SEQUENTIAL").contains("several threads at once");
+    }
+
+    @Test
+    void whatIsPendingIsSaidAboveTheTables() {
+        String report = TextReport.render(Samples.deferred());
+
+        assertThat(report.indexOf("1,200 measurements have begun"))
+                .isPositive()
+                .isLessThan(report.indexOf("Bricks, largest first"));
+        assertThat(TextReport.render(Samples.full())).doesNotContain("Pending");
+    }
+
+    @Test
+    void aForgottenFinalizeIsNotSaidToBeAForgottenSwitch() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        profiler.recordDeferred(BrickId.RMS_NORM, profiler.elapsedNs(), 1);
+
+        assertThat(TextReport.render(profiler.snapshot()))
+                .contains("1 measurement has begun and no known end; finalize(elapsedNs()) or endPass() resolves them.")
+                .contains("everything that was measured is pending")
+                .doesNotContain("none was stopped while the profiler was on");
+    }
+
+    // ---- what is not added up ----
+
+    @Test
+    void elementsOfDifferentUnitsAreNotAddedUp() {
+        assertThat(TextReport.render(Samples.plain())).containsPattern("all bricks +2,146 .*100\\.0\n");
+    }
+
+    @Test
+    void theLargestOfOtherAreNamed() {
+        assertThat(TextReport.render(Samples.device()))
+                .contains("Largest of Other, of brick time: LmHead 8.9 %, Sampling 0.3 %.\n");
+        assertThat(TextReport.render(Samples.of(Samples.brick("RmsNorm", BrickCategory.NORM, 1, 9, 9, 9, 1))))
+                .doesNotContain("Largest of");
+    }
+
+    // ---- tiles ----
+
+    @Test
+    void tilesWithTheirSwitchOffAreSaidToBeOff() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        profiler.tiles().stop(profiler.tiles().start(TileLevel.MACRO, 0, 0), 1, 1);
+        assertThat(TextReport.render(profiler.snapshot())).contains("No tiles were recorded: their switch is off");
+        profiler.tiles().enable();
+        assertThat(TextReport.render(profiler.snapshot())).doesNotContain("switch is off");
+        profiler.tiles().record(TileLevel.MACRO, 0, 0, 10, 1, 1);
+        profiler.tiles().disable();
+        assertThat(TextReport.render(profiler.snapshot())).contains("Tiles, whose switch is off by now");
+    }
+
+    @Test
+    void theSizeOfAnElementIsTheCallersToSay() {
+        assertThat(TextReport.render(Samples.full()))
+                .contains("FLOP/B at 4 B an element")
+                .containsPattern("macro .* 0\\.500  row");
+        assertThat(TextReport.render(Samples.full(), 0.5))
+                .contains("FLOP/B at 0.5 B an element")
+                .containsPattern("macro .* 4\\.000  row");
+        for (double none : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> TextReport.render(Samples.full(), none))
+                    .withMessageContaining("bytesPerElement " + none);
+        }
+    }
+
+    // ---- categories ----
+
+    @Test
+    void categoriesCanBeHadAlone() {
+        String whole = TextReport.render(Samples.device());
+        String alone = TextReport.renderCategories(Samples.device());
+
+        assertThat(alone).startsWith("Categories, largest first\n").doesNotContain("Bricks,", "Device streams");
+        assertThat(whole).contains(alone);
+        assertThat(TextReport.renderCategories(Samples.empty())).isEmpty();
     }
 
     @Test

@@ -256,15 +256,17 @@ final class TileProfilerTest {
 
         assertThat(tiles.summary().lines())
                 .containsExactly(
-                        "midi  1 tiles, avg 2.00 us (min 2.00, max 2.00 at row 3, col 4), 0.02 GFLOP/s, 1.00 FLOP/B",
-                        "micro 1 tiles, avg 1.00 us (min 1.00, max 1.00 at row 5, col 6), 0.04 GFLOP/s, 1.00 FLOP/B");
+                        "midi  1 tiles, avg 2.00 us (min 2.00, max 2.00 at row 3, col 4), 0.02 GFLOP/s, 1.00 FLOP/B at 4 B an element",
+                        "micro 1 tiles, avg 1.00 us (min 1.00, max 1.00 at row 5, col 6), 0.04 GFLOP/s, 1.00 FLOP/B at 4 B an element");
     }
 
     @Test
     void isJsonThatAParserReads() throws Exception {
         tile(TileLevel.MIDI, 3, 4, 2_000);
-        JsonNode json = new ObjectMapper().readTree(tiles.toJson());
+        JsonNode whole = new ObjectMapper().readTree(tiles.toJson());
+        JsonNode json = whole.get("tiles");
 
+        assertThat(whole.get("tile_profiling_enabled").asBoolean()).isTrue();
         assertThat(json.size()).isEqualTo(3);
         assertThat(json.get(0).get("level").asText()).isEqualTo("macro");
         assertThat(json.get(0).get("count").asLong()).isZero();
@@ -286,5 +288,17 @@ final class TileProfilerTest {
         assertThat(midi.get("arithmetic_intensity").asDouble()).isEqualTo(1.0);
         assertThat(midi.get("total_elements").asLong()).isEqualTo(10);
         assertThat(midi.get("total_flops").asLong()).isEqualTo(40);
+    }
+
+    @Test
+    void saysThatItsSwitchIsOff() throws Exception {
+        tile(TileLevel.MIDI, 3, 4, 2_000);
+        String on = tiles.summary();
+        tiles.disable();
+
+        assertThat(tiles.summary()).isEqualTo(on + "the switch of tiles is off\n");
+        assertThat(new TileProfiler(clock).summary()).isEqualTo("no tiles recorded\nthe switch of tiles is off\n");
+        assertThat(new ObjectMapper().readTree(tiles.toJson()).get("tile_profiling_enabled").asBoolean())
+                .isFalse();
     }
 }

@@ -48,6 +48,20 @@ final class TileStatsTest {
     }
 
     @Test
+    void theSizeOfAnElementIsTheCallersToSay() {
+        TileStats stats = new TileStats(TileLevel.MACRO, 1, 10, 10, 10, 100, 900, 0, 0);
+
+        assertThat(stats.arithmeticIntensity()).isEqualTo(stats.arithmeticIntensity(4)).isEqualTo(2.25);
+        assertThat(stats.arithmeticIntensity(0.5625)).isEqualTo(16);
+        assertThat(TileStats.empty(TileLevel.MACRO).arithmeticIntensity(2)).isZero();
+        for (double none : new double[] {0, -2, Double.NaN, Double.POSITIVE_INFINITY}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> stats.arithmeticIntensity(none))
+                    .withMessageContaining("bytesPerElement " + none);
+        }
+    }
+
+    @Test
     void efficiencyIsAShare() {
         assertThat(STATS.cacheEfficiency(4)).isEqualTo(1.0);
         assertThat(STATS.cacheEfficiency(0.001)).as("above the peak").isEqualTo(1.0);

@@ -21,7 +21,7 @@ import org.brickprofiler.io.AtomicFile;
 public record CheckReport(String device, boolean simulated, String driver, List<Outcome> outcomes) {
 
     private static final String NO_MEASUREMENT =
-            "*** SIMULATED DRIVER: no device was used, and no figure here is a measurement of one. ***\n";
+            "*** SIMULATED DRIVER: no device was used, and no figure here is a measurement of one. ***";
 
     /** Copies the list. */
     public CheckReport {
@@ -31,14 +31,39 @@ public record CheckReport(String device, boolean simulated, String driver, List<
     /**
      * Whether all is well.
      *
-     * @return true if every check that could be made held, and at least one could
+     * @return true if nothing is broken, no bound is missed, and at least one claim held
      */
     public boolean holds() {
-        return count(Status.FAILED) == 0 && count(Status.HELD) > 0;
+        return worst() == Status.HELD;
+    }
+
+    /**
+     * The worst of all.
+     *
+     * @return {@link Status#BROKEN} also where nothing held that was checked; {@link Status#MISSED}; {@link Status#HELD}
+     */
+    public Status worst() {
+        if (count(Status.BROKEN) > 0) {
+            return Status.BROKEN;
+        }
+        if (count(Status.MISSED) > 0) {
+            return Status.MISSED;
+        }
+        return count(Status.HELD) > 0 ? Status.HELD : Status.BROKEN;
     }
 
     private long count(Status status) {
         return outcomes.stream().filter(outcome -> outcome.status() == status).count();
+    }
+
+    /**
+     * What the checks run on, to be said before they are made.
+     *
+     * @return one line without its end
+     */
+    public static String header(String device, boolean simulated, String driver) {
+        return (simulated ? NO_MEASUREMENT + " " : "") + "Device: " + device + ", driver for CUDA " + driver + "; Java "
+                + Runtime.version();
     }
 
     /**
@@ -47,12 +72,7 @@ public record CheckReport(String device, boolean simulated, String driver, List<
      * @return lines that end with {@code "\n"}
      */
     public String toText() {
-        StringBuilder text = new StringBuilder();
-        if (simulated) {
-            text.append(NO_MEASUREMENT);
-        }
-        text.append("Device: ").append(device).append(", driver for CUDA ").append(driver);
-        text.append("; Java ").append(Runtime.version()).append("\n\n");
+        StringBuilder text = new StringBuilder("\n");
         for (Outcome outcome : outcomes) {
             text.append(String.format(
                     Locale.ROOT,
@@ -65,12 +85,14 @@ public record CheckReport(String device, boolean simulated, String driver, List<
         }
         text.append(String.format(
                 Locale.ROOT,
-                "\n%d held, %d failed, %d could not be made\n",
+                "\n%d held, %d unclear, %d missed a bound, %d broken, %d could not be made\n",
                 count(Status.HELD),
-                count(Status.FAILED),
+                count(Status.UNCLEAR),
+                count(Status.MISSED),
+                count(Status.BROKEN),
                 count(Status.NOT_MADE)));
         if (simulated) {
-            text.append(NO_MEASUREMENT);
+            text.append(NO_MEASUREMENT).append('\n');
         }
         return text.toString();
     }
@@ -78,7 +100,9 @@ public record CheckReport(String device, boolean simulated, String driver, List<
     private static String word(Status status) {
         return switch (status) {
             case HELD -> "held";
-            case FAILED -> "FAILED";
+            case UNCLEAR -> "unclear";
+            case MISSED -> "MISSED";
+            case BROKEN -> "BROKEN";
             case NOT_MADE -> "not made";
             case TOLD -> "told";
         };
@@ -101,6 +125,7 @@ public record CheckReport(String device, boolean simulated, String driver, List<
                 json.writeStringField("cuda", driver);
                 json.writeStringField("java", Runtime.version().toString());
                 json.writeBooleanField("holds", holds());
+                json.writeStringField("worst", worst().name().toLowerCase(Locale.ROOT));
                 json.writeArrayFieldStart("checks");
                 for (Outcome outcome : outcomes) {
                     write(json, outcome);

@@ -18,13 +18,14 @@ import org.brickprofiler.device.cuda.CudaStream;
 import org.brickprofiler.device.cuda.CudaSupport;
 
 /**
- * A CUDA device with one stream, the kernels of the demonstration and memory: what an engine has that wants to be
- * profiled. Its context is current on the thread that opens it until that thread closes it, and no other thread may use
- * it. What a driver refuses is a {@link DeviceFailure}.
+ * A CUDA device with a stream, the kernels of the demonstration and memory: what an engine has that wants to be profiled.
+ * Its context is current on the thread that opens it until that thread closes it, and no other thread may use it, but for
+ * {@link #onThisThread}. What a driver refuses is a {@link DeviceFailure}.
  */
 public final class Gpu implements AutoCloseable {
 
     private final CudaStream stream;
+    private final List<CudaStream> more = new ArrayList<>();
     private final CUmodule module = new CUmodule();
     private final List<CUdeviceptr> memory = new ArrayList<>();
     private final List<Pointer> hostMemory = new ArrayList<>();
@@ -49,13 +50,7 @@ public final class Gpu implements AutoCloseable {
             throw new DeviceFailure("there is no CUDA device " + ordinal + ", but 0 to "
                     + (support.deviceNames().size() - 1) + ": " + support);
         }
-        CudaStream stream = CudaStream.onDevice(ordinal).name("decode").open();
-        if (!stream.isUsable()) {
-            String reason = stream.failure().orElse("it does not say why");
-            stream.close();
-            throw new DeviceFailure("no stream on CUDA device " + ordinal + ": " + reason);
-        }
-        Gpu gpu = new Gpu(stream);
+        Gpu gpu = new Gpu(openStream(ordinal, "decode"));
         try {
             gpu.load();
         } catch (DeviceFailure refused) {
@@ -63,6 +58,33 @@ public final class Gpu implements AutoCloseable {
             throw refused;
         }
         return gpu;
+    }
+
+    private static CudaStream openStream(int ordinal, String name) {
+        CudaStream stream = CudaStream.onDevice(ordinal).name(name).open();
+        if (!stream.isUsable()) {
+            String reason = stream.failure().orElse("it does not say why");
+            stream.close();
+            throw new DeviceFailure("no stream on CUDA device " + ordinal + ": " + reason);
+        }
+        return stream;
+    }
+
+    /** One more stream of the device, in the same context; closed with this. */
+    CudaStream openStream(String name) {
+        CudaStream opened = openStream(stream.deviceIndex(), name);
+        more.add(opened);
+        return opened;
+    }
+
+    /** Does something on a thread that has no context, which has the device's meanwhile. */
+    void onThisThread(Runnable body) {
+        DriverAnswer.require("cuCtxPushCurrent", JCudaDriver.cuCtxPushCurrent(stream.context()));
+        try {
+            body.run();
+        } finally {
+            JCudaDriver.cuCtxPopCurrent(new CUcontext());
+        }
     }
 
     private void load() {
@@ -86,9 +108,13 @@ public final class Gpu implements AutoCloseable {
 
     CUfunction function(String kernel) {
         CUfunction function = new CUfunction();
-        DriverAnswer.require(
-                "cuModuleGetFunction for " + kernel, JCudaDriver.cuModuleGetFunction(function, module, kernel));
+        DriverAnswer.require("cuModuleGetFunction for " + kernel, tryFunction(function, kernel));
         return function;
+    }
+
+    /** Looks for a kernel. Returns the driver's code. */
+    int tryFunction(CUfunction function, String kernel) {
+        return JCudaDriver.cuModuleGetFunction(function, module, kernel);
     }
 
     /**
@@ -175,6 +201,7 @@ public final class Gpu implements AutoCloseable {
         if (current.equals(stream.context())) {
             JCudaDriver.cuCtxPopCurrent(current);
         }
+        more.forEach(CudaStream::close);
         stream.close();
     }
 }

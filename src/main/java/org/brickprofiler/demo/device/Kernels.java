@@ -13,6 +13,8 @@ import java.util.Objects;
 import java.util.function.IntSupplier;
 import jcuda.Pointer;
 import jcuda.driver.CUfunction;
+import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
 
 /**
  * The kernels of {@code kernels.ptx} as launches on a device: each with its arguments, and as many threads as it is
@@ -30,10 +32,17 @@ final class Kernels {
     private static final int OUTPUT_BLOCK = 512;
 
     private final Gpu gpu;
+    private final CUstream stream;
     private final Map<String, CUfunction> functions = new HashMap<>();
 
     Kernels(Gpu gpu) {
+        this(gpu, gpu.handle());
+    }
+
+    /** Launches in another stream of the device. */
+    Kernels(Gpu gpu, CUstream stream) {
         this.gpu = gpu;
+        this.stream = stream;
     }
 
     /** The text of the module. */
@@ -195,6 +204,28 @@ final class Kernels {
         return launch("spin_ns_stamped", () -> 1, 1, 1, to(ns), to(stamps));
     }
 
+    /** Tries to launch one that ends at once, in a shape that may be refused. Returns the driver's code. */
+    int trySpin(DeviceFloats stamps, int blocks, int threads) {
+        Pointer arguments = Pointer.to(to(0L), to(stamps));
+        return JCudaDriver.cuLaunchKernel(
+                functions.computeIfAbsent("spin_ns_stamped", gpu::function),
+                blocks,
+                1,
+                1,
+                threads,
+                1,
+                1,
+                0,
+                stream,
+                arguments,
+                null);
+    }
+
+    /** Ends with an error of the device, after which its context is of no use to anybody. */
+    Launch trap() {
+        return launch("trap_now", () -> 1, 1, 1);
+    }
+
     private Launch perValue(String kernel, int count, Pointer... arguments) {
         int blocks = divideUp(count, BLOCK);
         return launch(kernel, () -> blocks, 1, BLOCK, arguments);
@@ -202,7 +233,8 @@ final class Kernels {
 
     private Launch launch(String kernel, IntSupplier gridX, int gridY, int block, Pointer... arguments) {
         CUfunction function = functions.computeIfAbsent(kernel, gpu::function);
-        return new Launch(function, gpu.handle(), gridX, gridY, block, Pointer.to(arguments));
+        Pointer all = arguments.length == 0 ? new Pointer() : Pointer.to(arguments);
+        return new Launch(function, stream, gridX, gridY, block, all);
     }
 
     private static Pointer to(DeviceFloats array) {

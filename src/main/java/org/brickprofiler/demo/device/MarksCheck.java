@@ -63,9 +63,10 @@ final class MarksCheck implements Check {
         figures.put("unresolved", stats.device().unresolved());
         figures.put("after_a_tenth", early.figures());
         figures.put("in_the_end", late.figures());
-        return List.of(Outcome.of(
+        Outcome.Status grown = late.hasNotGrownFrom(early) ? Outcome.Status.HELD : Outcome.Status.MISSED;
+        return List.of(new Outcome(
                 name(),
-                complete && late.hasNotGrownFrom(early),
+                complete ? grown : Outcome.Status.BROKEN,
                 claim,
                 String.format(
                         Locale.ROOT,

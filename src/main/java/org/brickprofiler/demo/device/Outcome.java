@@ -19,12 +19,21 @@ public record Outcome(String check, Status status, String claim, String found, M
     public enum Status {
         /** What is claimed is so. */
         HELD,
-        /** What is claimed is not so. */
-        FAILED,
+        /** The measurements spread too far to say whether a bound is kept. */
+        UNCLEAR,
+        /** A bound is not kept: something takes longer than it should, and what is measured is right. */
+        MISSED,
+        /** Something does not work: a refusal, a brick without a time, a time that cannot be. */
+        BROKEN,
         /** There is no telling. */
         NOT_MADE,
         /** Nothing is claimed: a number to compare with. */
-        TOLD
+        TOLD;
+
+        /** The worse one of two that are claims. */
+        Status or(Status other) {
+            return compareTo(other) >= 0 ? this : other;
+        }
     }
 
     /** Keeps the order of the figures. */
@@ -33,7 +42,7 @@ public record Outcome(String check, Status status, String claim, String found, M
     }
 
     /**
-     * A claim that was looked into.
+     * A claim that is so, or something is broken.
      *
      * @param check the name of the check
      * @param holds whether it is so
@@ -43,7 +52,7 @@ public record Outcome(String check, Status status, String claim, String found, M
      * @return the outcome
      */
     public static Outcome of(String check, boolean holds, String claim, String found, Map<String, Object> figures) {
-        return new Outcome(check, holds ? Status.HELD : Status.FAILED, claim, found, figures);
+        return new Outcome(check, holds ? Status.HELD : Status.BROKEN, claim, found, figures);
     }
 
     /**

@@ -19,8 +19,12 @@ public final class PassCosts {
 
     private final List<Cost> costs;
 
-    private PassCosts(List<Cost> costs) {
+    /** By round, of each way. */
+    private final List<long[]> times;
+
+    private PassCosts(List<Cost> costs, List<long[]> times) {
         this.costs = List.copyOf(costs);
+        this.times = List.copyOf(times);
     }
 
     /** One way. */
@@ -88,7 +92,7 @@ public final class PassCosts {
         List<Way> order = List.copyOf(ways.values());
         List<long[]> times = new ArrayList<>();
         order.forEach(way -> times.add(new long[rounds]));
-        int warmup = Math.max(1, rounds / 10);
+        int warmup = warmUp(rounds);
         for (int round = -warmup; round < rounds; round++) {
             for (int turn = 0; turn < order.size(); turn++) {
                 int way = Math.floorMod(round + turn, order.size());
@@ -105,7 +109,12 @@ public final class PassCosts {
         for (int way = 0; way < names.size(); way++) {
             costs.add(cost(names.get(way), times.get(way)));
         }
-        return new PassCosts(costs);
+        return new PassCosts(costs, times);
+    }
+
+    /** How many rounds count for nothing, before so many that count. */
+    static int warmUp(int rounds) {
+        return Math.max(1, rounds / 10);
     }
 
     private static Cost cost(String name, long[] times) {
@@ -127,6 +136,17 @@ public final class PassCosts {
     /** The cost of one way. */
     Cost cost(String name) {
         return costs.stream().filter(cost -> cost.name().equals(name)).findFirst().orElseThrow();
+    }
+
+    /** How much longer a way takes than the first one in the same round, as a share of it. */
+    Spread overheads(String name) {
+        long[] base = times.get(0);
+        long[] way = times.get(costs.indexOf(cost(name)));
+        double[] shares = new double[base.length];
+        for (int round = 0; round < base.length; round++) {
+            shares[round] = (double) (way[round] - base[round]) / Math.max(1, base[round]);
+        }
+        return Spread.of(shares);
     }
 
     /**

@@ -5,6 +5,7 @@ import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
+import jcuda.driver.CUgraph;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
@@ -108,9 +109,34 @@ final class CudaCalls {
         }
     }
 
-    static int streamCreate(CUstream stream) {
+    /** The flags are those of {@link CUstream_flags}. */
+    static int streamCreate(CUstream stream, int flags) {
         try {
-            return JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_DEFAULT);
+            return JCudaDriver.cuStreamCreate(stream, flags);
+        } catch (CudaException e) {
+            return CudaErrors.codeOf(e);
+        }
+    }
+
+    static int streamBeginCapture(CUstream stream, int mode) {
+        try {
+            return JCudaDriver.cuStreamBeginCapture(stream, mode);
+        } catch (CudaException e) {
+            return CudaErrors.codeOf(e);
+        }
+    }
+
+    static int streamEndCapture(CUstream stream, CUgraph graph) {
+        try {
+            return JCudaDriver.cuStreamEndCapture(stream, graph);
+        } catch (CudaException e) {
+            return CudaErrors.codeOf(e);
+        }
+    }
+
+    static int graphDestroy(CUgraph graph) {
+        try {
+            return JCudaDriver.cuGraphDestroy(graph);
         } catch (CudaException e) {
             return CudaErrors.codeOf(e);
         }

@@ -5,7 +5,11 @@ import java.util.Map;
 import jcuda.CudaException;
 import jcuda.driver.CUresult;
 
-/** What the driver's error codes are called, and what they mean for who marks. */
+/**
+ * What the driver's error codes are called, and what they mean for who marks. Those of a loss are the ones of which the
+ * driver's documentation says that the process, the context or the stream cannot be used any more, as of CUDA 13.1; what
+ * only says that a call did not work (such as 701, a launch that asks for too much, or 999, an unknown error) may pass.
+ */
 final class CudaErrors {
 
     /** Instead of a code: an exception without one. */
@@ -14,10 +18,11 @@ final class CudaErrors {
     // Of later drivers than JCuda knows.
     private static final int CUDA_ERROR_CONTAINED = 226;
     private static final int CUDA_ERROR_TENSOR_MEMORY_LEAK = 721;
+    private static final int CUDA_ERROR_STREAM_DETACHED = 917;
 
     private CudaErrors() {}
 
-    /** Whether nothing works any more in the context where a call answered this, or in the whole process. */
+    /** Whether nothing works any more in the stream or the context where a call answered this, or in the process. */
     static boolean isLoss(int code) {
         return switch (code) {
             case CUresult.CUDA_ERROR_DEINITIALIZED,
@@ -35,9 +40,40 @@ final class CudaErrors {
                     CUresult.CUDA_ERROR_INVALID_PC,
                     CUresult.CUDA_ERROR_LAUNCH_FAILED,
                     CUDA_ERROR_TENSOR_MEMORY_LEAK,
-                    CUresult.CUDA_ERROR_MPS_CLIENT_TERMINATED -> true;
+                    CUresult.CUDA_ERROR_MPS_CLIENT_TERMINATED,
+                    CUresult.CUDA_ERROR_EXTERNAL_DEVICE,
+                    CUDA_ERROR_STREAM_DETACHED -> true;
             default -> false;
         };
+    }
+
+    /** What is lost. */
+    static String loss(int code) {
+        return code == CUDA_ERROR_STREAM_DETACHED
+                ? "the stream is lost, since its green context was destroyed"
+                : "the device is lost";
+    }
+
+    /**
+     * What an answer means, to be added to it; empty where it speaks for itself. For an event that was recorded while its
+     * stream was captured there is a code of its own, but drivers answer, once the capture is over, as they do for any
+     * argument that is not valid.
+     */
+    static String explain(DriverCall call, int code) {
+        return switch (code) {
+            case CUresult.CUDA_ERROR_CAPTURED_EVENT -> ": set while the stream was captured into a graph, a mark has no time";
+            case CUresult.CUDA_ERROR_INVALID_VALUE -> call.asksForEvents()
+                    ? ": so drivers answer for a mark that was set while the stream was captured into a graph, which has no time"
+                    : "";
+            case CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT -> ": a stream that waits for the default one was captured"
+                    + " into a graph, which this spoils";
+            default -> "";
+        };
+    }
+
+    /** Whether an answer is that for an event which was recorded while its stream was captured. */
+    static boolean isCaptured(int code) {
+        return code == CUresult.CUDA_ERROR_CAPTURED_EVENT || code == CUresult.CUDA_ERROR_INVALID_VALUE;
     }
 
     /** Whether a call may answer otherwise where another context is current. */
@@ -51,6 +87,7 @@ final class CudaErrors {
                 switch (code) {
                     case CUDA_ERROR_CONTAINED -> "CUDA_ERROR_CONTAINED";
                     case CUDA_ERROR_TENSOR_MEMORY_LEAK -> "CUDA_ERROR_TENSOR_MEMORY_LEAK";
+                    case CUDA_ERROR_STREAM_DETACHED -> "CUDA_ERROR_STREAM_DETACHED";
                     default -> CUresult.stringFor(code);
                 };
         return call.function() + " answered " + name + " (" + code + ")";

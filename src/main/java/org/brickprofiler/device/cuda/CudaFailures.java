@@ -5,7 +5,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import jcuda.driver.CUresult;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,18 +73,19 @@ final class CudaFailures {
 
     /** A call answered something else than success. */
     void report(DriverCall call, int code) {
-        if (isKept(() -> report(call, code))) {
+        report(call, code, CudaErrors.explain(call, code));
+    }
+
+    /** The same, with what comes of it; that is of no interest where the device is lost. */
+    void report(DriverCall call, int code, String consequence) {
+        if (isKept(() -> report(call, code, consequence))) {
             return;
         }
         String what = CudaErrors.describe(call, code);
         if (CudaErrors.isLoss(code)) {
-            lose("the device is lost: " + what);
-        } else if (code == CUresult.CUDA_ERROR_CAPTURED_EVENT) {
-            tell(call, what + ": set while the stream was captured into a graph, a mark has no time");
-        } else if (code == CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
-            tell(call, what + ": a stream that waits for the default one was captured into a graph, which this spoils");
+            lose(CudaErrors.loss(code) + ": " + what);
         } else {
-            tell(call, what);
+            tell(call, what + consequence);
         }
     }
 

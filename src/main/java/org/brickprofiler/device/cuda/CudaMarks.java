@@ -29,6 +29,9 @@ final class CudaMarks {
 
     private static final long LOOK_AGAIN_NS = 20_000;
 
+    /** What comes of an event that could not be created. */
+    private static final String MORE_LATER = ": there are fewer marks, and more are tried for in the next pass";
+
     private final CudaQueue queue;
     private final @Nullable CUevent[] events;
     private final MarkPool pool;
@@ -47,6 +50,9 @@ final class CudaMarks {
         this.queue = queue;
         this.events = new CUevent[bound];
         this.pool = new MarkPool(first, bound, this::make);
+        if (pool.made() > 0) {
+            queue.learnCaptures(event(0));
+        }
     }
 
     private int make(int from, int to) {
@@ -54,7 +60,7 @@ final class CudaMarks {
             return from;
         }
         List<CUevent> chunk = Stream.generate(CUevent::new).limit(to - from).toList();
-        int created = queue.create(chunk);
+        int created = queue.create(chunk, MORE_LATER);
         for (int i = 0; i < created; i++) {
             events[from + i] = chunk.get(i);
         }
@@ -86,6 +92,11 @@ final class CudaMarks {
         }
         pool.give(number);
         return DeviceStream.NO_MARK;
+    }
+
+    /** Where more marks could not be made and one was missing since, they may be tried for once more. */
+    void tryAgain() {
+        pool.tryAgain();
     }
 
     /** Gives a mark back. Does nothing where it is not set, so that neither twice nor too late does harm. */

@@ -8,10 +8,11 @@ import java.util.List;
 import java.util.function.ToIntFunction;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUevent;
-import jcuda.driver.CUresult;
+import jcuda.driver.CUgraph;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.CUstreamCaptureStatus;
+import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.DeviceStream;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>So recording in the default stream is the exception. In every mode it spoils captures of the streams that the default
  * one waits for, and to ask for them before would make two calls of each mark.
+ *
+ * <h2>Why no event has the time of an earlier mark</h2>
+ *
+ * To record an event in a capture does not set its time: that of its last use outside is there still. Drivers answer with
+ * an error where it is asked for. Whether this one does is found out once, in a capture of a stream that is made for it
+ * ({@link #learnCaptures}). If it does not, the stream is asked before and after each mark whether it captures, and no mark
+ * is set where it does.
  *
  * <h2>Who makes the context current</h2>
  *
@@ -76,6 +84,9 @@ final class CudaQueue {
     private final boolean isDefault;
     private final boolean ownsStream;
 
+    /** Whether the driver would answer with an earlier time of an event that was recorded in a capture. */
+    private boolean asksFirst;
+
     /** Made once, so that waiting allocates nothing. */
     private final ToIntFunction<Answer> synchronisation = this::synchronize;
 
@@ -102,7 +113,7 @@ final class CudaQueue {
         }
         CUstream stream = new CUstream();
         int code = inDefault.inContext(NOT_DONE, answer -> {
-            int created = CudaCalls.streamCreate(stream);
+            int created = CudaCalls.streamCreate(stream, CUstream_flags.CU_STREAM_DEFAULT);
             inDefault.report(DriverCall.STREAM_CREATE, created);
             return created;
         });
@@ -141,8 +152,26 @@ final class CudaQueue {
      * @return whether that was done
      */
     boolean record(CUevent event) {
+        return asksFirst ? recordUnlessCaptured(event) : recordAnyway(event);
+    }
+
+    private boolean recordAnyway(CUevent event) {
         int code = CudaCalls.eventRecord(event, stream);
         return code == CUDA_SUCCESS || recordInContext(event, code);
+    }
+
+    /** A capture that another thread begins meanwhile counts, too. */
+    private boolean recordUnlessCaptured(CUevent event) {
+        return !captures() && recordAnyway(event) && !captures();
+    }
+
+    private boolean captures() {
+        boolean captures = inContext(NOT_DONE, this::captureCode) == CAPTURES;
+        if (captures) {
+            failures.tell(
+                    DriverCall.STREAM_IS_CAPTURING, "not marked, since the stream is being captured into a graph");
+        }
+        return captures;
     }
 
     private boolean recordInContext(CUevent event, int answered) {
@@ -258,7 +287,7 @@ final class CudaQueue {
         }
         boolean expected = code == CUDA_SUCCESS || code == CUDA_ERROR_NOT_READY || code == CAPTURES;
         // Who is told that a captured event is reached asks for its time next, and is told why there is none.
-        if (!expected && !(code == CUresult.CUDA_ERROR_CAPTURED_EVENT && question == QUERY)) {
+        if (!expected && !(CudaErrors.isCaptured(code) && question == QUERY)) {
             failures.report(answer.call, code);
         }
         return code;
@@ -308,21 +337,77 @@ final class CudaQueue {
     /**
      * Creates events.
      *
+     * @param consequence what comes of it where one cannot be created, to be added to the reason
      * @return how many of them were created, from the first on
      */
-    int create(List<CUevent> events) {
+    int create(List<CUevent> events, String consequence) {
         return inContext(0, answer -> {
             int created = 0;
             while (created < events.size()) {
                 int code = CudaCalls.eventCreate(events.get(created));
                 if (code != CUDA_SUCCESS) {
-                    failures.report(DriverCall.EVENT_CREATE, code);
+                    failures.report(DriverCall.EVENT_CREATE, code, consequence);
                     break;
                 }
                 created++;
             }
             return created;
         });
+    }
+
+    /**
+     * Finds out whether the driver refuses to tell times of an event that was recorded in a capture. Where that cannot be
+     * found out it counts as one that does not. To be called before the queue is used; the default stream is never captured.
+     *
+     * @param event an event of this queue's context that no mark uses yet
+     */
+    void learnCaptures(CUevent event) {
+        asksFirst = !isDefault && inContext(NOT_DONE, answer -> askForCaptured(event, answer)) != CUDA_SUCCESS;
+    }
+
+    /** Success where the driver refuses. */
+    private int askForCaptured(CUevent event, Answer answer) {
+        CUstream scratch = new CUstream();
+        int code = made(
+                DriverCall.STREAM_CREATE, CudaCalls.streamCreate(scratch, CUstream_flags.CU_STREAM_NON_BLOCKING));
+        if (code != CUDA_SUCCESS) {
+            return code;
+        }
+        try {
+            code = made(DriverCall.EVENT_RECORD, CudaCalls.eventRecord(event, scratch));
+            code = code == CUDA_SUCCESS ? recordInCapture(event, scratch) : code;
+            if (code != CUDA_SUCCESS) {
+                return code;
+            }
+            int answered = CudaCalls.eventElapsedTime(answer.ms, event, event);
+            if (!CudaErrors.isCaptured(answered) && answered != CUDA_ERROR_NOT_READY) {
+                report(DriverCall.EVENT_ELAPSED_TIME, answered);
+            }
+            return CudaErrors.isCaptured(answered) ? CUDA_SUCCESS : NOT_DONE;
+        } finally {
+            report(DriverCall.STREAM_DESTROY, CudaCalls.streamDestroy(scratch));
+        }
+    }
+
+    private int recordInCapture(CUevent event, CUstream scratch) {
+        int code = made(
+                DriverCall.STREAM_BEGIN_CAPTURE,
+                CudaCalls.streamBeginCapture(scratch, CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED));
+        if (code != CUDA_SUCCESS) {
+            return code;
+        }
+        CUgraph graph = new CUgraph();
+        code = made(DriverCall.EVENT_RECORD, CudaCalls.eventRecord(event, scratch));
+        int ended = made(DriverCall.STREAM_END_CAPTURE, CudaCalls.streamEndCapture(scratch, graph));
+        if (ended == CUDA_SUCCESS) {
+            report(DriverCall.GRAPH_DESTROY, CudaCalls.graphDestroy(graph));
+        }
+        return code == CUDA_SUCCESS ? ended : code;
+    }
+
+    private int made(DriverCall call, int code) {
+        report(call, code);
+        return code;
     }
 
     /** Destroys events; those of a lost device are gone with it. */

@@ -1,6 +1,7 @@
 package org.brickprofiler.device.cuda;
 
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,14 +27,17 @@ import org.jspecify.annotations.Nullable;
  *
  * Nothing is thrown because of the driver, whether or not the application lets JCuda throw. Where the stream cannot be
  * made, or no event for it, it is not usable and {@link #failure()} says why. When a call fails, the first of its kind is
- * logged. When the device is lost the stream is not usable any more, and the driver is not called again but to give a
+ * logged. Where no more events can be made, the stream goes on with those it has, and tries again once in
+ * each pass in which they do not suffice. When the device is lost, or the green context of the stream destroyed, the stream is not usable any more, and the driver is not called again but to give a
  * primary context back.
  *
  * <h2>Capture</h2>
  *
  * While the application captures the stream into a graph, marks are set as always, but runs of the graph do not set them:
  * such a mark has no time, {@link #UNRESOLVED}. Until the capture ends no mark is reached and {@link #synchronize()}
- * returns false, since to ask would spoil the capture.
+ * returns false, since to ask would spoil the capture. Over a driver that would answer with the time of an earlier use of
+ * the event, no mark is set in a capture; that is tried out when the stream is opened, with a capture of another stream that
+ * is made for it.
  *
  * <p>The capture of another stream is not disturbed, unless marks are set in the default one: see {@link
  * #onDefaultStream}.
@@ -107,6 +111,7 @@ public final class CudaStream implements DeviceStream {
      * @throws IllegalArgumentException for the default stream of each thread, which is another queue on each
      */
     public static Builder on(CUcontext context, @Nullable CUstream stream) {
+        Objects.requireNonNull(context, "context");
         boolean isDefault = true;
         if (CudaSupport.probe().isAvailable()) {
             CudaQueue.checkIsOne(stream);
@@ -187,6 +192,8 @@ public final class CudaStream implements DeviceStream {
 
     @Override
     public void elapsedNs(int[] numbers, int count, long[] ns) {
+        Objects.requireNonNull(numbers, "numbers");
+        Objects.requireNonNull(ns, "ns");
         if (marks == null) {
             Arrays.fill(ns, 0, count, UNRESOLVED);
         } else {
@@ -197,6 +204,14 @@ public final class CudaStream implements DeviceStream {
     @Override
     public boolean synchronize() {
         return marks != null && marks.synchronize();
+    }
+
+    /** Where no more events could be made, they are tried for once more, by whoever needs one. */
+    @Override
+    public void passEnded() {
+        if (marks != null && !failures.isOver()) {
+            marks.tryAgain();
+        }
     }
 
     @Override
@@ -212,6 +227,7 @@ public final class CudaStream implements DeviceStream {
 
     @Override
     public void beforeClose(Runnable action) {
+        Objects.requireNonNull(action, "action");
         beforeClose.add(action);
     }
 
@@ -319,6 +335,7 @@ public final class CudaStream implements DeviceStream {
          * @return this
          */
         public Builder name(String streamName) {
+            Objects.requireNonNull(streamName, "streamName");
             name = streamName;
             return this;
         }

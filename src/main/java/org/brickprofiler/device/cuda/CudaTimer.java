@@ -1,6 +1,7 @@
 package org.brickprofiler.device.cuda;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUevent;
@@ -43,8 +44,9 @@ public final class CudaTimer implements DeviceTimer {
 
     private @Nullable CudaQueue withEvents(CudaQueue made) {
         List<CUevent> events = List.of(start, end);
-        int created = made.create(events);
+        int created = made.create(events, "");
         if (created == EVENTS) {
+            made.learnCaptures(start);
             return made;
         }
         made.destroy(events.subList(0, created));
@@ -62,6 +64,7 @@ public final class CudaTimer implements DeviceTimer {
      * @throws IllegalArgumentException for the default stream of each thread, which is another queue on each
      */
     public static CudaTimer on(CUcontext context, @Nullable CUstream stream) {
+        Objects.requireNonNull(context, "context");
         return new CudaTimer(context, stream);
     }
 

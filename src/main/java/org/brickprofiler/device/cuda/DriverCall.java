@@ -20,6 +20,9 @@ enum DriverCall {
     STREAM_DESTROY("cuStreamDestroy", 2),
     STREAM_SYNCHRONIZE("cuStreamSynchronize"),
     STREAM_IS_CAPTURING("cuStreamIsCapturing"),
+    STREAM_BEGIN_CAPTURE("cuStreamBeginCapture", 2),
+    STREAM_END_CAPTURE("cuStreamEndCapture"),
+    GRAPH_DESTROY("cuGraphDestroy"),
     THREAD_EXCHANGE_STREAM_CAPTURE_MODE("cuThreadExchangeStreamCaptureMode"),
     EVENT_CREATE("cuEventCreate"),
     EVENT_RECORD("cuEventRecord"),
@@ -45,6 +48,11 @@ enum DriverCall {
     /** The name in the driver's documentation. */
     String function() {
         return function;
+    }
+
+    /** Whether it is one of those that ask for what became of events. */
+    boolean asksForEvents() {
+        return this == EVENT_QUERY || this == EVENT_SYNCHRONIZE || this == EVENT_ELAPSED_TIME;
     }
 
     /** The symbol that JCuda binds. */

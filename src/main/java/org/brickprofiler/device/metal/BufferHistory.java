@@ -19,7 +19,11 @@ final class BufferHistory {
     /** How many command buffers up to each are broken. */
     private final long[] brokenUpTo;
 
+    /** How many command buffers up to each were given up before they were committed. */
+    private final long[] emptyUpTo;
+
     private long broken;
+    private long empty;
     private long ended;
     private long latestEndNs = BEFORE_ALL;
     private boolean latestKnown = true;
@@ -29,6 +33,7 @@ final class BufferHistory {
         this.mask = capacity - 1;
         this.endedNs = new long[capacity];
         this.brokenUpTo = new long[capacity];
+        this.emptyUpTo = new long[capacity];
     }
 
     /** Adds a command buffer that has ended. Numbers rise; those that are left out have no times. */
@@ -40,7 +45,9 @@ final class BufferHistory {
         for (long missing = Math.max(ended + 1, sequence - mask); missing < sequence; missing++) {
             put(missing);
         }
-        if (buffer.outcome() != FinishedBuffer.Outcome.FORGOTTEN) {
+        if (buffer.outcome() == FinishedBuffer.Outcome.FORGOTTEN) {
+            empty++;
+        } else {
             // The device does one after the other: it does not matter whether an earlier one is not known.
             latestKnown = buffer.gpuEndNs() != FinishedBuffer.NO_TIME;
             latestEndNs = Math.max(latestEndNs, buffer.gpuEndNs());
@@ -53,6 +60,7 @@ final class BufferHistory {
     private void put(long sequence) {
         endedNs[(int) sequence & mask] = latestKnown ? latestEndNs : UNRESOLVED;
         brokenUpTo[(int) sequence & mask] = broken;
+        emptyUpTo[(int) sequence & mask] = empty;
     }
 
     /** The highest number that has ended, and all before it have; 0 where none has. */
@@ -93,6 +101,25 @@ final class BufferHistory {
      */
     boolean isBrokenBetween(long from, long to) {
         return isForgotten(from) || isForgotten(to) || broken(from) != broken(to);
+    }
+
+    /**
+     * Whether any command buffer behind one and up to another was not given up.
+     *
+     * @param from a number, 0 for none
+     * @param to another; the order does not matter
+     * @return true also where it is not known yet or any more
+     */
+    boolean hasWorkBetween(long from, long to) {
+        return isUnknown(from) || isUnknown(to) || to - from != empty(to) - empty(from);
+    }
+
+    private boolean isUnknown(long sequence) {
+        return sequence > ended || isForgotten(sequence);
+    }
+
+    private long empty(long sequence) {
+        return sequence == 0 ? 0 : emptyUpTo[(int) sequence & mask];
     }
 
     private long broken(long sequence) {

@@ -99,6 +99,11 @@ final class BufferReader {
         return history.isBrokenBetween(from, to);
     }
 
+    /** Whether a command buffer behind one that has ended and up to another had work; see {@link BufferHistory}. */
+    synchronized boolean hasWorkBetween(long from, long to) {
+        return history.hasWorkBetween(from, to);
+    }
+
     /** The next command buffer to hand over. */
     synchronized @Nullable FinishedBuffer next() {
         return undrained.poll();

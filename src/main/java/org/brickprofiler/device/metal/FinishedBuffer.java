@@ -1,5 +1,7 @@
 package org.brickprofiler.device.metal;
 
+import java.util.Objects;
+
 /**
  * A watched command buffer that has ended. Immutable. Times are of the host's clock that Metal uses; where the device
  * did not tell them, both of a pair are {@link #NO_TIME}.
@@ -29,6 +31,16 @@ public record FinishedBuffer(
     // Of MTLCommandBufferError: this process may not use the device any more, and there is no device any more.
     private static final long ACCESS_REVOKED = 4;
     private static final long DEVICE_REMOVED = 11;
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public FinishedBuffer {
+        Objects.requireNonNull(label, "label");
+        Objects.requireNonNull(outcome, "outcome");
+    }
 
     /** How a command buffer ended. */
     public enum Outcome {

@@ -1,5 +1,7 @@
 package org.brickprofiler.device.metal;
 
+import java.util.Objects;
+
 /**
  * A sampled pass or dispatch of a command buffer that has completed. Immutable. Times are of the same clock as those of
  * a {@link FinishedBuffer}, converted from the device's counter.
@@ -13,4 +15,15 @@ package org.brickprofiler.device.metal;
  * @param errorNs how far both times may be off, ns; their difference is wrong by less
  */
 public record FinishedDispatch(
-        long sequence, String label, String operation, int index, long startNs, long endNs, long errorNs) {}
+        long sequence, String label, String operation, int index, long startNs, long endNs, long errorNs) {
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public FinishedDispatch {
+        Objects.requireNonNull(label, "label");
+        Objects.requireNonNull(operation, "operation");
+    }
+}

@@ -1,5 +1,6 @@
 package org.brickprofiler.device.metal;
 
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.brickprofiler.device.CloseActions;
@@ -28,11 +29,12 @@ import org.jspecify.annotations.Nullable;
  *   <li>A mark behind a command buffer whose end the device did not tell, or which was pushed out before anybody asked.
  *   <li>The time between two marks where a command buffer between them ended with an error: its work is not done. Both
  *       marks have their times, and what is before and behind it is told.
+ *   <li>A brick without any watched command buffer between its two marks, apart from those that were forgotten: what is
+ *       between them then is the host's time and not the device's ({@link #hasWorkBetween}).
  * </ul>
  *
- * <p>So a brick is the command buffers that are watched between its two marks: one, several, or none, and then it takes 0
- * ns while the device is busy with what came before. Start and stop it where every watched command buffer is committed.
- * Bricks around others share their command buffers.
+ * <p>So a brick is the command buffers that are watched between its two marks, one or several. Start and stop it where every
+ * watched command buffer is committed. Bricks around others share their command buffers.
  *
  * <p>A command buffer that is not watched counts for nothing. That one was watched only after work was encoded into it cannot
  * be noticed: marks that were set meanwhile count as set before all of its work.
@@ -175,6 +177,7 @@ public final class MetalStream implements DeviceStream {
      * @return false where it is not sampled
      */
     public boolean samplePass(long sequence, long passDescriptor, String operation) {
+        Objects.requireNonNull(operation, "operation");
         return counters.samplePass(sequence, passDescriptor, operation);
     }
 
@@ -187,6 +190,7 @@ public final class MetalStream implements DeviceStream {
      * @return a ticket for {@link #endDispatch}; negative where it is not sampled
      */
     public long beginDispatch(long sequence, long encoder, String operation) {
+        Objects.requireNonNull(operation, "operation");
         return counters.beginDispatch(sequence, encoder, operation);
     }
 
@@ -215,6 +219,11 @@ public final class MetalStream implements DeviceStream {
     @Override
     public long elapsedNs(int from, int to) {
         return closed || marks == null ? UNRESOLVED : marks.elapsedNs(from, to);
+    }
+
+    @Override
+    public boolean hasWorkBetween(int from, int to) {
+        return closed || marks == null || marks.hasWorkBetween(from, to);
     }
 
     @Override
@@ -260,6 +269,8 @@ public final class MetalStream implements DeviceStream {
      * @param dispatches gets the dispatches
      */
     public void drain(Consumer<? super FinishedBuffer> buffers, Consumer<? super FinishedDispatch> dispatches) {
+        Objects.requireNonNull(dispatches, "dispatches");
+        Objects.requireNonNull(buffers, "buffers");
         finished.poll();
         FinishedBuffer next = finished.next();
         while (next != null) {
@@ -279,6 +290,9 @@ public final class MetalStream implements DeviceStream {
      * @param dispatches gets the dispatches
      */
     public <B> void drain(B backend, MetalTimings.Buffers<B> timings, MetalTimings.Dispatches<B> dispatches) {
+        Objects.requireNonNull(backend, "backend");
+        Objects.requireNonNull(timings, "timings");
+        Objects.requireNonNull(dispatches, "dispatches");
         drain(
                 buffer -> {
                     if (buffer.isTimed()) {
@@ -347,6 +361,7 @@ public final class MetalStream implements DeviceStream {
 
     @Override
     public void beforeClose(Runnable action) {
+        Objects.requireNonNull(action, "action");
         beforeClose.add(action);
     }
 

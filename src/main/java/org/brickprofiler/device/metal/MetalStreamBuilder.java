@@ -1,5 +1,6 @@
 package org.brickprofiler.device.metal;
 
+import java.util.Objects;
 import org.brickprofiler.device.MarkPool;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,7 @@ public final class MetalStreamBuilder {
      * @return this
      */
     public MetalStreamBuilder name(String streamName) {
+        Objects.requireNonNull(streamName, "streamName");
         name = streamName;
         return this;
     }

@@ -1,7 +1,8 @@
 package org.brickprofiler.device.metal;
 
-import org.brickprofiler.device.DeviceStream;
+import java.util.Objects;
 import org.brickprofiler.device.DeviceTimer;
+import org.brickprofiler.device.StreamTimer;
 
 /**
  * Times the command buffers that are watched and committed between two calls, by marks of a {@link MetalStream}. Reading
@@ -9,12 +10,7 @@ import org.brickprofiler.device.DeviceTimer;
  */
 public final class MetalTimer implements DeviceTimer {
 
-    private static final double NS_PER_MS = 1e6;
-
-    private final MetalStream stream;
-
-    private int start = DeviceStream.NO_MARK;
-    private int end = DeviceStream.NO_MARK;
+    private final StreamTimer timer;
 
     /**
      * A timer.
@@ -22,19 +18,18 @@ public final class MetalTimer implements DeviceTimer {
      * @param stream where the work is done; not closed with the timer
      */
     public MetalTimer(MetalStream stream) {
-        this.stream = stream;
+        Objects.requireNonNull(stream, "stream");
+        timer = new StreamTimer(stream);
     }
 
     @Override
     public void recordStart() {
-        close();
-        start = stream.mark();
+        timer.recordStart();
     }
 
     @Override
     public void recordEnd() {
-        release(end);
-        end = start == DeviceStream.NO_MARK ? DeviceStream.NO_MARK : stream.mark();
+        timer.recordEnd();
     }
 
     /**
@@ -44,7 +39,7 @@ public final class MetalTimer implements DeviceTimer {
      */
     @Override
     public double elapsedMs() {
-        return elapsedNs() / NS_PER_MS;
+        return timer.elapsedMs();
     }
 
     /**
@@ -54,26 +49,11 @@ public final class MetalTimer implements DeviceTimer {
      */
     @Override
     public long elapsedNs() {
-        if (end == DeviceStream.NO_MARK) {
-            return 0;
-        }
-        if (!stream.isReached(end)) {
-            stream.synchronize();
-        }
-        return Math.max(0, stream.elapsedNs(start, end));
+        return timer.elapsedNs();
     }
 
     @Override
     public void close() {
-        release(start);
-        release(end);
-        start = DeviceStream.NO_MARK;
-        end = DeviceStream.NO_MARK;
-    }
-
-    private void release(int mark) {
-        if (mark != DeviceStream.NO_MARK) {
-            stream.release(mark);
-        }
+        timer.close();
     }
 }

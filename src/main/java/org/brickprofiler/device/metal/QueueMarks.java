@@ -81,6 +81,18 @@ final class QueueMarks {
         return finished.isBrokenBetween(sequence(from), sequence(to)) ? UNRESOLVED : toNs - fromNs;
     }
 
+    /** Whether some command buffer between two marks was not forgotten, or may not have been. */
+    boolean hasWorkBetween(int from, int to) {
+        boolean hasWork = isInside(from) || isInside(to) || finished.hasWorkBetween(sequence(from), sequence(to));
+        if (!hasWork) {
+            troubles.tell(
+                    Troubles.Kind.EMPTY,
+                    "no watched command buffer lies between two marks of a brick, whose time is therefore not known: watch"
+                            + " those that do its work");
+        }
+        return hasWork;
+    }
+
     private long reachedNs(int mark) {
         long sequence = sequence(mark);
         if (isInside(mark)) {

@@ -17,6 +17,7 @@ final class Troubles {
         MARKS,
         UNWATCHED,
         INSIDE,
+        EMPTY,
         OLD,
         NO_TIME,
         LOST,

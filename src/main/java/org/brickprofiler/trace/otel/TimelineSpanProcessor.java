@@ -48,7 +48,7 @@ public final class TimelineSpanProcessor implements SpanProcessor {
 
     /** {@inheritDoc} */
     @Override
-    public void onStart(Context parent, ReadWriteSpan span) {
+    public void onStart(@Nullable Context parent, ReadWriteSpan span) {
         if (openSpans.incrementAndGet() <= MOST_OPEN) {
             threadsOfOpenSpans.put(
                     span.getSpanContext().getSpanId(), Thread.currentThread().getId());

@@ -1,5 +1,7 @@
 package org.brickprofiler.trace.read;
 
+import java.util.Objects;
+
 /**
  * Events of one kernel that would have counted and were left out. Immutable.
  *
@@ -10,11 +12,24 @@ package org.brickprofiler.trace.read;
  */
 public record LeftOut(Reason reason, String kernel, long events, long elapsedNs) {
 
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public LeftOut {
+        Objects.requireNonNull(reason, "reason");
+        Objects.requireNonNull(kernel, "kernel");
+    }
+
     /** Why an event was left out. */
     public enum Reason {
         /** It began before the first step that is kept. */
         SKIPPED_STEP("skipped steps"),
-        /** It is a first execution far out of line with the later ones; see {@link ReadOptions#keepWarmup}. */
+        /**
+         * It is a first execution far out of line with the later ones or, in a trace of this library, was recorded in the
+         * warm-up of a schedule; see {@link ReadOptions#keepWarmup}.
+         */
         WARM_UP("warm-up");
 
         private final String displayName;

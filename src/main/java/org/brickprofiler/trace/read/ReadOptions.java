@@ -1,5 +1,7 @@
 package org.brickprofiler.trace.read;
 
+import java.util.Objects;
+
 /**
  * How to read a trace. Immutable; each {@code with} method returns a changed copy.
  *
@@ -11,7 +13,8 @@ package org.brickprofiler.trace.read;
  *     last more than {@value WarmupDetector#TIMES_MEDIAN} times the median of all its executions and more than
  *     {@value WarmupDetector#TIMES_LONGEST} times the longest one after its first
  *     {@value WarmupDetector#FIRST_EXECUTIONS}; a kernel with fewer than {@value WarmupDetector#LATER_EXECUTIONS}
- *     further executions, and copies and fills, are never warm-up
+ *     further executions, and copies and fills, are never warm-up. In a trace of this library, what ended while a
+ *     {@link org.brickprofiler.Schedule} was in its warm-up is left out, and nothing else
  * @param limits what bounds the memory
  * @param progress is told how far the reading has come
  */
@@ -24,6 +27,9 @@ public record ReadOptions(
      * @throws IllegalArgumentException when the number of steps is negative
      */
     public ReadOptions {
+        Objects.requireNonNull(rules, "rules");
+        Objects.requireNonNull(limits, "limits");
+        Objects.requireNonNull(progress, "progress");
         if (skipSteps < 0) {
             throw new IllegalArgumentException("skipSteps " + skipSteps + " is negative");
         }
@@ -45,6 +51,7 @@ public record ReadOptions(
      * @return a changed copy
      */
     public ReadOptions withRules(TraceRules other) {
+        Objects.requireNonNull(other, "other");
         return new ReadOptions(other, skipSteps, keepWarmup, limits, progress);
     }
 
@@ -76,6 +83,7 @@ public record ReadOptions(
      * @return a changed copy
      */
     public ReadOptions withLimits(ReadLimits other) {
+        Objects.requireNonNull(other, "other");
         return new ReadOptions(rules, skipSteps, keepWarmup, other, progress);
     }
 
@@ -86,6 +94,7 @@ public record ReadOptions(
      * @return a changed copy
      */
     public ReadOptions withProgress(ReadProgress other) {
+        Objects.requireNonNull(other, "other");
         return new ReadOptions(rules, skipSteps, keepWarmup, limits, other);
     }
 }

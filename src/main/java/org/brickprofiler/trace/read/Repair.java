@@ -1,5 +1,7 @@
 package org.brickprofiler.trace.read;
 
+import java.util.Objects;
+
 /**
  * A fault of a trace that did not end the reading. Immutable.
  *
@@ -8,6 +10,15 @@ package org.brickprofiler.trace.read;
  * @param firstOffset where the first one is, in bytes of the unpacked trace; of overlaps, the one earliest in time
  */
 public record Repair(Kind kind, long count, long firstOffset) {
+
+    /**
+     * Refuses null.
+     *
+     * @throws NullPointerException when a component is null; the message names it
+     */
+    public Repair {
+        Objects.requireNonNull(kind, "kind");
+    }
 
     /** What was wrong, and what was made of it. */
     public enum Kind {

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.brickprofiler.io.AtomicFile;
 import org.brickprofiler.trace.Timeline;
 
@@ -54,6 +55,8 @@ public final class TimelineReader {
      * @throws IOException when the file cannot be read
      */
     public static TimelineReading read(Path path, ReadProgress progress) throws IOException {
+        Objects.requireNonNull(progress, "progress");
+        Objects.requireNonNull(path, "path");
         try (InputStream file = Files.newInputStream(path)) {
             return read(file, Files.size(path), path.toString(), progress, mostEvents(Runtime.getRuntime().maxMemory()));
         } catch (TraceFormatException malformed) {
@@ -72,6 +75,7 @@ public final class TimelineReader {
      * @throws IOException when the stream cannot be read
      */
     public static TimelineReading read(InputStream trace) throws IOException {
+        Objects.requireNonNull(trace, "trace");
         return read(trace, mostEvents(Runtime.getRuntime().maxMemory()));
     }
 

@@ -5,6 +5,7 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.brickprofiler.trace.Timeline;
 
 /**
@@ -33,6 +34,10 @@ public record TimelineReading(
 
     /** Takes copies. */
     public TimelineReading {
+        Objects.requireNonNull(timeline, "timeline");
+        Objects.requireNonNull(losses, "losses");
+        Objects.requireNonNull(arguments, "arguments");
+        Objects.requireNonNull(repairs, "repairs");
         Map<Loss, Long> copy = new EnumMap<>(Loss.class);
         copy.putAll(losses);
         losses = Collections.unmodifiableMap(copy);

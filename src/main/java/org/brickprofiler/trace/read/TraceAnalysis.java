@@ -67,6 +67,10 @@ final class TraceAnalysis {
         return event.startNs() < firstKeptNs;
     }
 
+    private boolean isInWarmup(DeviceEvent event) {
+        return !options.keepWarmup() && trace.phases().isWarmup(event);
+    }
+
     private Kernel kernel(DeviceEvent event) {
         return trace.kernels().get(event.kernel());
     }
@@ -112,7 +116,7 @@ final class TraceAnalysis {
 
         @Override
         public boolean begins(DeviceEvent event) {
-            boolean counts = !isSkipped(event) && !warmup.contains(event.offset());
+            boolean counts = !isSkipped(event) && !warmup.contains(event.offset()) && !isInWarmup(event);
             busy.add(event, counts);
             return counts;
         }

@@ -20,6 +20,7 @@ final class TraceCollector implements EventSink, Closeable {
     private final Tally tally = new Tally();
     private final TraceHead head;
     private final Steps steps;
+    private final WarmupPhases phases;
     private final OpenSlices open;
     private final TimeCheck times = new TimeCheck(tally);
     private final Rows rows;
@@ -43,6 +44,7 @@ final class TraceCollector implements EventSink, Closeable {
         this.head = new TraceHead(source, tally);
         this.elements = new Elements(source, tally);
         this.steps = new Steps(source);
+        this.phases = new WarmupPhases(source);
         this.rows = new Rows(source, options.limits().rows());
         this.open = new OpenSlices(options.limits().openSlices(), tally);
         this.kernels = new Kernels(options.rules(), options.limits().distinctNames());
@@ -74,11 +76,18 @@ final class TraceCollector implements EventSink, Closeable {
             case 's', 't', 'f' -> tally.ignore(IgnoredReason.FLOW);
             case 'M' -> tally.ignore(IgnoredReason.METADATA);
             case 'b', 'n', 'e', 'S', 'T', 'p', 'F' -> tally.ignore(IgnoredReason.ASYNC);
-            case 'i', 'I', 'R' -> tally.ignore(IgnoredReason.INSTANT);
+            case 'i', 'I', 'R' -> instant(event);
             case 'C' -> tally.ignore(IgnoredReason.COUNTER);
             case RawEvent.NO_PHASE -> withoutPhase(event);
             default -> tally.ignore(IgnoredReason.OTHER_PHASE);
         }
+    }
+
+    private void instant(RawEvent event) throws TraceFormatException {
+        if (head.isOwn() && WarmupPhases.isPhase(event) && Microseconds.isTime(event.startNs)) {
+            phases.add(event);
+        }
+        tally.ignore(IgnoredReason.INSTANT);
     }
 
     private void withoutPhase(RawEvent event) {
@@ -247,6 +256,10 @@ final class TraceCollector implements EventSink, Closeable {
 
     Steps steps() {
         return steps;
+    }
+
+    WarmupPhases phases() {
+        return phases;
     }
 
     EventSorter slices() {

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.brickprofiler.io.AtomicFile;
 
 /**
@@ -19,7 +20,8 @@ import org.brickprofiler.io.AtomicFile;
  * that of the bricks inside it too, so that names, categories, counts, totals, shortest and longest durations and
  * elements are those of the profiler. A brick that a device timed counts with the device's span, as in the profiler, and
  * its launch on the host does not. Nothing else counts: layers, steps, tiles, and what an application added, of a device
- * too, never do. Rules and warm-up do not apply; steps can be skipped. The last duration is that of the span that ended
+ * too, never do. Rules do not apply; what a schedule marked as its warm-up is left out unless kept; steps can be skipped.
+ * The last duration is that of the span that ended
  * last, of several the longest. The profiler's own is another one where samples of a brick were recorded at one reading
  * of the clock, and where a synchronisation ended deferred measurements one by one. A timeline holds no bytes, cycles
  * or settings, no names beyond {@value Names#LONGEST} characters and no durations beyond 39 hours; of several profilers
@@ -59,6 +61,7 @@ public final class TraceReader {
      * @throws IOException when the file cannot be read, or the temporary file cannot be written
      */
     public static TraceReading read(Path path) throws IOException {
+        Objects.requireNonNull(path, "path");
         return read(path, ReadOptions.defaults());
     }
 
@@ -73,6 +76,8 @@ public final class TraceReader {
      * @throws IOException when the file cannot be read, or the temporary file cannot be written
      */
     public static TraceReading read(Path path, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(path, "path");
         try (InputStream file = Files.newInputStream(path)) {
             return read(file, Files.size(path), path.toString(), options);
         } catch (TraceFormatException malformed) {
@@ -92,6 +97,8 @@ public final class TraceReader {
      * @throws IOException when the stream cannot be read, or the temporary file cannot be written
      */
     public static TraceReading read(InputStream trace, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(trace, "trace");
         return read(trace, ReadProgress.UNKNOWN, STREAM, options);
     }
 

@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.brickprofiler.ProfileSnapshot;
 
 /**
@@ -61,6 +62,12 @@ public record TraceReading(
 
     /** Takes copies. */
     public TraceReading {
+        Objects.requireNonNull(snapshot, "snapshot");
+        Objects.requireNonNull(counting, "counting");
+        Objects.requireNonNull(ignored, "ignored");
+        Objects.requireNonNull(leftOut, "leftOut");
+        Objects.requireNonNull(unmatched, "unmatched");
+        Objects.requireNonNull(repairs, "repairs");
         Map<IgnoredReason, Long> copy = new EnumMap<>(IgnoredReason.class);
         copy.putAll(ignored);
         ignored = Collections.unmodifiableMap(copy);

@@ -84,7 +84,7 @@ public final class TraceText {
 
     private void unmatched() {
         if (reading.counting() == Counting.BRICKS) {
-            fact("no rule", "the trace names its bricks itself; rules and warm-up do not apply");
+            fact("no rule", "the trace names its bricks itself; rules do not apply");
             return;
         }
         TraceReading.Unmatched unmatched = reading.unmatched();

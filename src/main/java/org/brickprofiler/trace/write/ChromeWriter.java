@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Objects;
 import org.brickprofiler.Backend;
 import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.Timeline;
@@ -60,6 +61,8 @@ public final class ChromeWriter {
      * @throws IllegalArgumentException as below
      */
     public static void write(Timeline timeline, OutputStream out) throws IOException {
+        Objects.requireNonNull(timeline, "timeline");
+        Objects.requireNonNull(out, "out");
         write(timeline, out, Origin.OWN);
     }
 
@@ -75,6 +78,9 @@ public final class ChromeWriter {
      *     counter
      */
     public static void write(Timeline timeline, OutputStream out, Origin origin) throws IOException {
+        Objects.requireNonNull(timeline, "timeline");
+        Objects.requireNonNull(origin, "origin");
+        Objects.requireNonNull(out, "out");
         try {
             JsonBuffer buffer = new JsonBuffer(out);
             write(timeline, buffer, origin);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Objects;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
@@ -50,6 +51,8 @@ public final class PerfettoWriter {
      * @throws IllegalArgumentException as below
      */
     public static void write(Timeline timeline, OutputStream out) throws IOException {
+        Objects.requireNonNull(timeline, "timeline");
+        Objects.requireNonNull(out, "out");
         write(timeline, out, Origin.OWN);
     }
 
@@ -65,6 +68,9 @@ public final class PerfettoWriter {
      *     counter
      */
     public static void write(Timeline timeline, OutputStream out, Origin origin) throws IOException {
+        Objects.requireNonNull(timeline, "timeline");
+        Objects.requireNonNull(origin, "origin");
+        Objects.requireNonNull(out, "out");
         try {
             ProtoBuffer buffer = new ProtoBuffer(out);
             write(timeline, buffer, origin);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.zip.GZIPOutputStream;
 import org.brickprofiler.io.AtomicFile;
 import org.brickprofiler.trace.Timeline;
@@ -24,6 +25,8 @@ public final class TraceFiles {
      * @throws IllegalArgumentException as below
      */
     public static void write(Timeline timeline, Path path) throws IOException {
+        Objects.requireNonNull(timeline, "timeline");
+        Objects.requireNonNull(path, "path");
         write(timeline, path, Origin.OWN);
     }
 
@@ -39,6 +42,9 @@ public final class TraceFiles {
      * @throws IllegalArgumentException for another ending, and for a timeline that breaks its own rules
      */
     public static void write(Timeline timeline, Path path, Origin origin) throws IOException {
+        Objects.requireNonNull(timeline, "timeline");
+        Objects.requireNonNull(path, "path");
+        Objects.requireNonNull(origin, "origin");
         AtomicFile.Content content = content(timeline, path, origin);
         AtomicFile.write(path, content);
     }

@@ -15,7 +15,9 @@ class CheckReportTest {
 
     private static final Outcome HELD = Outcome.of(
             "spin", true, "is so", "yes", Map.of("rows", List.of(Map.of("ns", 5L, "share", 0.5, "holds", true))));
-    private static final Outcome FAILED = Outcome.of("cost", false, "is small", "no", Map.of());
+    private static final Outcome MISSED = new Outcome("cost", Outcome.Status.MISSED, "is small", "no", Map.of());
+    private static final Outcome BROKEN = Outcome.of("marks", false, "is there", "no", Map.of());
+    private static final Outcome UNCLEAR = new Outcome("span", Outcome.Status.UNCLEAR, "is exact", "who knows", Map.of());
     private static final Outcome NOT_MADE = Outcome.notMade("torch", "compared", "nobody is there");
     private static final Outcome TOLD = new Outcome("cost", Outcome.Status.TOLD, "is told", "7 us", Map.of());
 
@@ -27,37 +29,47 @@ class CheckReportTest {
     }
 
     @Test
-    void holdsIfNothingFailedAndSomethingHeld() {
-        assertThat(report(false, HELD, NOT_MADE, TOLD).holds()).isTrue();
-        assertThat(report(false, HELD, FAILED).holds()).isFalse();
-        assertThat(report(false, NOT_MADE, TOLD).holds()).isFalse();
-        assertThat(report(false).holds()).isFalse();
+    void whatIsBrokenIsWorseThanABoundThatIsMissedAndNothingHeldIsBrokenToo() {
+        assertThat(report(false, HELD, NOT_MADE, TOLD, UNCLEAR).worst()).isEqualTo(Outcome.Status.HELD);
+        assertThat(report(false, HELD, MISSED).worst()).isEqualTo(Outcome.Status.MISSED);
+        assertThat(report(false, HELD, MISSED, BROKEN).worst()).isEqualTo(Outcome.Status.BROKEN);
+        assertThat(report(false, NOT_MADE, TOLD, UNCLEAR).worst()).isEqualTo(Outcome.Status.BROKEN);
+        assertThat(report(false).worst()).isEqualTo(Outcome.Status.BROKEN);
+        assertThat(report(false, HELD, UNCLEAR).holds()).isTrue();
+        assertThat(report(false, HELD, MISSED).holds()).isFalse();
     }
 
     @Test
     void theTableTellsEveryOutcomeWithItsReason() {
-        assertThat(report(false, HELD, FAILED, NOT_MADE, TOLD).toText()).isEqualTo("""
-                Device: A GPU, driver for CUDA 12.6; Java %s
+        assertThat(report(false, HELD, UNCLEAR, MISSED, BROKEN, NOT_MADE, TOLD).toText()).isEqualTo("""
 
                 held      spin     is so
                                    yes
-                FAILED    cost     is small
+                unclear   span     is exact
+                                   who knows
+                MISSED    cost     is small
+                                   no
+                BROKEN    marks    is there
                                    no
                 not made  torch    compared
                                    nobody is there
                 told      cost     is told
                                    7 us
 
-                1 held, 1 failed, 1 could not be made
-                """.formatted(Runtime.version()));
+                1 held, 1 unclear, 1 missed a bound, 1 broken, 1 could not be made
+                """);
     }
 
     @Test
     void aSimulatedDriverIsToldFirstAndLast() {
-        List<String> lines = report(true, HELD).toText().lines().toList();
-
-        assertThat(lines.get(0)).contains("SIMULATED DRIVER", "no figure here is a measurement");
-        assertThat(lines.get(lines.size() - 1)).isEqualTo(lines.get(0));
+        String header = CheckReport.header("A GPU", true, "12.6");
+        assertThat(header)
+                .startsWith("*** SIMULATED DRIVER")
+                .contains("no figure here is a measurement", "Device: A GPU, driver for CUDA 12.6")
+                .hasLineCount(1);
+        assertThat(report(true, HELD).toText().stripTrailing()).endsWith("no figure here is a measurement of one. ***");
+        assertThat(CheckReport.header("A GPU", false, "12.6"))
+                .isEqualTo("Device: A GPU, driver for CUDA 12.6; Java " + Runtime.version());
     }
 
     @Test
@@ -71,6 +83,7 @@ class CheckReportTest {
         assertThat(json.get("device").asText()).isEqualTo("A GPU");
         assertThat(json.get("cuda").asText()).isEqualTo("12.6");
         assertThat(json.get("holds").asBoolean()).isTrue();
+        assertThat(json.get("worst").asText()).isEqualTo("held");
         assertThat(json.get("checks")).hasSize(2);
         JsonNode spin = json.get("checks").get(0);
         assertThat(spin.get("status").asText()).isEqualTo("held");

@@ -118,11 +118,18 @@ public final class PtxInterpreter {
             String[] given = parts.group(3).isBlank() ? new String[0] : parts.group(3).split("\\s*,\\s*", -1);
             return switch (opcode) {
                 case "ret" -> new PtxInstruction(text, isOn, Effect.NONE, State.ENDED, Shuffle.NONE);
+                case "trap" -> new PtxInstruction(text, isOn, trap(), State.ENDED, Shuffle.NONE);
                 case "bra" -> new PtxInstruction(text, isOn, jump(given[0]), State.RUNS, Shuffle.NONE);
                 case "bar.sync" -> new PtxInstruction(text, isOn, Effect.NONE, State.AT_BARRIER, Shuffle.NONE);
                 case "shfl.sync.down.b32" ->
                     new PtxInstruction(text, isOn, Effect.NONE, State.AT_SHUFFLE, shuffle(text, given));
                 default -> new PtxInstruction(text, isOn, effect(text, opcode, given), State.RUNS, Shuffle.NONE);
+            };
+        }
+
+        private Effect trap() {
+            return thread -> {
+                throw new IllegalStateException(name + " ends with an error of the device");
             };
         }
 

@@ -1,5 +1,7 @@
 package org.brickprofiler.device.cuda;
 
+import static jcuda.driver.CUresult.CUDA_ERROR_CAPTURED_EVENT;
+import static jcuda.driver.CUresult.CUDA_ERROR_INVALID_VALUE;
 import static jcuda.driver.CUresult.CUDA_SUCCESS;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,11 +10,15 @@ import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.record.CapturedLog;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Whatever is marked and asked for, no capture of the application's is spoilt. What marks in the default stream do is in
@@ -71,6 +77,106 @@ class CudaCaptureTest {
             assertThat(log.linesWith("WARN")).isOne();
             assertThat(stream.isUsable()).isTrue();
         }
+    }
+
+    @Test
+    void thatAnEventOfACaptureIsNoValidArgumentIsExplained() {
+        SimulatedCuda.setCapturedCode(CUDA_ERROR_INVALID_VALUE);
+        try (CapturedLog log = new CapturedLog();
+                CudaStream stream =
+                        CudaStream.on(engine.context(), engine.stream()).marks(2, 64).open()) {
+            beginCapture();
+            int first = stream.mark();
+            int second = stream.mark();
+            endCapture();
+
+            assertThat(stream.isReached(second)).isTrue();
+            assertThat(stream.elapsedNs(first, second)).isEqualTo(DeviceStream.UNRESOLVED);
+            assertThat(log.linesWith("CUDA_ERROR_INVALID_VALUE (1): so drivers answer for a mark that was set while the"
+                            + " stream was captured into a graph"))
+                    .isOne();
+            assertThat(log.linesWith("WARN")).isOne();
+            assertThat(stream.isUsable()).isTrue();
+        }
+    }
+
+    /** The marks of every pass have been used before: the driver could hand out the times of then. */
+    @ParameterizedTest
+    @ValueSource(ints = {CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS})
+    void whateverTheDriverAnswersNoBrickOfACaptureHasATime(int code) {
+        SimulatedCuda.setCapturedCode(code);
+        try (CudaStream stream = CudaStream.on(engine.context(), engine.stream()).marks(16, 64).open()) {
+            BrickProfiler profiler = BrickProfiler.builder()
+                    .clock(SimulatedCuda::now)
+                    .deviceStream(stream)
+                    .build();
+            profiler.enable();
+            int bricks = 5;
+            for (int pass = 0; pass < 3; pass++) {
+                bricks(profiler, BrickId.ACTIVATION, bricks);
+                beginCapture();
+                bricks(profiler, BrickId.ROPE_EMBEDDING, bricks);
+                endCapture();
+                long across = profiler.startBrick(BrickId.SAMPLING);
+                beginCapture();
+                profiler.stopBrick(across, 1);
+                across = profiler.startBrick(BrickId.SAMPLING);
+                endCapture();
+                profiler.stopBrick(across, 1);
+                profiler.endPass();
+            }
+
+            assertThat(profiler.brickStats(BrickId.ACTIVATION).count()).isEqualTo(3L * bricks);
+            assertThat(profiler.brickStats(BrickId.ACTIVATION).minNs()).isEqualTo(1_000);
+            assertThat(profiler.brickStats(BrickId.ACTIVATION).maxNs()).isEqualTo(1_000);
+            assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).count()).isZero();
+            assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).device().unresolved()).isEqualTo(3L * bricks);
+            assertThat(profiler.brickStats(BrickId.SAMPLING).count()).isZero();
+            assertThat(profiler.brickStats(BrickId.SAMPLING).device().unresolved()).isEqualTo(6);
+        }
+    }
+
+    private void bricks(BrickProfiler profiler, BrickId id, int count) {
+        for (int i = 0; i < count; i++) {
+            long timer = profiler.startBrick(id);
+            engine.spin(1_000);
+            profiler.stopBrick(timer, 1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS})
+    void whateverTheDriverAnswersATimerThatWasCapturedReadsZero(int code) {
+        SimulatedCuda.setCapturedCode(code);
+        try (CudaTimer timer = CudaTimer.on(engine.context(), engine.stream())) {
+            timer.recordStart();
+            engine.spin(1_000);
+            timer.recordEnd();
+            assertThat(timer.elapsedNs()).isEqualTo(1_000);
+            beginCapture();
+            timer.recordStart();
+            engine.spin(500);
+            timer.recordEnd();
+            endCapture();
+            assertThat(timer.elapsedNs()).isZero();
+            assertThat(timer.failure().orElseThrow()).contains("captured into a graph");
+        }
+    }
+
+    @Test
+    void onlyADriverThatWouldTellEarlierTimesIsAskedBeforeEachMark() {
+        long[] asked = new long[2];
+        for (int code : new int[] {CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS}) {
+            SimulatedCuda.setCapturedCode(code);
+            try (CudaStream stream =
+                    CudaStream.on(engine.context(), engine.stream()).marks(2, 2).open()) {
+                long before = SimulatedCuda.calls("cuStreamIsCapturing");
+                stream.mark();
+                asked[code] = SimulatedCuda.calls("cuStreamIsCapturing") - before;
+            }
+        }
+        assertThat(asked[CUDA_ERROR_INVALID_VALUE]).isZero();
+        assertThat(asked[CUDA_SUCCESS]).isEqualTo(2);
     }
 
     @Test

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The profiler over the simulated driver, whose virtual clock is the host's too: times must come out to the nanosecond,
@@ -69,6 +70,71 @@ class CudaProfilerTest {
         SimulatedCuda.advance(10);
         profiler.stopBrick(timer, 1);
         SimulatedCuda.advance(10);
+    }
+
+    // ---- a pool that could not grow ----
+
+    private static final int BRICKS_OF_A_PASS = 700;
+    private static final int FIRST_MARKS = 1_024;
+    private static final int OUT_OF_MEMORY = 2;
+
+    /** Returns how many bricks of it are unresolved. */
+    private long unresolvedOfPass(BrickProfiler profiler, Runnable end) {
+        long before = profiler.snapshot().unresolved();
+        for (int i = 0; i < BRICKS_OF_A_PASS; i++) {
+            brick(profiler, BrickId.RMS_NORM, 1_000_000);
+        }
+        // The device is behind until here, so no mark comes free before.
+        JCudaDriver.cuStreamSynchronize(engine.stream());
+        end.run();
+        return profiler.snapshot().unresolved() - before;
+    }
+
+    private static final long MISSING = BRICKS_OF_A_PASS - FIRST_MARKS / 2;
+
+    @Test
+    void whereMarksCouldNotBeMadeOnceTheyAreByTheNextPass() {
+        try (CapturedLog log = new CapturedLog();
+                CudaStream stream = lent()) {
+            BrickProfiler profiler = profiler(stream);
+            SimulatedCuda.failOnce("cuEventCreate", 1, OUT_OF_MEMORY);
+
+            assertThat(unresolvedOfPass(profiler, profiler::endPass)).isEqualTo(MISSING);
+            for (int pass = 0; pass < 5; pass++) {
+                assertThat(unresolvedOfPass(profiler, profiler::endPass)).isZero();
+            }
+            assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isEqualTo(6 * BRICKS_OF_A_PASS - MISSING);
+            assertThat(log.linesWith("cuEventCreate answered CUDA_ERROR_OUT_OF_MEMORY (2): there are fewer marks"))
+                    .isOne();
+            assertThat(log.linesWith("WARN")).isOne();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theOtherEndsOfAPassTryForMarksToo(boolean deferred) {
+        try (CudaStream stream = lent()) {
+            BrickProfiler profiler = profiler(stream);
+            Runnable end =
+                    deferred ? () -> profiler.finalize(profiler.elapsedNs()) : profiler::endPassAsync;
+            SimulatedCuda.failOnce("cuEventCreate", 1, OUT_OF_MEMORY);
+            assertThat(unresolvedOfPass(profiler, end)).isEqualTo(MISSING);
+            assertThat(unresolvedOfPass(profiler, end)).isZero();
+        }
+    }
+
+    @Test
+    void aDriverWithoutMoreEventsIsAskedOnceForEachPass() {
+        try (CudaStream stream = lent()) {
+            BrickProfiler profiler = profiler(stream);
+            SimulatedCuda.failAlways("cuEventCreate", OUT_OF_MEMORY);
+            long asked = SimulatedCuda.calls("cuEventCreate");
+            for (int pass = 1; pass <= 10; pass++) {
+                assertThat(unresolvedOfPass(profiler, profiler::endPass)).isEqualTo(MISSING);
+                // When they ran out.
+                assertThat(SimulatedCuda.calls("cuEventCreate") - asked).isEqualTo(pass);
+            }
+        }
     }
 
     // ---- exact ----

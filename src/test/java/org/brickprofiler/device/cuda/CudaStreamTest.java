@@ -2,6 +2,7 @@ package org.brickprofiler.device.cuda;
 
 import static jcuda.driver.CUresult.CUDA_ERROR_DEINITIALIZED;
 import static jcuda.driver.CUresult.CUDA_ERROR_ECC_UNCORRECTABLE;
+import static jcuda.driver.CUresult.CUDA_ERROR_EXTERNAL_DEVICE;
 import static jcuda.driver.CUresult.CUDA_ERROR_ILLEGAL_ADDRESS;
 import static jcuda.driver.CUresult.CUDA_ERROR_INVALID_DEVICE;
 import static jcuda.driver.CUresult.CUDA_ERROR_LAUNCH_FAILED;
@@ -18,7 +19,12 @@ import jcuda.CudaException;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
+import org.brickprofiler.Backend;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.DeviceTimer;
+import org.brickprofiler.device.DispatchTimer;
+import org.brickprofiler.kernel.KernelTiming;
+import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.record.CapturedLog;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -97,6 +103,43 @@ class CudaStreamTest {
         stream.release(from);
         stream.release(to);
         return elapsedNs;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void finishedKernelsGoIntoKernelTimings(int realClock) {
+        SimulatedCuda.useRealClock(realClock);
+        KernelTimings timings = new KernelTimings();
+        try (CudaStream stream = onTheEngines()) {
+            DispatchTimer dispatches = new DispatchTimer(stream, 32);
+            engine.spin(50_000_000);
+            for (int i = 1; i <= 5; i++) {
+                int ns = 1_000 * i;
+                dispatches.time("matmul", () -> engine.spin(ns));
+                dispatches.time("rope", () -> engine.spin(200));
+            }
+            assertThat(dispatches.drain(Backend.CUDA, timings::record)).isZero();
+            // The application's own wait.
+            JCudaDriver.cuStreamSynchronize(engine.stream());
+            assertThat(dispatches.drain(Backend.CUDA, timings::record)).isEqualTo(10);
+            assertThat(dispatches.lost()).isZero();
+        }
+        assertThat(timings.snapshot())
+                .containsExactly(
+                        new KernelTiming("matmul", Backend.CUDA, 5, 15_000, 1_000, 5_000, 5_000),
+                        new KernelTiming("rope", Backend.CUDA, 5, 1_000, 200, 200, 200));
+    }
+
+    @Test
+    void aTimerByTheNameOfTheBackendTimesKernels() {
+        KernelTimings timings = new KernelTimings();
+        try (CudaStream stream = onTheEngines();
+                DeviceTimer timer = DeviceTimer.of(Backend.CUDA.name(), stream)) {
+            timings.time("matmul", Backend.CUDA, timer, () -> engine.spin(3_000));
+            timings.time("matmul", Backend.CUDA, timer, () -> engine.spin(4_000));
+        }
+        assertThat(timings.snapshot())
+                .containsExactly(new KernelTiming("matmul", Backend.CUDA, 2, 7_000, 3_000, 4_000, 4_000));
     }
 
     @Test
@@ -273,6 +316,41 @@ class CudaStreamTest {
     }
 
     @Test
+    void aStreamThatOpensWithFewerMarksThanWantedIsUsableAndGetsThemWhenAPassEnds() {
+        SimulatedCuda.failOnce("cuEventCreate", 2, CUDA_ERROR_OUT_OF_MEMORY);
+        try (CapturedLog log = new CapturedLog();
+                CudaStream stream =
+                        CudaStream.on(engine.context(), engine.stream()).marks(8, 64).open()) {
+            assertThat(stream.isUsable()).isTrue();
+            assertThat(stream.failure().orElseThrow()).contains("cuEventCreate answered CUDA_ERROR_OUT_OF_MEMORY (2)");
+            assertThat(stream.mark()).isZero();
+            assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+
+            stream.passEnded();
+            for (int more = 1; more < 64; more++) {
+                assertThat(stream.mark()).isNotEqualTo(DeviceStream.NO_MARK);
+            }
+            assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
+            assertThat(log.linesWith("there are fewer marks, and more are tried for in the next pass")).isOne();
+            assertThat(log.linesWith("WARN")).isOne();
+        }
+        assertThat(SimulatedCuda.liveEvents()).isZero();
+    }
+
+    @Test
+    void aStreamThatIsClosedTriesForNoMoreMarks() {
+        CudaStream stream =
+                CudaStream.on(engine.context(), engine.stream()).marks(2, 64).open();
+        SimulatedCuda.failOnce("cuEventCreate", 1, CUDA_ERROR_OUT_OF_MEMORY);
+        for (int i = 0; i < 3; i++) {
+            stream.mark();
+        }
+        stream.close();
+        stream.passEnded();
+        assertThat(SimulatedCuda.liveEvents()).isZero();
+    }
+
+    @Test
     void worksOnAThreadWithoutAContext() throws InterruptedException {
         try (CudaStream stream = onTheEngines()) {
             AtomicInteger depth = new AtomicInteger(-1);
@@ -341,7 +419,11 @@ class CudaStreamTest {
                 716,
                 717,
                 718,
-                CUDA_ERROR_LAUNCH_FAILED
+                CUDA_ERROR_LAUNCH_FAILED,
+                721,
+                810,
+                CUDA_ERROR_EXTERNAL_DEVICE,
+                917
             })
     void aLostDeviceEndsMarkingForGood(int code) {
         try (CapturedLog log = new CapturedLog()) {
@@ -352,7 +434,8 @@ class CudaStreamTest {
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
             assertThat(stream.isUsable()).isFalse();
             assertThat(stream.failure().orElseThrow())
-                    .contains("the device is lost: cuEventRecord answered CUDA_ERROR_", "(" + code + ")");
+                    .contains(code == 917 ? "the stream is lost" : "the device is lost")
+                    .contains(": cuEventRecord answered CUDA_ERROR_", "(" + code + ")");
 
             SortedMap<String, Long> calls = SimulatedCuda.counts();
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);

@@ -144,6 +144,8 @@ public final class SimulatedCuda {
 
     public static native void loseContexts(int code);
 
+    public static native void setCapturedCode(int code);
+
     private static native int fail(String name, long nth, int code, int fromThenOn);
 
     public static native long calls(String name);

@@ -102,6 +102,25 @@ class BufferHistoryProperties {
     }
 
     @Property
+    void workIsWhatWasNotGivenUp(
+            @ForAll("steps") Step last, @ForAll @Size(max = 40) List<@net.jqwik.api.From("steps") Step> before) {
+        List<Step> steps = all(before, last);
+        BufferHistory history = history(steps);
+
+        int oldest = Math.max(0, steps.size() - CAPACITY);
+        for (int from = 0; from <= steps.size() + 1; from++) {
+            for (int to = from; to <= steps.size() + 1; to++) {
+                boolean kept = (from == 0 || from > oldest) && (to == 0 || to > oldest) && to <= steps.size();
+                boolean work = !kept
+                        || steps.subList(from, to).stream()
+                                .anyMatch(step -> step.missing() || step.outcome() != Outcome.FORGOTTEN);
+                assertThat(history.hasWorkBetween(from, to)).isEqualTo(work);
+                assertThat(history.hasWorkBetween(to, from)).isEqualTo(work);
+            }
+        }
+    }
+
+    @Property
     void aMarkIsReachedAtTheLatestEndAndNotBeforeItWasSet(
             @ForAll("steps") Step last,
             @ForAll @Size(max = 40) List<@net.jqwik.api.From("steps") Step> before,

@@ -40,6 +40,16 @@ final class MetalTimerTest {
     }
 
     @Test
+    void isZeroWhereNothingThatIsWatchedWasDone() {
+        timer.recordStart();
+        SimulatedMetal.advance(5_000);
+        timer.recordEnd();
+
+        assertThat(timer.elapsedNs()).isZero();
+        assertThat(app.stream().failure().orElseThrow()).contains("no watched command buffer");
+    }
+
+    @Test
     void waitsForTheDevice() {
         timer.recordStart();
         app.submit("work", 2_500_000);

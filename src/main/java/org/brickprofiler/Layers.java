@@ -1,0 +1,131 @@
+package org.brickprofiler;
+
+import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.record.LayerToken;
+import org.brickprofiler.record.PerThread;
+import org.brickprofiler.record.ThreadOwned;
+
+/**
+ * Which layer each thread is in, or works for. Layers are counted while the profiler is off, too: it may be switched on
+ * within a pass. Any thread; allocates for a thread's first boundary alone.
+ */
+final class Layers {
+
+    private final PerThread<Place> places = new PerThread<>(Place::new);
+    private final AtomicLong passes = new AtomicLong();
+
+    /** Raised where all passes that are under way are to be forgotten. */
+    private volatile int epoch;
+
+    /** Where a thread is. Only that thread. */
+    private static final class Place extends ThreadOwned {
+        private int epoch;
+
+        /** The number of the pass; 0 before its first boundary. */
+        private long pass;
+
+        /** The number of the layer that is under way or comes next. */
+        private int next;
+
+        /** The layer that this thread began and did not end. */
+        private long own;
+
+        /** The layer that it works for: its own, unless it was told another one. */
+        private long current;
+
+        Place(Thread thread) {
+            super(thread);
+        }
+
+        void endPass() {
+            current = current == own ? LayerToken.VOID : current;
+            own = LayerToken.VOID;
+            pass = 0;
+            next = 0;
+        }
+
+        boolean isForeign() {
+            return current != own;
+        }
+    }
+
+    private Place mine() {
+        Place mine = places.mine();
+        int now = epoch;
+        if (mine.epoch != now) {
+            mine.epoch = now;
+            mine.endPass();
+        }
+        return mine;
+    }
+
+    private long next(Place mine) {
+        if (mine.pass == 0) {
+            mine.pass = passes.incrementAndGet();
+        }
+        return LayerToken.of(mine.pass, mine.next);
+    }
+
+    /** Whether the calling thread began a layer and did not end it. */
+    boolean isOpen() {
+        return mine().own != LayerToken.VOID;
+    }
+
+    /** Begins a layer of the calling thread. */
+    long start() {
+        Place mine = mine();
+        mine.own = next(mine);
+        mine.current = mine.own;
+        return mine.own;
+    }
+
+    /** Ends a layer of the calling thread, whether or not its beginning was announced. */
+    long end() {
+        Place mine = mine();
+        long ended = next(mine);
+        mine.next++;
+        mine.own = LayerToken.VOID;
+        mine.current = LayerToken.VOID;
+        return ended;
+    }
+
+    /** Ends the pass of the calling thread: its next layer is number 0. */
+    void endPass() {
+        mine().endPass();
+    }
+
+    /** Ends the passes of all threads. */
+    synchronized void reset() {
+        epoch++;
+        places.sweep();
+    }
+
+    /** The layer that the calling thread works for. */
+    long current() {
+        Place mine = places.mineOrNull();
+        if (mine == null) {
+            return LayerToken.VOID;
+        }
+        return mine.epoch == epoch || mine.isForeign() ? mine.current : LayerToken.VOID;
+    }
+
+    /** Makes the calling thread work for a layer, and answers the one before. */
+    long workFor(long layer) {
+        Place mine = mine();
+        long before = mine.current;
+        mine.current = layer;
+        return before;
+    }
+
+    /** The layer that the calling thread was told to work for, or {@link LayerToken#OWN}. */
+    long foreign() {
+        Place mine = mine();
+        return mine.isForeign() ? mine.current : LayerToken.OWN;
+    }
+
+    /** A change that the calling thread has just made, as the value of an entry. */
+    long change(long before, long after) {
+        long own = mine().own;
+        return LayerToken.change(before == own ? LayerToken.OWN : before, after == own ? LayerToken.OWN : after);
+    }
+}

@@ -1,0 +1,230 @@
+package org.brickprofiler.device;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Times dispatches in a stream, kernel by kernel, without waiting for any: a mark before and one after each, and what the
+ * device has done is handed over when somebody asks. One line keeps it in kernel timings:
+ *
+ * <pre>{@code
+ * DispatchTimer dispatches = new DispatchTimer(stream, 4_096);
+ * dispatches.time("matmul", () -> cuLaunchKernel(...));
+ * dispatches.drain(Backend.CUDA, KernelTimings.global()::record);
+ * }</pre>
+ *
+ * <p>What lies between the marks is the dispatch's, on an idle device what the host takes to launch it, too. What has no
+ * time, as in a capture, is counted as lost, and so is what finds no room or no mark.
+ *
+ * <p>Any thread. Timing a dispatch allocates nothing and takes a short lock, outside of which the marks are set.
+ */
+public final class DispatchTimer {
+
+    /** Instead of a ticket: the dispatch is not timed. */
+    public static final long NOT_TIMED = -1;
+
+    private static final int SLOT_BITS = 32;
+
+    /**
+     * Who takes dispatches: the shape of {@code KernelTimings.record}, which this package does not know.
+     *
+     * @param <B> what tells backends apart
+     */
+    @FunctionalInterface
+    public interface Timings<B> {
+        /**
+         * Takes one dispatch.
+         *
+         * @param name the kernel's name; never empty
+         * @param backend where it ran
+         * @param elapsedNs how long it took, ns, 0 or more
+         */
+        void record(String name, B backend, long elapsedNs);
+    }
+
+    /** A dispatch that has its time. */
+    private record Finished(String name, long elapsedNs) {}
+
+    private final DeviceStream stream;
+
+    // All that follows is guarded by this.
+
+    // By slot. A slot's generation is odd while a dispatch runs in it, so that a ticket fits but once.
+    private final @Nullable String[] names;
+    private final int[] starts;
+    private final int[] ends;
+    private final int[] generations;
+
+    private final int[] free;
+    private int freeCount;
+
+    /** The slots of dispatches that were ended, in that order; the first of so many. */
+    private final int[] ended;
+
+    private int first;
+    private int endedCount;
+
+    private final Queue<Finished> finished = new ArrayDeque<>();
+    private long lost;
+
+    /**
+     * A timer of dispatches.
+     *
+     * @param stream where they are enqueued; it stays its owner's
+     * @param capacity how many may wait to be drained, 1 or more; each takes two of the stream's marks
+     * @throws IllegalArgumentException when the capacity is not positive
+     */
+    public DispatchTimer(DeviceStream stream, int capacity) {
+        if (capacity < 1) {
+            throw new IllegalArgumentException("capacity " + capacity + " is not positive");
+        }
+        this.stream = stream;
+        names = new @Nullable String[capacity];
+        starts = new int[capacity];
+        ends = new int[capacity];
+        generations = new int[capacity];
+        ended = new int[capacity];
+        free = new int[capacity];
+        Arrays.setAll(free, i -> capacity - 1 - i);
+        freeCount = capacity;
+        stream.beforeClose(CloseActions.unlessForgotten(this, DispatchTimer::collect));
+    }
+
+    /**
+     * Times what a piece of code enqueues. It is timed also where the code throws.
+     *
+     * @param name the kernel's name; not empty
+     * @param dispatch enqueues it, and waits for nothing
+     * @throws IllegalArgumentException when the name is null or empty
+     */
+    public void time(String name, Runnable dispatch) {
+        long ticket = begin(name);
+        try {
+            dispatch.run();
+        } finally {
+            end(ticket);
+        }
+    }
+
+    /**
+     * A dispatch is enqueued next.
+     *
+     * @param name the kernel's name; not empty
+     * @return a ticket for {@link #end}; {@link #NOT_TIMED} where there is no room or no mark
+     * @throws IllegalArgumentException when the name is null or empty
+     */
+    public long begin(String name) {
+        if (name == null || name.isEmpty()) {
+            throw new IllegalArgumentException("name must not be " + (name == null ? "null" : "empty"));
+        }
+        int start = stream.mark();
+        synchronized (this) {
+            if (start != DeviceStream.NO_MARK && freeCount > 0) {
+                int slot = free[--freeCount];
+                names[slot] = name;
+                starts[slot] = start;
+                ends[slot] = DeviceStream.NO_MARK;
+                return (long) slot << SLOT_BITS | ++generations[slot];
+            }
+            lost++;
+        }
+        release(start);
+        return NOT_TIMED;
+    }
+
+    /**
+     * The dispatch has been enqueued.
+     *
+     * @param ticket what {@link #begin} returned; {@link #NOT_TIMED}, or one that was ended, does nothing
+     */
+    public void end(long ticket) {
+        int slot = (int) (ticket >>> SLOT_BITS);
+        if (ticket < 0 || slot >= names.length) {
+            return;
+        }
+        int end = stream.mark();
+        synchronized (this) {
+            boolean runs = generations[slot] == (int) ticket && ends[slot] == DeviceStream.NO_MARK;
+            if (runs && end != DeviceStream.NO_MARK) {
+                ends[slot] = end;
+                ended[(first + endedCount++) % ended.length] = slot;
+                return;
+            }
+            if (runs) {
+                lost++;
+                giveBack(slot);
+            }
+        }
+        release(end);
+    }
+
+    private void release(int mark) {
+        if (mark != DeviceStream.NO_MARK) {
+            stream.release(mark);
+        }
+    }
+
+    private void giveBack(int slot) {
+        release(starts[slot]);
+        release(ends[slot]);
+        names[slot] = null;
+        generations[slot]++;
+        free[freeCount++] = slot;
+    }
+
+    /**
+     * Hands over the dispatches that the device has done since, in the order in which they were ended. Waits for nothing:
+     * the first one that is not done holds up those behind it. After the stream was closed, those that were done by then.
+     *
+     * @param <B> what tells backends apart
+     * @param backend passed on
+     * @param timings gets them, on the calling thread
+     * @return how many
+     */
+    public <B> int drain(B backend, Timings<? super B> timings) {
+        List<Finished> dispatches;
+        synchronized (this) {
+            collect();
+            dispatches = new ArrayList<>(finished);
+            finished.clear();
+        }
+        for (Finished dispatch : dispatches) {
+            timings.record(dispatch.name(), backend, dispatch.elapsedNs());
+        }
+        return dispatches.size();
+    }
+
+    private synchronized void collect() {
+        while (endedCount > 0) {
+            int slot = ended[first];
+            long ns = stream.isReached(ends[slot])
+                    ? stream.elapsedNs(starts[slot], ends[slot])
+                    : DeviceStream.NOT_REACHED;
+            if (ns == DeviceStream.NOT_REACHED) {
+                return;
+            }
+            String name = names[slot];
+            if (ns >= 0 && name != null && stream.hasWorkBetween(starts[slot], ends[slot])) {
+                finished.add(new Finished(name, ns));
+            } else {
+                lost++;
+            }
+            giveBack(slot);
+            first = (first + 1) % ended.length;
+            endedCount--;
+        }
+    }
+
+    /**
+     * How many dispatches were not timed: there was no room or no mark for them, or the device does not tell.
+     *
+     * @return 0 or more
+     */
+    public synchronized long lost() {
+        return lost;
+    }
+}

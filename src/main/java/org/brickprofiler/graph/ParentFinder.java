@@ -1,0 +1,118 @@
+package org.brickprofiler.graph;
+
+import java.util.Arrays;
+import java.util.List;
+import org.brickprofiler.record.LayerToken;
+import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
+
+/**
+ * Finds out who owns each recorded node. What a thread did for the layer of another one belongs to that layer, and there
+ * to the innermost step of the layer's own thread that ran all the while: who handed the work out is not recorded, and a
+ * step that was not running cannot have. One thread, once; linear but for a logarithm, where threads worked for others.
+ */
+final class ParentFinder {
+
+    private static final int NONE = GraphRecorder.NONE;
+
+    private final List<RecordedNode> recorded;
+    private final int[] parents;
+
+    /** The ids of the children of each node that its own thread recorded, as one array, and where each begins in it. */
+    private int[] children = {};
+
+    private int[] firstChild = {};
+
+    private ParentFinder(List<RecordedNode> recorded) {
+        this.recorded = recorded;
+        this.parents = new int[recorded.size()];
+    }
+
+    /**
+     * The parent of each node among these nodes.
+     *
+     * @param recorded the nodes by id
+     * @return an id or {@link GraphRecorder#NONE} for each
+     */
+    static int[] parents(List<RecordedNode> recorded) {
+        ParentFinder finder = new ParentFinder(recorded);
+        if (finder.findOwn()) {
+            finder.findLayers();
+        }
+        return finder.parents;
+    }
+
+    /** What the threads themselves recorded; answers whether some worked for others. */
+    private boolean findOwn() {
+        boolean others = false;
+        for (int id = 0; id < parents.length; id++) {
+            parents[id] = recorded.get(id).parentBelow(parents.length);
+            others |= isForOther(id);
+        }
+        return others;
+    }
+
+    private boolean isForOther(int id) {
+        return parents[id] == NONE && recorded.get(id).place().layer() != LayerToken.VOID;
+    }
+
+    private void findLayers() {
+        LongIntHashMap layers = new LongIntHashMap();
+        for (int id = 0; id < parents.length; id++) {
+            long token = recorded.get(id).token();
+            if (token != LayerToken.VOID) {
+                layers.put(token, id);
+            }
+        }
+        listChildren();
+        for (int id = 0; id < parents.length; id++) {
+            if (isForOther(id)) {
+                int layer = layers.getIfAbsent(recorded.get(id).place().layer(), NONE);
+                parents[id] = layer == NONE ? NONE : innermost(layer, id);
+            }
+        }
+    }
+
+    private void listChildren() {
+        firstChild = new int[parents.length + 1];
+        for (int parent : parents) {
+            if (parent != NONE) {
+                firstChild[parent + 1]++;
+            }
+        }
+        for (int id = 0; id < parents.length; id++) {
+            firstChild[id + 1] += firstChild[id];
+        }
+        children = new int[firstChild[parents.length]];
+        int[] next = Arrays.copyOf(firstChild, parents.length);
+        for (int id = 0; id < parents.length; id++) {
+            if (parents[id] != NONE) {
+                children[next[parents[id]]++] = id;
+            }
+        }
+    }
+
+    private int innermost(int layer, int id) {
+        int around = layer;
+        for (int inner = layer; inner != NONE; inner = childAround(around, id)) {
+            around = inner;
+        }
+        return around;
+    }
+
+    /** The child of a node around another one. Children end one after the other, since one thread did them. */
+    private int childAround(int parent, int id) {
+        RecordedNode node = recorded.get(id);
+        int low = firstChild[parent];
+        int high = firstChild[parent + 1];
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (node.endsAfter(recorded.get(children[middle]))) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        boolean found = low < firstChild[parent + 1] && node.isWithin(recorded.get(children[low]));
+        return found ? children[low] : NONE;
+    }
+}

@@ -1,0 +1,203 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
+import org.brickprofiler.device.cuda.SimulatedCuda;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The examples in README.md, as they stand there, are compiled and do what is said of them. */
+public class ReadmeTest {
+
+    private static final Pattern EXAMPLE = Pattern.compile("```java\\R(.*?)```", Pattern.DOTALL);
+
+    @TempDir
+    Path folder;
+
+    /** What the examples leave to the reader: a model, and what its work is queued to. */
+    public abstract static class Surroundings {
+
+        /** A layer of the reader's model. */
+        public static final class Layer {
+            public void rmsNorm(float[] values) {}
+
+            public void qkv(float[] values) {}
+
+            public void fused(float[] values) {}
+        }
+
+        /** A queue that notes what is done with it. */
+        public static final class Queue {
+
+            private final List<String> done = new ArrayList<>();
+
+            public void launch(String work) {
+                done.add(work);
+            }
+
+            public void synchronize() {
+                done.add("synchronize");
+            }
+        }
+
+        protected final List<Layer> model = List.of(new Layer(), new Layer(), new Layer());
+        protected final float[] x = new float[8];
+        protected final int tokens = 16;
+        protected final Queue queue = new Queue();
+        protected final String attention = "attention";
+        protected final String experts = "experts";
+        protected final CUcontext context = new CUcontext();
+        protected final CUstream stream = new CUstream();
+
+        /** The example; the profiler that it made. */
+        public abstract BrickProfiler run();
+    }
+
+    /** The example that contains a word, and nothing but it. */
+    private static String example(String word) throws Exception {
+        List<String> examples = EXAMPLE.matcher(Files.readString(Path.of("README.md")))
+                .results()
+                .map(match -> match.group(1))
+                .filter(example -> example.contains(word))
+                .toList();
+        assertThat(examples).as("examples with " + word).hasSize(1);
+        return examples.get(0);
+    }
+
+    /** Compiles the example as the body of a method, and runs it. */
+    private BrickProfiler run(String example, Consumer<Surroundings> preparation) throws Exception {
+        Path source = Files.writeString(folder.resolve("Example.java"), """
+                import org.brickprofiler.*;
+                import org.brickprofiler.device.cuda.*;
+                import org.brickprofiler.report.*;
+
+                public class Example extends ReadmeTest.Surroundings {
+                    @Override
+                    public BrickProfiler run() {
+                %s
+                        return profiler;
+                    }
+                }
+                """.formatted(example));
+        compile(source);
+        URL[] classes = {folder.toUri().toURL()};
+        try (URLClassLoader loader = new URLClassLoader(classes, getClass().getClassLoader())) {
+            Surroundings compiled = (Surroundings)
+                    loader.loadClass("Example").getConstructor().newInstance();
+            preparation.accept(compiled);
+            return compiled.run();
+        }
+    }
+
+    private void compile(Path source) throws Exception {
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        DiagnosticCollector<JavaFileObject> messages = new DiagnosticCollector<>();
+        try (StandardJavaFileManager files = compiler.getStandardFileManager(messages, null, StandardCharsets.UTF_8)) {
+            boolean compiled = compiler.getTask(
+                            null,
+                            files,
+                            messages,
+                            List.of(
+                                    "-proc:none",
+                                    "-cp",
+                                    System.getProperty("java.class.path"),
+                                    "-d",
+                                    folder.toString()),
+                            null,
+                            files.getJavaFileObjects(source))
+                    .call();
+            List<Diagnostic<? extends JavaFileObject>> errors = messages.getDiagnostics().stream()
+                    .filter(message -> message.getKind() == Diagnostic.Kind.ERROR)
+                    .toList();
+            assertThat(errors).isEmpty();
+            assertThat(compiled).isTrue();
+        }
+    }
+
+    private static Map<String, Long> counts(BrickProfiler profiler) {
+        return profiler.allBrickStats().stream()
+                .collect(Collectors.toMap(BrickStats::name, BrickStats::count, Long::sum, TreeMap::new));
+    }
+
+    @Test
+    void theFirstExampleTimesEveryBrickOfEveryLayerAndPrintsThem() throws Exception {
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        PrintStream before = System.out;
+        BrickProfiler profiler;
+        try {
+            System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+            profiler = run(example("profiler.lap("), model -> {});
+        } finally {
+            System.setOut(before);
+        }
+
+        assertThat(counts(profiler))
+                .isEqualTo(Map.of("QkvProjection", 3L, "RmsNorm", 3L, "my fused kernel", 3L));
+        assertThat(profiler.totalTokens()).isEqualTo(3 * 3 * 16);
+        assertThat(printed.toString(StandardCharsets.UTF_8)).contains("RmsNorm", "my fused kernel", "FFN");
+    }
+
+    @Test
+    void theDeferredExampleGivesEachItsPartOfTheWhole() throws Exception {
+        List<Surroundings.Queue> queues = new ArrayList<>();
+        BrickProfiler profiler = run(example("recordDeferred"), given -> queues.add(given.queue));
+
+        assertThat(queues.get(0).done).containsExactly("attention", "experts", "synchronize");
+        assertThat(counts(profiler)).containsExactly(Map.entry("FusedAttention", 1L), Map.entry("MoeExpert", 1L));
+        assertThat(profiler.hasPending()).isFalse();
+        assertThat(profiler.totalNs()).isPositive().isLessThanOrEqualTo(profiler.elapsedNs());
+    }
+
+    @Test
+    void theExampleOfAGpuGivesBricksTheDevicesTime() throws Exception {
+        SimulatedCuda.start();
+        assertThat(JCudaDriver.cuInit(0)).isEqualTo(CUresult.CUDA_SUCCESS);
+        List<CUstream> streams = new ArrayList<>();
+        BrickProfiler profiler = run(example("CudaStream.on("), given -> {
+            JCudaDriver.cuCtxCreate(given.context, 0, new CUdevice());
+            JCudaDriver.cuStreamCreate(given.stream, 0);
+            streams.add(given.stream);
+        });
+
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        SimulatedCuda.setCopyNs(5_000);
+        JCudaDriver.cuMemcpyDtoDAsync(new CUdeviceptr(), new CUdeviceptr(), 0, streams.get(0));
+        profiler.stopBrick(timer, 1);
+        profiler.endPass();
+
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(5_000);
+    }
+
+    @Test
+    void noExampleIsLeftOut() throws Exception {
+        Matcher examples = EXAMPLE.matcher(Files.readString(Path.of("README.md")));
+        assertThat(examples.results()).hasSize(3);
+    }
+}

@@ -1,0 +1,545 @@
+package org.brickprofiler.trace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.graph.ExecutionNode;
+import org.brickprofiler.graph.ExecutionNode.Layer;
+import org.brickprofiler.graph.GraphExport;
+import org.brickprofiler.record.Crew;
+import org.brickprofiler.testing.AllocatedBytes;
+import org.junit.jupiter.api.Test;
+
+/** Which layer a brick belongs to, in timeline and graph: over boundaries, and on the threads that work for a pass. */
+final class LayersTest extends TracedBricks {
+
+    LayersTest() {
+        profiler.graph().enable();
+    }
+
+    private ExecutionGraph graph() {
+        return profiler.graph().graph();
+    }
+
+    /** What is in a node, by name. */
+    private List<String> in(String parent) {
+        ExecutionGraph graph = graph();
+        return in(graph, graph.nodesByName(parent).get(0));
+    }
+
+    private static List<String> in(ExecutionGraph graph, int parent) {
+        return graph.children(parent).stream()
+                .map(graph::node)
+                .map(ExecutionNode::name)
+                .toList();
+    }
+
+    private static List<String> roots(ExecutionGraph graph) {
+        List<String> roots = new ArrayList<>();
+        for (int id = 0; id < graph.nodeCount(); id++) {
+            if (graph.parent(id).isEmpty()) {
+                roots.add(graph.node(id).name());
+            }
+        }
+        return roots;
+    }
+
+    private long lapAt(long ns, long timer, BrickId next) {
+        clock.set(ns);
+        return profiler.lap(timer, 1, next);
+    }
+
+    private void startLayerAt(long ns) {
+        clock.set(ns);
+        profiler.startLayer();
+    }
+
+    private void endLayerAt(long ns) {
+        clock.set(ns);
+        profiler.endLayer();
+    }
+
+    private void endPassAt(long ns) {
+        clock.set(ns);
+        profiler.endPass();
+    }
+
+    // ---- lap over boundaries ----
+
+    /** The engine goes on to the next layer's first brick, and then says that a layer ends and another begins. */
+    @Test
+    void aLapBeforeTheBoundaryBeginsTheNextLayer() {
+        long timer = startAt(0, BrickId.EMBEDDING);
+        timer = lapAt(100, timer, BrickId.RMS_NORM);
+        startLayerAt(101);
+        timer = lapAt(200, timer, BrickId.QKV_PROJECTION);
+        timer = lapAt(300, timer, BrickId.RMS_NORM);
+        endLayerAt(302);
+        startLayerAt(304);
+        timer = lapAt(400, timer, BrickId.QKV_PROJECTION);
+        timer = lapAt(500, timer, BrickId.LM_HEAD);
+        endLayerAt(503);
+        stopAt(600, timer, 1);
+        endPassAt(610);
+
+        assertThat(events(thread))
+                .containsExactly(
+                        "step 0..610",
+                        "Embedding 0..100 x1",
+                        "Layer 0 100..300 layer 0",
+                        "RmsNorm 100..200 x1 layer 0",
+                        "QkvProjection 200..300 x1 layer 0",
+                        "Layer 1 300..500 layer 1",
+                        "RmsNorm 300..400 x1 layer 1",
+                        "QkvProjection 400..500 x1 layer 1",
+                        "LmHead 500..600 x1");
+        assertThat(in("Layer 0")).containsExactly("RmsNorm", "QkvProjection");
+        assertThat(in("Layer 1")).containsExactly("RmsNorm", "QkvProjection");
+        assertThat(roots(graph())).containsExactly("Embedding", "Layer 0", "Layer 1", "LmHead");
+    }
+
+    /** The engine says first that a layer ends and another begins, and then goes on. */
+    @Test
+    void aLapAfterTheBoundaryEndsTheLayerBefore() {
+        startLayerAt(0);
+        long timer = startAt(1, BrickId.RMS_NORM);
+        timer = lapAt(100, timer, BrickId.QKV_PROJECTION);
+        endLayerAt(200);
+        startLayerAt(202);
+        timer = lapAt(203, timer, BrickId.RMS_NORM);
+        timer = lapAt(300, timer, BrickId.QKV_PROJECTION);
+        endLayerAt(400);
+        endPassAt(401);
+        stopAt(403, timer, 1);
+
+        assertThat(events(thread))
+                .containsExactly(
+                        "step 0..403",
+                        "Layer 0 0..203 layer 0",
+                        "RmsNorm 1..100 x1 layer 0",
+                        "QkvProjection 100..203 x1 layer 0",
+                        "Layer 1 203..403 layer 1",
+                        "RmsNorm 203..300 x1 layer 1",
+                        "QkvProjection 300..403 x1 layer 1");
+        assertThat(in("Layer 0")).containsExactly("RmsNorm", "QkvProjection");
+        assertThat(in("Layer 1")).containsExactly("RmsNorm", "QkvProjection");
+        assertThat(roots(graph())).containsExactly("Layer 0", "Layer 1");
+    }
+
+    @Test
+    void aLayerOfOneBrickThatEndsAfterItIsALayerAllTheSame() {
+        startLayerAt(0);
+        long timer = startAt(1, BrickId.RMS_NORM);
+        endLayerAt(100);
+        startLayerAt(101);
+        timer = lapAt(102, timer, BrickId.QKV_PROJECTION);
+        endLayerAt(200);
+        stopAt(201, timer, 1);
+        endPassAt(210);
+
+        assertThat(in("Layer 0")).containsExactly("RmsNorm");
+        assertThat(in("Layer 1")).containsExactly("QkvProjection");
+        assertThat(roots(graph())).containsExactly("Layer 0", "Layer 1");
+        assertThat(events(thread))
+                .containsExactly(
+                        "step 0..210",
+                        "Layer 0 0..102 layer 0",
+                        "RmsNorm 1..102 x1 layer 0",
+                        "Layer 1 102..201 layer 1",
+                        "QkvProjection 102..201 x1 layer 1");
+    }
+
+    /** The layer took over what was inside the brick before anybody knew of it. */
+    @Test
+    void whatIsInsideABrickOverTheBoundaryStaysInside() {
+        startLayerAt(0);
+        brick(BrickId.RMS_NORM, 1, 50);
+        long outer = startAt(50, BrickId.FUSED_ATTENTION);
+        brick(BrickId.ATTENTION_SCORE, 51, 60);
+        brick(BrickId.ATTENTION_SOFTMAX, 60, 80);
+        endLayerAt(100);
+        startLayerAt(102);
+        brick(BrickId.ATTENTION_OUTPUT, 103, 104);
+        stopAt(105, outer, 1);
+        brick(BrickId.LM_HEAD, 106, 150);
+        endLayerAt(160);
+
+        assertThat(in("Layer 0")).containsExactly("RmsNorm", "FusedAttention");
+        assertThat(in("FusedAttention")).containsExactly("AttentionScore", "AttentionSoftmax", "AttentionOutput");
+        assertThat(in("Layer 1")).containsExactly("LmHead");
+        assertThat(events(thread))
+                .containsExactly(
+                        "Layer 0 0..105 layer 0",
+                        "RmsNorm 1..50 x1 layer 0",
+                        "FusedAttention 50..105 x1 layer 0",
+                        "AttentionScore 51..60 x1 layer 0",
+                        "AttentionSoftmax 60..80 x1 layer 0",
+                        "AttentionOutput 103..104 x1 layer 0",
+                        "Layer 1 105..160 layer 1",
+                        "LmHead 106..150 x1 layer 1");
+    }
+
+    @Test
+    void whatBeganInALayerAndRanLongerInTheNextTakesItsPartAlong() {
+        startLayerAt(0);
+        brick(BrickId.RMS_NORM, 1, 50);
+        long outer = startAt(50, BrickId.FUSED_ATTENTION);
+        brick(BrickId.ATTENTION_SCORE, 51, 52);
+        endLayerAt(53);
+        startLayerAt(54);
+        brick(BrickId.ATTENTION_OUTPUT, 60, 90);
+        stopAt(100, outer, 1);
+        endLayerAt(110);
+
+        assertThat(in("Layer 0")).containsExactly("RmsNorm");
+        assertThat(in("Layer 1")).containsExactly("FusedAttention");
+        assertThat(in("FusedAttention")).containsExactly("AttentionScore", "AttentionOutput");
+    }
+
+    @Test
+    void aBrickThatRanMostlyBetweenLayersIsInNone() {
+        startLayerAt(0);
+        brick(BrickId.RMS_NORM, 1, 90);
+        long timer = startAt(95, BrickId.ALL_REDUCE);
+        endLayerAt(100);
+        startLayerAt(150);
+        timer = lapAt(160, timer, BrickId.RMS_NORM);
+        stopAt(200, timer, 1);
+        endLayerAt(210);
+
+        assertThat(roots(graph())).containsExactly("Layer 0", "AllReduce", "Layer 1");
+        assertThat(events(thread))
+                .containsExactly(
+                        "Layer 0 0..95 layer 0",
+                        "RmsNorm 1..90 x1 layer 0",
+                        "AllReduce 95..160 x1",
+                        "Layer 1 160..210 layer 1",
+                        "RmsNorm 160..200 x1 layer 1");
+    }
+
+    // ---- passes that break off ----
+
+    @Test
+    void aLayerThatBeganEndsWithThePassAndTheNextIsNumberZero() {
+        startLayerAt(0);
+        brick(BrickId.RMS_NORM, 1, 10);
+        endLayerAt(11);
+        startLayerAt(12);
+        brick(BrickId.RMS_NORM, 13, 20);
+        endPassAt(25);
+        startLayerAt(30);
+        brick(BrickId.RMS_NORM, 31, 40);
+        endLayerAt(41);
+
+        assertThat(events(thread))
+                .filteredOn(event -> event.startsWith("Layer"))
+                .containsExactly("Layer 0 0..11 layer 0", "Layer 1 12..25 layer 1", "Layer 0 30..41 layer 0");
+        assertThat(roots(graph())).containsExactly("Layer 0", "Layer 1", "Layer 0");
+    }
+
+    @Test
+    void aLayerThatBeginsWithinAnotherSaysThatThePassBrokeOff() {
+        startLayerAt(0);
+        brick(BrickId.RMS_NORM, 1, 10);
+        endLayerAt(11);
+        startLayerAt(12);
+        brick(BrickId.RMS_NORM, 13, 20);
+        startLayerAt(1_000);
+        brick(BrickId.RMS_NORM, 1_001, 1_010);
+        assertThat(profiler.currentLayer()).isZero();
+        endLayerAt(1_011);
+        endPassAt(1_012);
+
+        assertThat(events(thread))
+                .filteredOn(event -> !event.startsWith("Rms"))
+                .containsExactly(
+                        "step 0..20",
+                        "Layer 0 0..11 layer 0",
+                        "Layer 1 12..20 layer 1",
+                        "step 1000..1012",
+                        "Layer 0 1000..1011 layer 0");
+        assertThat(roots(graph())).containsExactly("Layer 0", "Layer 1", "Layer 0");
+    }
+
+    @Test
+    void aResetEndsThePassesOfAllThreads() throws Exception {
+        startLayerAt(0);
+        endLayerAt(10);
+        Crew.runOnNewThread(profiler::reset);
+        startLayerAt(20);
+
+        assertThat(profiler.currentLayer()).isZero();
+    }
+
+    @Test
+    void layersAreCountedWhileTheProfilerIsOff() {
+        for (int layer = 0; layer < 4; layer++) {
+            startLayerAt(10 * layer);
+            assertThat(profiler.currentLayer()).isEqualTo(layer);
+            if (layer == 2) {
+                profiler.enable();
+            }
+            brick(BrickId.RMS_NORM, 10 * layer + 1, 10 * layer + 5);
+            endLayerAt(10 * layer + 6);
+            if (layer == 0) {
+                profiler.disable();
+            }
+        }
+        endPassAt(100);
+
+        assertThat(events(thread)).contains("RmsNorm 31..35 x1 layer 3", "Layer 3 30..36 layer 3");
+        assertThat(roots(graph())).contains("Layer 0", "Layer 3").doesNotContain("Layer 1");
+        assertThat(profiler.currentLayer()).isEqualTo(-1);
+    }
+
+    // ---- work of other threads ----
+
+    @Test
+    void whatAnotherThreadDoesForALayerIsThatLayers() throws Exception {
+        brick(BrickId.EMBEDDING, 0, 5);
+        startLayerAt(10);
+        assertThat(profiler.currentLayer()).isZero();
+        brick(BrickId.RMS_NORM, 11, 20);
+        long attention = startAt(20, BrickId.FUSED_ATTENTION);
+        long layer = profiler.layerToken();
+        Crew.runOnNewThread(() -> {
+            assertThat(profiler.currentLayer()).isEqualTo(-1);
+            brick(BrickId.SAMPLING, 1, 2);
+            assertThat(profiler.workFor(layer)).isZero();
+            assertThat(profiler.currentLayer()).isZero();
+            long head = startAt(22, BrickId.ATTENTION_SCORE);
+            brick(BrickId.ATTENTION_SOFTMAX, 23, 24);
+            stopAt(26, head, 1);
+            assertThat(profiler.workFor(0)).isEqualTo(layer);
+            brick(BrickId.LM_HEAD, 27, 28);
+        });
+        stopAt(30, attention, 1);
+        long down = startAt(40, BrickId.DOWN_PROJECTION);
+        stopAt(50, down, 1);
+        endLayerAt(60);
+
+        assertThat(events("crew-0"))
+                .containsExactly(
+                        "Sampling 1..2 x1",
+                        "AttentionScore 22..26 x1 layer 0",
+                        "AttentionSoftmax 23..24 x1 layer 0",
+                        "LmHead 27..28 x1");
+        assertThat(in("Layer 0")).containsExactly("RmsNorm", "FusedAttention", "DownProjection");
+        assertThat(in("FusedAttention")).containsExactly("AttentionScore");
+        assertThat(in("AttentionScore")).containsExactly("AttentionSoftmax");
+        ExecutionGraph graph = graph();
+        assertThat(roots(graph)).containsExactlyInAnyOrder("Embedding", "Layer 0", "Sampling", "LmHead");
+        assertThat(graph.threadName(graph.nodesByName("AttentionSoftmax").get(0))).hasValue("crew-0");
+        assertThat(GraphExport.toTree(graph).lines())
+                .anyMatch(line -> line.matches("Layer 0 .*on " + thread))
+                .anyMatch(line -> line.matches("  FusedAttention .*1 element"))
+                .anyMatch(line -> line.matches("    AttentionScore .*1 element, on crew-0"))
+                .anyMatch(line -> line.matches("      AttentionSoftmax .*1 element"));
+    }
+
+    @Test
+    void workThatGoesOnAfterItsLayerIsThatLayers() throws Exception {
+        startLayerAt(10);
+        long layer = profiler.layerToken();
+        brick(BrickId.RMS_NORM, 11, 20);
+        endLayerAt(30);
+        assertThat(profiler.layerToken()).isZero();
+        startLayerAt(31);
+        Crew.runOnNewThread(() -> {
+            long before = profiler.workFor(layer);
+            brick(BrickId.KV_CACHE_UPDATE, 35, 40);
+            profiler.workFor(before);
+        });
+        endLayerAt(50);
+
+        assertThat(in("Layer 0")).containsExactly("RmsNorm", "KvCacheUpdate");
+        assertThat(events("crew-0")).containsExactly("KvCacheUpdate 35..40 x1 layer 0");
+    }
+
+    /** A thread that waits for its own tasks runs those of another pass meanwhile. */
+    @Test
+    void aThreadOfAPassMayWorkForAnotherPassInBetween() throws Exception {
+        long[] other = new long[1];
+        Crew.runOnNewThread(() -> {
+            startLayerAt(0);
+            endLayerAt(1);
+            startLayerAt(2);
+            other[0] = profiler.layerToken();
+            brick(BrickId.RMS_NORM, 3, 5);
+            endLayerAt(6);
+        });
+        startLayerAt(10);
+        long mine = profiler.layerToken();
+        long outer = startAt(11, BrickId.FUSED_ATTENTION);
+        brick(BrickId.ATTENTION_SCORE, 12, 13);
+        assertThat(profiler.workFor(mine)).isEqualTo(mine);
+        brick(BrickId.ATTENTION_SOFTMAX, 14, 15);
+        long before = profiler.workFor(other[0]);
+        long stolen = startAt(16, BrickId.GATE_PROJECTION);
+        brick(BrickId.ACTIVATION, 17, 18);
+        stopAt(18, stolen, 1);
+        long inside = profiler.workFor(mine);
+        brick(BrickId.ATTENTION_OUTPUT, 18, 19);
+        profiler.workFor(inside);
+        profiler.workFor(0);
+        brick(BrickId.SAMPLING, 20, 21);
+        profiler.workFor(before);
+        stopAt(25, outer, 1);
+        endLayerAt(30);
+
+        ExecutionGraph graph = graph();
+        assertThat(in(graph, graph.nodesByName("FusedAttention").get(0)))
+                .containsExactly("AttentionScore", "AttentionSoftmax", "AttentionOutput");
+        assertThat(in(graph, graph.nodesByName("Layer 1").get(0))).containsExactly("RmsNorm", "GateProjection");
+        assertThat(in("GateProjection")).containsExactly("Activation");
+        assertThat(roots(graph)).containsExactlyInAnyOrder("Layer 1", "Layer 0", "Sampling");
+        assertThat(events(thread))
+                .contains(
+                        "AttentionSoftmax 14..15 x1 layer 0",
+                        "GateProjection 16..18 x1 layer 1",
+                        "Activation 17..18 x1 layer 1",
+                        "AttentionOutput 18..19 x1 layer 0",
+                        "Sampling 20..21 x1",
+                        "FusedAttention 11..25 x1 layer 0");
+    }
+
+    /** Two passes share three workers; every task is for the layer that handed it out. */
+    @Test
+    void passesThatShareWorkersDoNotMix() throws Exception {
+        TraceRecorder trace = new TraceRecorder();
+        BrickProfiler shared = BrickProfiler.builder().tracing(trace).build();
+        shared.enable();
+        shared.graph().enable();
+        int layers = 40;
+        int tasks = 6;
+        ExecutorService pool = Executors.newFixedThreadPool(3);
+        Crew passes = new Crew();
+        for (int pass = 0; pass < 2; pass++) {
+            int number = pass;
+            passes.run(() -> {
+                for (int layer = 0; layer < layers; layer++) {
+                    int index = layer;
+                    shared.startLayer();
+                    long token = shared.layerToken();
+                    List<Future<?>> parts = new ArrayList<>();
+                    for (int task = 0; task < tasks; task++) {
+                        parts.add(pool.submit(() -> {
+                            long before = shared.workFor(token);
+                            assertThat(shared.currentLayer()).isEqualTo(index);
+                            shared.stopBrick(shared.startBrick("pass " + number + " layer " + index), 1);
+                            shared.workFor(before);
+                        }));
+                    }
+                    for (Future<?> part : parts) {
+                        part.get();
+                    }
+                    shared.stopBrick(shared.startBrick("pass " + number), 1);
+                    shared.endLayer();
+                }
+                shared.endPass();
+            });
+        }
+        passes.join();
+        pool.shutdown();
+
+        ExecutionGraph graph = shared.graph().graph();
+        int found = 0;
+        for (int id = 0; id < graph.nodeCount(); id++) {
+            if (graph.node(id) instanceof Layer layer) {
+                List<String> children = in(graph, id);
+                String pass = children.stream().filter(name -> name.length() == 6).findFirst().orElseThrow();
+                assertThat(children).hasSize(tasks + 1);
+                assertThat(children)
+                        .filteredOn(name -> !name.equals(pass))
+                        .containsOnly(pass + " layer " + layer.index());
+                found++;
+            }
+        }
+        assertThat(found).isEqualTo(2 * layers);
+        Timeline timeline = trace.timeline();
+        int spans = 0;
+        for (int track = 0; track < timeline.tracks().size(); track++) {
+            for (String event : Replay.of(timeline, track)) {
+                if (event.matches("pass \\d layer .*")) {
+                    String layer = event.split(" ")[3];
+                    assertThat(event).endsWith(" x1 layer " + layer);
+                    spans++;
+                }
+            }
+        }
+        assertThat(spans).isEqualTo(2 * layers * tasks);
+    }
+
+    @Test
+    void aWorkerThatGivesNothingBackLosesNothing() throws Exception {
+        int layers = 300;
+        Crew.runOnNewThread(() -> {
+            for (int layer = 0; layer < layers; layer++) {
+                startLayerAt(10L * layer);
+                long token = profiler.layerToken();
+                brick(BrickId.RMS_NORM, 10L * layer + 1, 10L * layer + 2);
+                clock.set(10L * layer + 5);
+                endLayerAt(10L * layer + 5);
+                tokens.add(token);
+            }
+        });
+        for (int layer = 0; layer < layers; layer++) {
+            profiler.workFor(tokens.get(layer));
+            brick(BrickId.LM_HEAD, 10L * layer + 3, 10L * layer + 4);
+        }
+
+        ExecutionGraph graph = graph();
+        for (int layer = 0; layer < layers; layer++) {
+            assertThat(in(graph, graph.nodesByName("Layer " + layer).get(0))).containsExactly("RmsNorm", "LmHead");
+        }
+    }
+
+    private final List<Long> tokens = new ArrayList<>();
+
+    @Test
+    void whatIsOverwrittenDoesNotChangeTheLayerOfWhatIsThere() {
+        TraceRecorder small =
+                TraceRecorder.builder().clock(clock).threadCapacity(4).build();
+        BrickProfiler watched = profiler(small);
+        for (int layer = 0; layer < 3; layer++) {
+            watched.startLayer();
+            clock.advance(1);
+            watched.stopBrick(watched.startBrick(BrickId.RMS_NORM), 1);
+            clock.advance(1);
+            watched.endLayer();
+        }
+        assertThat(Replay.of(small.timeline(), 0)).last().asString().endsWith("layer 2");
+
+        watched.startLayer();
+        long layer = watched.layerToken();
+        watched.endLayer();
+        watched.workFor(layer);
+        for (int i = 0; i < 10; i++) {
+            watched.stopBrick(watched.startBrick(BrickId.LM_HEAD), 1);
+            clock.advance(1);
+        }
+        watched.workFor(0);
+        assertThat(Replay.of(small.timeline(), 0)).hasSize(3).allMatch(event -> event.endsWith("layer 3"));
+    }
+
+    @Test
+    void workingForALayerAllocatesNothing() throws Exception {
+        BrickProfiler plain = BrickProfiler.enabled();
+        plain.startLayer();
+        long layer = plain.layerToken();
+        long bytes = Crew.onNewThread(() -> {
+            plain.workFor(plain.workFor(layer));
+            return AllocatedBytes.fewest(
+                    5, () -> AllocatedBytes.ofCalls(10_000, () -> plain.workFor(plain.workFor(layer))));
+        });
+
+        assertThat(bytes).isZero();
+    }
+}
