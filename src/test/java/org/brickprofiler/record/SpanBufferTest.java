@@ -39,7 +39,7 @@ final class SpanBufferTest {
 
     @Test
     void anEntryComesBackAsItWentIn() {
-        SpanBuffer buffer = buffer(10, true);
+        SpanBuffer buffer = buffer(SpanKind.values().length, true);
         for (SpanKind kind : SpanKind.values()) {
             buffer.add(kind, TimerToken.MAX_KEY, Long.MIN_VALUE, SpanBuffer.MAX_ELAPSED_NS, -1);
         }

@@ -235,7 +235,7 @@ final class ManyProfilersTest {
     @Test
     void aProfilerWhoseSamplesWaitIsKeptUntilTheStreamHasToldThem() {
         SimulatedStream stream = new SimulatedStream("decode", clock);
-        List<WeakReference<NanoClock>> profilers = List.of(deviceProfiler(stream, false), deviceProfiler(stream, true));
+        List<WeakReference<NanoClock>> profilers = List.of(deviceProfiler(stream, true), deviceProfiler(stream, false));
 
         assertThat(left(profilers, 1)).isEqualTo(1);
         clock.advance(1_000);
