@@ -26,9 +26,6 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
 
     private final AtomicBoolean dropLogged = new AtomicBoolean();
 
-    /** Which layer each thread is in, or works for. */
-    final Layers layers = new Layers();
-
     private volatile long epochNs;
 
     BrickRecorder(BrickProfilerBuilder options) {
@@ -349,8 +346,7 @@ public abstract sealed class BrickRecorder extends BrickTimers permits BrickProf
      * Resolves every pending measurement: each lasts from its start to the given end, or to the next start where the
      * profiler was built with {@link Attribution#SEQUENTIAL}. One that began after the end counts as 0 ns. Nothing
      * happens where none is pending. Call it once per forward pass, after the device was waited for. With a device stream
-     * the given end ends nothing: what the device has done gets the device's own times, the rest stays pending. The mark that
-     * {@link #elapsedNs()} set for the given end is free again.
+     * the given end ends nothing: what the device has done gets the device's own times, the rest stays pending.
      *
      * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
      */

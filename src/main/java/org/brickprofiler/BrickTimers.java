@@ -40,6 +40,9 @@ public abstract sealed class BrickTimers permits BrickRecorder {
     final NameTable names = BrickNames.newTable();
     final TableRegistry registry;
 
+    /** Which layer each thread is in, or works for. */
+    final Layers layers = new Layers();
+
     final BrickTiming timing;
 
     private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
@@ -51,7 +54,7 @@ public abstract sealed class BrickTimers permits BrickRecorder {
         SpanSink sink = options.tracing;
         SpanNames spanNames = BrickNames.spanNames(names);
         SpanStore spans = sink == null ? null : sink.bricks(spanNames);
-        registry = new TableRegistry(BrickNames.FIXED, options.percentiles, spans);
+        registry = new TableRegistry(BrickNames.FIXED, options.percentiles, spans, layers::foreign);
         timing = options.streams.isEmpty()
                 ? new BrickTiming(clock, names, registry)
                 : DeviceTiming.of(

@@ -99,7 +99,7 @@ class BrickTiming {
     /** Waits for what the calling thread has enqueued on devices, and resolves it. */
     void await() {}
 
-    /** Resolves what devices have done up to a reading of {@link #startNs()}, at which nothing will begin. */
+    /** Resolves what devices have done; the end may be a reading of {@link #startNs()}. */
     void poll(long endNs) {}
 
     /** A pass of the calling thread has ended; waits for what it left, or not. */

@@ -52,6 +52,7 @@ import org.brickprofiler.device.ClockConversion;
 import org.brickprofiler.device.CloseActions;
 import org.brickprofiler.device.CpuTimer;
 import org.brickprofiler.device.DeviceRecorder;
+import org.brickprofiler.device.DispatchTimer;
 import org.brickprofiler.device.HostStream;
 import org.brickprofiler.device.ProbeTimer;
 import org.brickprofiler.device.StreamTracing;
@@ -129,6 +130,7 @@ final class NullArgumentsTest {
                         List.of(closing(new HostStream())),
                         1,
                         StreamTracing.NONE));
+        instances.put(DispatchTimer.class, () -> new DispatchTimer(closing(new HostStream()), 4));
         instances.put(ProbeTimer.class, () -> ProbeTimer.startIf(true, new CpuTimer()).orElseThrow());
         instances.put(TraceRecorder.class, TraceRecorder::new);
         instances.put(TraceRecorderBuilder.class, TraceRecorder::builder);

@@ -374,11 +374,11 @@ public final class DeviceRecorder {
     /**
      * Resolves what the devices have done. Waits for no device.
      *
-     * @param endNs a reading of {@link #markStart} on the first stream that nobody will use any more; or {@link #NO_TIME}
+     * @param endNs the latest reading of {@link #markStart} on the first stream, or {@link #NO_TIME}
      */
     public void poll(long endNs) {
         long owner = drain();
-        long end = streams[0].starts().take(endNs);
+        long end = streams[0].starts().find(endNs);
         turn.lock();
         try {
             for (MarkedStream stream : streams) {

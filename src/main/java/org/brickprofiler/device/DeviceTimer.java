@@ -1,6 +1,7 @@
 package org.brickprofiler.device;
 
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * Times one piece of work where it is done. May be used again and again; a new start forgets the end before. One thread
@@ -21,6 +22,7 @@ public interface DeviceTimer extends AutoCloseable {
         if (backend == null) {
             throw new IllegalArgumentException("backend must not be null");
         }
+        Objects.requireNonNull(streams, "streams");
         for (DeviceStream stream : streams) {
             if (stream.backend().equalsIgnoreCase(backend)) {
                 return new StreamTimer(stream);

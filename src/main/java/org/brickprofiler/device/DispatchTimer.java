@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +80,7 @@ public final class DispatchTimer {
      * @throws IllegalArgumentException when the capacity is not positive
      */
     public DispatchTimer(DeviceStream stream, int capacity) {
+        Objects.requireNonNull(stream, "stream");
         if (capacity < 1) {
             throw new IllegalArgumentException("capacity " + capacity + " is not positive");
         }
@@ -91,7 +93,7 @@ public final class DispatchTimer {
         free = new int[capacity];
         Arrays.setAll(free, i -> capacity - 1 - i);
         freeCount = capacity;
-        stream.beforeClose(CloseActions.unlessForgotten(this, DispatchTimer::collect));
+        stream.beforeClose(CloseActions.unlessForgotten(this, DispatchTimer::collectBeforeClosing));
     }
 
     /**
@@ -102,6 +104,7 @@ public final class DispatchTimer {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public void time(String name, Runnable dispatch) {
+        Objects.requireNonNull(dispatch, "dispatch");
         long ticket = begin(name);
         try {
             dispatch.run();
@@ -178,7 +181,8 @@ public final class DispatchTimer {
 
     /**
      * Hands over the dispatches that the device has done since, in the order in which they were ended. Waits for nothing:
-     * the first one that is not done holds up those behind it. After the stream was closed, those that were done by then.
+     * the first one that is not done holds up those behind it. After the stream was closed, those that were done by then, if
+     * the thread that closed it could ask for them.
      *
      * @param <B> what tells backends apart
      * @param backend passed on
@@ -186,6 +190,8 @@ public final class DispatchTimer {
      * @return how many
      */
     public <B> int drain(B backend, Timings<? super B> timings) {
+        Objects.requireNonNull(backend, "backend");
+        Objects.requireNonNull(timings, "timings");
         List<Finished> dispatches;
         synchronized (this) {
             collect();
@@ -196,6 +202,13 @@ public final class DispatchTimer {
             timings.record(dispatch.name(), backend, dispatch.elapsedNs());
         }
         return dispatches.size();
+    }
+
+    /** Where the thread that closes may ask: a context is made current by those that mark or drain alone. */
+    private void collectBeforeClosing() {
+        if (stream.answersHere()) {
+            collect();
+        }
     }
 
     private synchronized void collect() {

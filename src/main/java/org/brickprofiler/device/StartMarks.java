@@ -154,26 +154,6 @@ final class StartMarks {
         return NONE;
     }
 
-    /**
-     * Finds a mark that nobody will look for again, and hands over the hold of it.
-     *
-     * @return its entry, or {@link #NONE} where it is not kept
-     */
-    long take(long value) {
-        long[] all = places;
-        for (int i = 0; all != null && i < searched; i++) {
-            int at = at(all, value, i);
-            long entry = held(all, at, value);
-            if (entry != NONE) {
-                if (PLACE.compareAndSet(all, at, entry, NONE)) {
-                    letGo(entry);
-                }
-                return entry;
-            }
-        }
-        return NONE;
-    }
-
     /** Gives up the older half, where no mark is left for others. */
     void giveUpOlder() {
         long[] all = places;

@@ -1,8 +1,10 @@
 package org.brickprofiler.device;
 
+import java.util.Objects;
+
 /**
- * Times what is enqueued in a stream between two calls, by a mark of the stream for each. Reading it waits for the device
- * where it has not come to the second mark. One thread at a time; the stream stays its owner's.
+ * Times what is enqueued in a stream between two calls, by a mark of the stream for each. Reading it waits until the
+ * device has come to the second mark, and for nothing behind it. One thread at a time; the stream stays its owner's.
  */
 public final class StreamTimer implements DeviceTimer {
 
@@ -19,6 +21,7 @@ public final class StreamTimer implements DeviceTimer {
      * @param stream where the work is done; not closed with the timer
      */
     public StreamTimer(DeviceStream stream) {
+        Objects.requireNonNull(stream, "stream");
         this.stream = stream;
     }
 
@@ -55,7 +58,7 @@ public final class StreamTimer implements DeviceTimer {
             return 0;
         }
         if (!stream.isReached(end)) {
-            stream.synchronize();
+            stream.waitFor(end);
         }
         long ns = stream.elapsedNs(start, end);
         return ns > 0 && stream.hasWorkBetween(start, end) ? ns : 0;

@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +50,7 @@ public final class TableRegistry {
     private final int rowCount;
     private final boolean withBuckets;
     private final @Nullable SpanStore spans;
+    private final LongSupplier layer;
     private final Object readers = new Object();
 
     /** Guarded by {@code readers}. */
@@ -77,6 +79,20 @@ public final class TableRegistry {
      * @param spans where every sample goes as a span too, or null where nobody wants that
      */
     public TableRegistry(int rowCount, boolean withBuckets, @Nullable SpanStore spans) {
+        this(rowCount, withBuckets, spans, () -> LayerToken.OWN);
+    }
+
+    /**
+     * An empty registry, some of whose threads work for the layers of others.
+     *
+     * @param rowCount how many rows a table begins with
+     * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
+     * @param spans where every sample goes as a span too, or null where nobody wants that
+     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; asked where threads
+     *     share a timeline
+     */
+    public TableRegistry(int rowCount, boolean withBuckets, @Nullable SpanStore spans, LongSupplier layer) {
+        this.layer = layer;
         this.rowCount = rowCount;
         this.withBuckets = withBuckets;
         this.spans = spans;
@@ -231,7 +247,7 @@ public final class TableRegistry {
         PendingQueue pending = new PendingQueue(owner == null);
         return spans == null
                 ? new StatTable(owner, rowCount, withBuckets, pending)
-                : TimelineTable.of(owner, rowCount, withBuckets, pending, spans, spans.newBuffer(owner));
+                : TimelineTable.of(owner, rowCount, withBuckets, pending, spans, spans.newBuffer(owner), layer);
     }
 
     /**

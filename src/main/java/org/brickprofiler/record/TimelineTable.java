@@ -1,6 +1,7 @@
 package org.brickprofiler.record;
 
 import java.lang.ref.Reference;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link StatTable} whose samples also go to the timeline of the same writer. */
@@ -10,6 +11,7 @@ final class TimelineTable extends StatTable {
     private final SpanStore store;
 
     private final SpanBuffer spans;
+    private final LongSupplier layer;
 
     /**
      * An empty table. By this type, so that whoever calls this is verified without loading the class.
@@ -20,6 +22,7 @@ final class TimelineTable extends StatTable {
      * @param pending the queue of deferred measurements of the same writer
      * @param store where the timeline is
      * @param spans the timeline of the same writer
+     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}
      */
     static StatTable of(
             @Nullable Thread owner,
@@ -27,8 +30,9 @@ final class TimelineTable extends StatTable {
             boolean withBuckets,
             PendingQueue pending,
             SpanStore store,
-            SpanBuffer spans) {
-        return new TimelineTable(owner, rowCount, withBuckets, pending, store, spans);
+            SpanBuffer spans,
+            LongSupplier layer) {
+        return new TimelineTable(owner, rowCount, withBuckets, pending, store, spans, layer);
     }
 
     private TimelineTable(
@@ -37,18 +41,39 @@ final class TimelineTable extends StatTable {
             boolean withBuckets,
             PendingQueue pending,
             SpanStore store,
-            SpanBuffer spans) {
+            SpanBuffer spans,
+            LongSupplier layer) {
         super(owner, rowCount, withBuckets, pending);
         this.store = store;
         this.spans = spans;
+        this.layer = layer;
     }
 
     @Override
     void addSpan(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
         try {
-            spans.add(kind, key, startNs, elapsedNs, value);
+            if (owner() == null) {
+                addShared(kind, key, startNs, elapsedNs, value);
+            } else {
+                spans.add(kind, key, startNs, elapsedNs, value);
+            }
         } finally {
             Reference.reachabilityFence(store);
+        }
+    }
+
+    /** Other threads write here between two entries of one thread: each says for itself what layer it is for. */
+    private void addShared(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+        long forLayer = layer.getAsLong();
+        boolean says = forLayer != LayerToken.OWN && kind != SpanKind.LAYER_CHANGE;
+        if (says) {
+            spans.add(SpanKind.LAYER_CHANGE, 0, startNs, 0, LayerToken.change(LayerToken.OWN, forLayer));
+        }
+        if (kind != SpanKind.LAYER_CHANGE) {
+            spans.add(kind, key, startNs, elapsedNs, value);
+        }
+        if (says) {
+            spans.add(SpanKind.LAYER_CHANGE, 0, startNs, 0, LayerToken.change(forLayer, LayerToken.OWN));
         }
     }
 
@@ -59,6 +84,6 @@ final class TimelineTable extends StatTable {
 
     @Override
     StatTable renewed() {
-        return new TimelineTable(owner(), rowCount(), withBuckets(), pending(), store, spans);
+        return new TimelineTable(owner(), rowCount(), withBuckets(), pending(), store, spans, layer);
     }
 }

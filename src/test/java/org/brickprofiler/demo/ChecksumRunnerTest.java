@@ -128,7 +128,7 @@ class ChecksumRunnerTest {
         "1:, 1:",
         "-1:RmsNorm, -1:RmsNorm",
         "1:RmsNorm#, 1:RmsNorm#",
-        "1:rmsnorm, no brick"
+        "1:mlp, no brick"
     })
     void aFaultThatMakesNoSenseIsRefused(String text, String reason) {
         assertThatIllegalArgumentException()

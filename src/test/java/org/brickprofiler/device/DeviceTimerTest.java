@@ -90,6 +90,15 @@ final class DeviceTimerTest {
         assertThat(metal.marksSet()).isZero();
         assertThat(device.elapsedNs()).isZero();
 
+        device.recordStart();
+        cuda.work(10);
+        device.recordEnd();
+        cuda.work(1_000_000);
+        long beforeNs = clock.now();
+        assertThat(device.elapsedNs()).isEqualTo(10);
+        assertThat(clock.now() - beforeNs).as("waits for its end only").isEqualTo(10);
+        device.close();
+
         assertThat(DeviceTimer.of("CPU", cuda)).isInstanceOf(CpuTimer.class);
         assertThat(DeviceTimer.of("cpu", new HostStream())).isInstanceOf(StreamTimer.class);
     }

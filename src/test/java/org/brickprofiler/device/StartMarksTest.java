@@ -74,17 +74,6 @@ class StartMarksTest {
     }
 
     @Test
-    void aMarkThatIsTakenIsTheCallersAlone() {
-        int mark = put(5);
-        long entry = starts.take(5);
-        assertThat(StartMarks.mark(entry)).isEqualTo(mark);
-        assertThat(isFound(5)).isFalse();
-        starts.letGo(entry);
-        assertThat(stream.marksHeld()).isZero();
-        assertThat(starts.take(5)).isEqualTo(StartMarks.NONE);
-    }
-
-    @Test
     void theOlderHalfIsGivenUpForOthers() {
         for (int i = 0; i < KEPT; i++) {
             put(i);

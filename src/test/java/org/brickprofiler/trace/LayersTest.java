@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -14,6 +15,7 @@ import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.GraphExport;
 import org.brickprofiler.record.Crew;
+import org.brickprofiler.record.VirtualThreadStarter;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.junit.jupiter.api.Test;
 
@@ -475,6 +477,56 @@ final class LayersTest extends TracedBricks {
             }
         }
         assertThat(spans).isEqualTo(2 * layers * tasks);
+    }
+
+    /** Virtual threads share lines: what one of them works for is not what the next one does. */
+    @Test
+    void virtualThreadsWorkForTheirOwnLayers() throws Exception {
+        VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);
+        if (starter == null) {
+            return; // Before JDK 21 there are none.
+        }
+        int layers = 30;
+        List<Thread> threads = new ArrayList<>();
+        CountDownLatch all = new CountDownLatch(layers);
+        for (int layer = 0; layer < layers; layer++) {
+            profiler.startLayer();
+            long token = profiler.layerToken();
+            profiler.record(BrickId.RMS_NORM, 0, 1);
+            String name = "head " + layer;
+            threads.add(starter.start(() -> {
+                long before = profiler.workFor(token);
+                all.countDown();
+                try {
+                    all.await();
+                } catch (InterruptedException stopped) {
+                    Thread.currentThread().interrupt();
+                }
+                for (int turn = 0; turn < 10; turn++) {
+                    profiler.stopBrick(profiler.startBrick(name), 1);
+                }
+                profiler.workFor(before);
+                profiler.stopBrick(profiler.startBrick("other"), 1);
+            }));
+            profiler.endLayer();
+        }
+        for (Thread virtual : threads) {
+            virtual.join();
+        }
+
+        Timeline timeline = recorder.timeline();
+        int heads = 0;
+        for (int track = 0; track < timeline.tracks().size(); track++) {
+            for (String event : Replay.of(timeline, track)) {
+                if (event.startsWith("head")) {
+                    assertThat(event).endsWith(" x1 layer " + event.split(" ")[1]);
+                    heads++;
+                } else if (event.startsWith("other")) {
+                    assertThat(event).endsWith(" x1");
+                }
+            }
+        }
+        assertThat(heads).isEqualTo(10 * layers);
     }
 
     @Test

@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Times are what {@code cuEventElapsedTime} tells, a float in milliseconds: exact to the nanosecond up to 16 ms only,
  * and the clock behind it may be coarser. Measure from a mark nearby.
  *
+ * <p>Single kernels, for {@code KernelTimings}, are timed by a {@link org.brickprofiler.device.DispatchTimer} over this.
+ *
  * <h2>What goes wrong</h2>
  *
  * Nothing is thrown because of the driver, whether or not the application lets JCuda throw. Where the stream cannot be

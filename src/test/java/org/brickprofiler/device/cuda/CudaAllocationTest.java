@@ -27,6 +27,7 @@ class CudaAllocationTest {
     private static final int WARM_UP_PASSES = 20;
     private static final int STRETCHES = 10;
     private static final int LAYERS = 4;
+    private static final int MOST_STARTS = 9_000;
     private static final BrickId[] BRICKS = {BrickId.RMS_NORM, BrickId.QKV_PROJECTION, BrickId.LM_HEAD};
 
     /** Skips the test where there is no simulated driver. */
@@ -38,7 +39,7 @@ class CudaAllocationTest {
     @Test
     void noPassAllocates() throws Exception {
         assertThat(allocatedBytes())
-                .hasSize(8)
+                .hasSize(10)
                 .allSatisfy((path, bytes) -> assertThat(bytes).as(path).isZero());
     }
 
@@ -79,6 +80,7 @@ class CudaAllocationTest {
             bytes.put(mode + ", " + context, bytesOfPasses(engine, mode, true));
         }
         bytes.put("no wait, " + context, bytesOfPasses(engine, SyncMode.DEFERRED, false));
+        bytes.put("deferred, " + context, bytesOfDeferred(engine));
     }
 
     private static long bytesOfPasses(CudaEngine engine, SyncMode mode, boolean waits) {
@@ -99,6 +101,29 @@ class CudaAllocationTest {
             BrickStats stats = profiler.brickStats(BRICKS[0]);
             assertThat(stats.count()).isGreaterThanOrEqualTo((long) PASSES * LAYERS);
             assertThat(stats.device().unresolved()).isZero();
+            return bytes;
+        }
+    }
+
+    private static long bytesOfDeferred(CudaEngine engine) {
+        try (CudaStream stream = CudaStream.on(engine.context(), engine.stream()).open()) {
+            BrickProfiler profiler = BrickProfiler.builder().deviceStream(stream).build();
+            profiler.enable();
+            Runnable work = engine.spinner(1_000);
+            Runnable pass = () -> {
+                for (BrickId brick : BRICKS) {
+                    long startNs = profiler.elapsedNs();
+                    work.run();
+                    profiler.recordDeferred(brick, startNs, 1);
+                }
+                SimulatedCuda.advance(10_000);
+                profiler.finalize(profiler.elapsedNs());
+            };
+            // Until as many starts are kept as ever will be.
+            AllocatedBytes.ofCalls(MOST_STARTS / BRICKS.length, pass);
+            long bytes = AllocatedBytes.fewest(STRETCHES, () -> AllocatedBytes.ofCalls(PASSES, pass));
+            assertThat(profiler.hasPending()).isFalse();
+            assertThat(profiler.snapshot().unresolved()).isZero();
             return bytes;
         }
     }

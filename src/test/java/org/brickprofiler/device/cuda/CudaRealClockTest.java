@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.BrickId;
@@ -16,6 +17,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,6 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * which is the driver's too, before and after each call that sets a mark. Where the device is busy across the call, that
  * leaves one time only. Each flow takes part of a second here; all of it is {@code -Dbrick.stress.passes=10000}.
  */
+@Timeout(value = 30, unit = TimeUnit.MINUTES)
 class CudaRealClockTest {
 
     private static final int PASSES = Integer.getInteger("brick.stress.passes", 0);

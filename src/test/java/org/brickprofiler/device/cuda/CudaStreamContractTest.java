@@ -60,6 +60,19 @@ class CudaStreamContractTest {
     }
 
     @Nested
+    class OnTheRealClock extends Kit {
+        @Override
+        CudaStream.Builder builder(CudaEngine engine) {
+            return CudaStream.on(engine.context(), engine.stream());
+        }
+
+        @Override
+        boolean isExact() {
+            return false;
+        }
+    }
+
+    @Nested
     class WhereJCudaThrows extends Kit {
         @Override
         CudaStream.Builder builder(CudaEngine engine) {
@@ -91,8 +104,12 @@ class CudaStreamContractTest {
         }
     }
 
-    /** The contract over the simulated driver, whose clock is virtual. */
+    /** The contract over the simulated driver, whose clock is virtual unless a kit says otherwise. */
     abstract static class Kit extends DeviceStreamContract {
+
+        boolean isExact() {
+            return true;
+        }
 
         abstract CudaStream.Builder builder(CudaEngine engine);
 
@@ -103,6 +120,7 @@ class CudaStreamContractTest {
         @Override
         protected Device device() {
             SimulatedCuda.start();
+            SimulatedCuda.useRealClock(isExact() ? 0 : 1);
             return new SimulatedDevice(this);
         }
 
@@ -117,8 +135,10 @@ class CudaStreamContractTest {
 
         private final CudaEngine engine;
         private final CudaStream stream;
+        private final boolean isExact;
 
         SimulatedDevice(Kit kit) {
+            isExact = kit.isExact();
             engine = kit.engine();
             stream = kit.builder(engine).marks(FIRST_MARKS, MAX_MARKS).open();
         }
@@ -135,7 +155,19 @@ class CudaStreamContractTest {
 
         @Override
         public void pass(long ns) {
-            SimulatedCuda.advance(ns);
+            if (isExact) {
+                SimulatedCuda.advance(ns);
+            } else {
+                long untilNs = System.nanoTime() + ns;
+                while (System.nanoTime() < untilNs) {
+                    Thread.onSpinWait();
+                }
+            }
+        }
+
+        @Override
+        public boolean isExact() {
+            return isExact;
         }
 
         @Override

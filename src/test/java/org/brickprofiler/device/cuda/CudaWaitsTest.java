@@ -140,7 +140,8 @@ class CudaWaitsTest {
             assertThat(profiler.brickStats(BrickId.ALL_REDUCE).count()).isEqualTo(1);
         });
         marked.await();
-        while (SimulatedCuda.calls("cuEventSynchronize") == 0) {
+        while (SimulatedCuda.synchronisations() == 0) {
+            assertNobodyWaited();
             Thread.onSpinWait();
         }
         body.run();

@@ -3,6 +3,7 @@ package org.brickprofiler.device.cuda;
 import static jcuda.driver.CUresult.CUDA_ERROR_CAPTURED_EVENT;
 import static jcuda.driver.CUresult.CUDA_ERROR_INVALID_CONTEXT;
 import static jcuda.driver.CUresult.CUDA_ERROR_INVALID_HANDLE;
+import static jcuda.driver.CUresult.CUDA_ERROR_INVALID_VALUE;
 import static jcuda.driver.CUresult.CUDA_ERROR_LAUNCH_FAILED;
 import static jcuda.driver.CUresult.CUDA_ERROR_NOT_READY;
 import static jcuda.driver.CUresult.CUDA_ERROR_NOT_SUPPORTED;
@@ -19,12 +20,15 @@ import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUgraph;
+import jcuda.driver.CUgraphExec;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The simulated driver keeps to what a driver's documentation says, through JCuda. */
 class SimulatedCudaTest {
@@ -203,6 +207,65 @@ class SimulatedCudaTest {
         assertThat(SimulatedCuda.spoiltCaptures()).isZero();
         assertThat(SimulatedCuda.launches()).isZero();
         assertThat(JCudaDriver.cuGraphDestroy(graph)).isEqualTo(CUDA_SUCCESS);
+    }
+
+    /** 1 is what drivers answer; 0 is what none is known to, and gives the time of an earlier use. */
+    @ParameterizedTest
+    @ValueSource(ints = {CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS})
+    void whatIsAnsweredForAnEventOfAFinishedCaptureCanBeChosen(int code) {
+        SimulatedCuda.setCapturedCode(code);
+        CUevent first = recorded();
+        engine.spin(1_000);
+        CUevent second = recorded();
+        JCudaDriver.cuStreamSynchronize(engine.stream());
+        capture(() -> JCudaDriver.cuEventRecord(second, engine.stream()));
+        float[] ms = new float[1];
+
+        assertThat(JCudaDriver.cuEventElapsedTime(ms, first, second)).isEqualTo(code);
+        assertThat(JCudaDriver.cuEventQuery(second)).isEqualTo(code);
+        assertThat(JCudaDriver.cuEventSynchronize(second)).isEqualTo(code);
+        if (code == CUDA_SUCCESS) {
+            assertThat(ms[0]).isEqualTo(0.001f);
+        }
+        JCudaDriver.cuEventRecord(second, engine.stream());
+        assertThat(elapsedMs(first, second)).isEqualTo(0.001f);
+    }
+
+    private CUgraph capture(Runnable body) {
+        JCudaDriver.cuStreamBeginCapture(engine.stream(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED);
+        body.run();
+        CUgraph graph = new CUgraph();
+        JCudaDriver.cuStreamEndCapture(engine.stream(), graph);
+        return graph;
+    }
+
+    @Test
+    void aGraphTakesAsLongAsWhatWasCaptured() {
+        CUgraph graph = capture(() -> {
+            engine.spin(3_000);
+            engine.spin(4_000);
+        });
+        CUgraphExec runnable = new CUgraphExec();
+        assertThat(JCudaDriver.cuGraphInstantiate(runnable, graph, 0)).isEqualTo(CUDA_SUCCESS);
+        assertThat(JCudaDriver.cuGraphDestroy(graph)).isEqualTo(CUDA_SUCCESS);
+        CUevent first = recorded();
+        assertThat(JCudaDriver.cuGraphLaunch(runnable, engine.stream())).isEqualTo(CUDA_SUCCESS);
+        CUevent second = recorded();
+        assertThat(JCudaDriver.cuGraphLaunch(runnable, engine.stream())).isEqualTo(CUDA_SUCCESS);
+        CUevent third = recorded();
+        JCudaDriver.cuStreamSynchronize(engine.stream());
+
+        assertThat(elapsedMs(first, second)).isEqualTo(0.007f);
+        assertThat(elapsedMs(first, third)).isEqualTo(0.014f);
+        assertThat(JCudaDriver.cuGraphExecDestroy(runnable)).isEqualTo(CUDA_SUCCESS);
+        assertThat(JCudaDriver.cuGraphLaunch(runnable, engine.stream())).isEqualTo(CUDA_ERROR_INVALID_VALUE);
+    }
+
+    @Test
+    void aTrapLosesTheDevice() {
+        engine.launch("trap_now");
+        assertThat(JCudaDriver.cuStreamSynchronize(engine.stream())).isEqualTo(CUDA_ERROR_LAUNCH_FAILED);
+        assertThat(engine.trySpin(10)).isEqualTo(CUDA_ERROR_LAUNCH_FAILED);
     }
 
     @Test
