@@ -14,6 +14,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.brickprofiler.report.Golden;
@@ -106,7 +107,9 @@ final class PerfettoWriterTest {
                 new Track(Track.Kind.DEVICE, "e", Track.PROCESS, 5))));
 
         assertThat(trace.of(TYPE_SLICE_BEGIN))
-                .extracting(span -> trace.tracks.get(span.track()).getName(), span -> span.annotations().get("device"))
+                .extracting(
+                        span -> Objects.requireNonNull(trace.tracks.get(span.track())).getName(),
+                        span -> span.annotations().get("device"))
                 .containsExactlyInAnyOrder(tuple("main", null), tuple("d", 3L), tuple("s", 3L), tuple("e", 5L));
     }
 
