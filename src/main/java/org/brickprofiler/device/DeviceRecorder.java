@@ -345,7 +345,7 @@ public final class DeviceRecorder {
     /** Without the turn, and on the streams that the calling thread marked: what was refused there may take its time again. */
     private void tryAgain(long own) {
         for (MarkedStream stream : streams) {
-            if ((own >>> stream.index() & 1) != 0) {
+            if ((own & (1L << stream.index())) != 0) {
                 stream.stream().passEnded();
             }
         }
