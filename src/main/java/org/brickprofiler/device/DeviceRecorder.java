@@ -327,15 +327,27 @@ public final class DeviceRecorder {
                 await(stream, owner);
             }
         }
+        long own = 0;
         turn.lock();
         try {
             for (MarkedStream stream : streams) {
+                own |= stream.hasMarked(owner) ? 1L << stream.index() : 0;
                 pollAfter(stream, owner, waits);
                 stream.endPass(owner);
                 stream.reachBoundary();
             }
         } finally {
             turn.unlock();
+        }
+        tryAgain(own);
+    }
+
+    /** Without the turn, and on the streams that the calling thread marked: what was refused there may take its time again. */
+    private void tryAgain(long own) {
+        for (MarkedStream stream : streams) {
+            if ((own >>> stream.index() & 1) != 0) {
+                stream.stream().passEnded();
+            }
         }
     }
 
@@ -369,6 +381,7 @@ public final class DeviceRecorder {
         } finally {
             turn.unlock();
         }
+        tryAgain(1L << stream);
     }
 
     /**
@@ -379,13 +392,17 @@ public final class DeviceRecorder {
     public void poll(long endNs) {
         long owner = drain();
         long end = streams[0].starts().find(endNs);
+        long own = 0;
         turn.lock();
         try {
+            if (end != StartMarks.NONE) {
+                streams[0].fenceAt(StartMarks.mark(end));
+                own = 1;
+            }
             for (MarkedStream stream : streams) {
-                if (end != StartMarks.NONE && stream == streams[0]) {
-                    stream.fenceAt(StartMarks.mark(end));
-                    stream.poll(sums);
-                } else if (stream.hasMarked(owner) || stream.stream().answersHere()) {
+                long bit = 1L << stream.index();
+                own |= stream.hasMarked(owner) ? bit : 0;
+                if ((own & bit) != 0 || stream.stream().answersHere()) {
                     stream.poll(sums);
                 }
                 stream.reachBoundary();
@@ -393,6 +410,7 @@ public final class DeviceRecorder {
         } finally {
             turn.unlock();
         }
+        tryAgain(own);
     }
 
     /** Resolves what a device has done, before its stream closes or its spans are read. */

@@ -510,7 +510,6 @@ class MarkedStream {
         boundaryTurnBefore = boundaryTurn;
         boundaryTurn = marks.lastTurn();
         reclaimed = false;
-        stream.passEnded();
     }
 
     final StreamTotals totals() {

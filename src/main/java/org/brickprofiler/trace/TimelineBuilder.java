@@ -30,14 +30,18 @@ final class TimelineBuilder {
 
     /** What the phases of a run are called. */
     private static final SpanNames PHASES = new SpanNames() {
+
+        private final List<Schedule.Phase> phases = List.of(Schedule.Phase.values());
+
         @Override
         public int size() {
-            return Schedule.Phase.values().length;
+            return phases.size();
         }
 
         @Override
+        @SuppressWarnings("EnumOrdinal") // the profiler gives the phase's index as its number
         public String name(int key) {
-            return switch (Schedule.Phase.values()[key]) {
+            return switch (phases.get(key)) {
                 case WARMUP -> SpanName.WARMUP;
                 case ACTIVE -> "active";
                 case SKIP_FIRST, WAIT, DONE -> "not recorded";
