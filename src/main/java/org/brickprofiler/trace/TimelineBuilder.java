@@ -39,7 +39,6 @@ final class TimelineBuilder {
         }
 
         @Override
-        @SuppressWarnings("EnumOrdinal") // the profiler gives the phase's index as its number
         public String name(int key) {
             return switch (phases.get(key)) {
                 case WARMUP -> SpanName.WARMUP;
