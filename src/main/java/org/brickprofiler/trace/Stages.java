@@ -213,12 +213,13 @@ final class Stages {
             if (start >= lastEnd(closedSteps)) {
                 return false;
             }
-            if (start <= starts.get(closedSteps.getLast())) {
+            int step = closedSteps.getLast();
+            boolean around = start <= starts.get(step);
+            if (around && side != Side.LAYER_NOW) {
                 // Around a whole step: part of none.
                 stepStart = stepStart == NONE ? NONE : Math.max(stepStart, end);
                 return true;
             }
-            int step = closedSteps.getLast();
             boolean longerBefore = ends.get(step) - start >= end - ends.get(step);
             // A step holds its layers as a whole.
             boolean mostlyBefore = side == Side.LAYER_BEFORE || (side == Side.OUTSIDE && longerBefore);
@@ -226,7 +227,7 @@ final class Stages {
                 ends.set(step, Math.max(ends.get(step), end));
                 stepStart = stepStart == NONE ? NONE : Math.max(stepStart, end);
             } else {
-                ends.set(step, start);
+                ends.set(step, Math.max(starts.get(step), start));
             }
             return mostlyBefore;
         }

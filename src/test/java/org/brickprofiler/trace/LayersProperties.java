@@ -8,6 +8,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -35,10 +36,16 @@ final class LayersProperties {
     }
 
     /** Each number is an action, in thirds, and how long it takes after a short while that keeps readings apart. */
-    @Property(tries = 500)
+    @Property(tries = 2_000)
     void eachBrickIsInTheLayerInWhichItRanLongestInTimelineAndGraph(
             @ForAll @Size(min = 3, max = 60) List<@IntRange(max = 59) Integer> steps) {
         new Scenario().run(steps);
+    }
+
+    /** The second brick ends the first pass at its end; the third begins there, with a pass that is over at once. */
+    @Example
+    void aBrickThatBeginsWhereAStepWasMovedToIsNotAroundThatStep() {
+        new Scenario().run(List.of(0, 5, 1, 0, 1, 2, 1, 2, 2, 0, 0));
     }
 
     /** One thread and what it did. */
