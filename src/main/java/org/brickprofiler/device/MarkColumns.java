@@ -23,7 +23,7 @@ final class MarkColumns {
 
     private final int stride;
     private final int marks;
-    private final long @Nullable [][] chunks;
+    private final long[] @Nullable [] chunks;
 
     /**
      * No room yet.
