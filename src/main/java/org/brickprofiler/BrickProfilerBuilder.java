@@ -8,6 +8,7 @@ import org.brickprofiler.device.DeviceRecorder;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanSink;
+import org.brickprofiler.record.TraceSetting;
 import org.jspecify.annotations.Nullable;
 
 /** Options of a profiler. Not thread-safe; may be used for several profilers. */

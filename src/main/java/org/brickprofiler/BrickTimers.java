@@ -66,8 +66,8 @@ public abstract sealed class BrickTimers permits BrickRecorder {
                         sink == null ? StreamTracing.NONE : tracing(sink, spanNames));
     }
 
-    private static StreamTracing tracing(SpanSink sink, SpanNames spanNames) {
-        return (place, catchUp) -> sink.stream(place, spanNames, catchUp);
+    private StreamTracing tracing(SpanSink sink, SpanNames spanNames) {
+        return (place, catchUp) -> sink.stream(place, spanNames, this, catchUp);
     }
 
     // ---- the hot path ----

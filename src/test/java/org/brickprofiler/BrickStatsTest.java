@@ -27,6 +27,15 @@ final class BrickStatsTest {
     }
 
     @Test
+    void ofTwoSamplesOfOneMomentTheLongerIsTheLast() {
+        BrickStats shorter = Samples.brick("Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 50, 8);
+        BrickStats longer = Samples.brick("Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 50, 21);
+
+        assertThat(shorter.plus(longer).lastNs()).isEqualTo(21);
+        assertThat(longer.plus(shorter).lastNs()).isEqualTo(21);
+    }
+
+    @Test
     void derivesItsFigures() {
         assertThat(STATS.avgUs()).isEqualTo(2.0);
         assertThat(STATS.minUs()).isEqualTo(0.5);

@@ -70,8 +70,8 @@ final class LatencyDistributionTest {
 
     @Test
     void theRankIsThatOfTheDecimalShareOfManySamplesToo() {
-        for (long count : new long[] {1_000, 10_000, 1_000_000, 1_000_000_000_000L}) {
-            for (String text : List.of("50", "90", "99", "99.9", "99.99", "7", "14", "28", "55", "56", "57", "58")) {
+        for (long count : new long[] {1_000, 3_000, 10_000, 41_000, 1_000_000, 1_000_000_000_000L}) {
+            for (String text : List.of("50", "90", "99", "99.9", "99.99", "1.1", "7", "14", "28", "55", "56", "57", "58")) {
                 BigDecimal share = new BigDecimal(text);
                 long rank = share.multiply(BigDecimal.valueOf(count))
                         .divide(BigDecimal.valueOf(100), 0, RoundingMode.CEILING)

@@ -3,6 +3,7 @@ package org.brickprofiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 final class RunPeriodTest {
@@ -24,6 +25,17 @@ final class RunPeriodTest {
         assertThat(period.until(2_000).coveredNs()).isEqualTo(200);
         period.resume(3_000);
         assertThat(period.until(3_011).coveredNs()).isEqualTo(211);
+    }
+
+    /** A reading later on the clock is as much later on the calendar, and the first one is now. */
+    @Test
+    void relatesTheClockToTheCalendar() {
+        long before = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
+        RunPeriod begun = new RunPeriod(-7_000);
+        long after = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis() + 1);
+
+        assertThat(begun.unixNs(-7_000)).isBetween(before, after);
+        assertThat(begun.unixNs(-5_000) - begun.unixNs(-7_000)).isEqualTo(2_000);
     }
 
     @Test

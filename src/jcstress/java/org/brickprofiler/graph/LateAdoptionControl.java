@@ -4,6 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import org.brickprofiler.graph.ExecutionNode.Brick;
+import org.brickprofiler.record.LayerToken;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
@@ -34,7 +35,8 @@ public class LateAdoptionControl {
     }
 
     private static RecordedNode node() {
-        return new RecordedNode(new Brick("b", 1, 1), 0, GraphRecorder.NONE);
+        RecordedNode.Place place = new RecordedNode.Place(0, "recorder", GraphRecorder.NONE, LayerToken.VOID);
+        return new RecordedNode(new Brick("b", 1, 1), place, LayerToken.VOID, 0, 1);
     }
 
     @Actor

@@ -100,7 +100,7 @@ public final class DeviceRecorder {
             NanoClock clock, DeviceStream stream, int index, int launchesEvery, StreamTracing tracing) {
         StreamPlace place = new StreamPlace(
                 stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), index);
-        StreamSpans spans = tracing.of(place, () -> catchUp(index));
+        StreamSpans spans = tracing.of(place, () -> catchUpAndIsWaiting(index));
         return spans == null
                 ? new MarkedStream(stream, clock, index, launchesEvery)
                 : TracedStream.of(stream, clock, index, bricks, spans);
@@ -515,6 +515,11 @@ public final class DeviceRecorder {
         } finally {
             turn.unlock();
         }
+    }
+
+    private boolean catchUpAndIsWaiting(int stream) {
+        catchUp(stream);
+        return pendingCount() > 0;
     }
 
     /**

@@ -1,5 +1,6 @@
 package org.brickprofiler.device;
 
+import java.util.function.BooleanSupplier;
 import org.brickprofiler.record.StreamPlace;
 import org.brickprofiler.record.StreamSpans;
 import org.jspecify.annotations.Nullable;
@@ -15,9 +16,9 @@ public interface StreamTracing {
      * Where the work of a stream goes.
      *
      * @param place which stream
-     * @param catchUp resolves what the device has done, where the calling thread may ask for it; to be run before what was
-     *     taken is looked at, on any thread
+     * @param catchUp resolves what the device has done, where the calling thread may ask for it, and answers whether samples
+     *     still wait for their time; to be run before what was taken is looked at, on any thread
      * @return what takes it, or null where it is not wanted
      */
-    @Nullable StreamSpans of(StreamPlace place, Runnable catchUp);
+    @Nullable StreamSpans of(StreamPlace place, BooleanSupplier catchUp);
 }

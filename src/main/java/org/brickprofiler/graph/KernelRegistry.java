@@ -2,6 +2,7 @@ package org.brickprofiler.graph;
 
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -92,6 +93,15 @@ public final class KernelRegistry {
     public synchronized Optional<KernelSource> byName(String name) {
         Objects.requireNonNull(name, "name");
         return Optional.ofNullable(byName.get(name));
+    }
+
+    /**
+     * The hashes of all texts.
+     *
+     * @return a copy, in the order in which the texts were registered last
+     */
+    public synchronized List<Long> hashes() {
+        return List.copyOf(byHash.keySet());
     }
 
     /**

@@ -44,7 +44,7 @@ public final class SpanBuffer {
         }
     }
 
-    private final SpanStore store;
+    private final SpanContents store;
     private final @Nullable WeakReference<Thread> owner;
     private final long threadId;
     private final String threadName;
@@ -75,7 +75,7 @@ public final class SpanBuffer {
      * @param owner the writer, or null where it is shared by threads that hold it in turn
      * @param sharedNumber the number of a shared buffer
      */
-    SpanBuffer(SpanStore store, @Nullable Thread owner, int sharedNumber) {
+    SpanBuffer(SpanContents store, @Nullable Thread owner, int sharedNumber) {
         this.store = store;
         this.owner = owner == null ? null : new WeakReference<>(owner);
         this.threadId = owner == null ? -sharedNumber : owner.getId();
@@ -164,6 +164,12 @@ public final class SpanBuffer {
         long lost = valid - keptFrom + (long) REFUSED.getOpaque(this) - refusedBefore;
         return new SpanCopy(
                 Arrays.copyOfRange(copied, (int) (valid - from) * LONGS_EACH, copied.length), lost, threadId, threadName);
+    }
+
+    /** How many entries a copy would have now. */
+    synchronized long size() {
+        long written = (long) COUNT.getAcquire(this);
+        return written - Math.max(keptFrom, Math.min(written, written - slots() + 1));
     }
 
     /** Forgets what was written so far, and what was refused. */

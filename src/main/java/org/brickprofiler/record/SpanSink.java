@@ -1,5 +1,6 @@
 package org.brickprofiler.record;
 
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +13,7 @@ public interface SpanSink {
      * Where the bricks of a profiler go.
      *
      * @param names what their keys mean
-     * @return a store of that profiler alone
+     * @return a store of that profiler alone, held by whoever may still write there
      */
     SpanStore bricks(SpanNames names);
 
@@ -20,7 +21,7 @@ public interface SpanSink {
      * Where the tiles of a profiler go.
      *
      * @param names what their keys mean
-     * @return a store of that profiler alone, or null where tiles are not wanted
+     * @return a store of that profiler alone, held by whoever may still write there; null where tiles are not wanted
      */
     @Nullable SpanStore tiles(SpanNames names);
 
@@ -29,9 +30,11 @@ public interface SpanSink {
      *
      * @param place which stream of which device
      * @param names what the keys of that profiler mean
+     * @param owner who has the profiler; not to be kept: once it is gone only what waits is still to come
      * @param catchUp to be run before what was taken is looked at or forgotten: makes the profiler resolve what the device
-     *     has done, where the calling thread may ask for it. It waits for no device, and may take a lock; any thread
+     *     has done, where the calling thread may ask for it, and answers whether samples still wait for their time. It waits
+     *     for no device, and may take a lock; any thread
      * @return what takes the work of that stream for that profiler alone, or null where it is not wanted
      */
-    @Nullable StreamSpans stream(StreamPlace place, SpanNames names, Runnable catchUp);
+    @Nullable StreamSpans stream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier catchUp);
 }

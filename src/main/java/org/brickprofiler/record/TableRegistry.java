@@ -247,7 +247,7 @@ public final class TableRegistry {
         PendingQueue pending = new PendingQueue(owner == null);
         return spans == null
                 ? new StatTable(owner, rowCount, withBuckets, pending)
-                : TimelineTable.of(owner, rowCount, withBuckets, pending, spans.newBuffer(owner), layer);
+                : TimelineTable.of(owner, rowCount, withBuckets, pending, spans, spans.newBuffer(owner), layer);
     }
 
     /**

@@ -1,10 +1,14 @@
 package org.brickprofiler.record;
 
+import java.lang.ref.Reference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link StatTable} whose samples also go to the timeline of the same writer. */
 final class TimelineTable extends StatTable {
+
+    /** Held so that whoever reads the timeline does not take it for ended while a sample is written. */
+    private final SpanStore store;
 
     private final SpanBuffer spans;
     private final LongSupplier layer;
@@ -16,6 +20,7 @@ final class TimelineTable extends StatTable {
      * @param rowCount how many rows it begins with
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
      * @param pending the queue of deferred measurements of the same writer
+     * @param store where the timeline is
      * @param spans the timeline of the same writer
      * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}
      */
@@ -24,9 +29,10 @@ final class TimelineTable extends StatTable {
             int rowCount,
             boolean withBuckets,
             PendingQueue pending,
+            SpanStore store,
             SpanBuffer spans,
             LongSupplier layer) {
-        return new TimelineTable(owner, rowCount, withBuckets, pending, spans, layer);
+        return new TimelineTable(owner, rowCount, withBuckets, pending, store, spans, layer);
     }
 
     private TimelineTable(
@@ -34,19 +40,25 @@ final class TimelineTable extends StatTable {
             int rowCount,
             boolean withBuckets,
             PendingQueue pending,
+            SpanStore store,
             SpanBuffer spans,
             LongSupplier layer) {
         super(owner, rowCount, withBuckets, pending);
+        this.store = store;
         this.spans = spans;
         this.layer = layer;
     }
 
     @Override
     void addSpan(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
-        if (owner() == null) {
-            addShared(kind, key, startNs, elapsedNs, value);
-        } else {
-            spans.add(kind, key, startNs, elapsedNs, value);
+        try {
+            if (owner() == null) {
+                addShared(kind, key, startNs, elapsedNs, value);
+            } else {
+                spans.add(kind, key, startNs, elapsedNs, value);
+            }
+        } finally {
+            Reference.reachabilityFence(store);
         }
     }
 
@@ -72,6 +84,6 @@ final class TimelineTable extends StatTable {
 
     @Override
     StatTable renewed() {
-        return new TimelineTable(owner(), rowCount(), withBuckets(), pending(), spans, layer);
+        return new TimelineTable(owner(), rowCount(), withBuckets(), pending(), store, spans, layer);
     }
 }

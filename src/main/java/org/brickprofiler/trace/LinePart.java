@@ -70,7 +70,7 @@ final class LinePart {
     }
 
     /**
-     * The spans whose value is the number of their line.
+     * The spans and instants whose value is the number of their line.
      *
      * @param copy what the buffer held
      * @param names the index of each key; not to be changed
@@ -78,7 +78,10 @@ final class LinePart {
      */
     static LinePart numbered(SpanCopy copy, int[] names, long number) {
         return new LinePart(
-                copy, names, entry -> copy.kind(entry) == SpanKind.SPAN && copy.value(entry) == number, false);
+                copy,
+                names,
+                entry -> ON_ITS_OWN_LINE.contains(copy.kind(entry)) && copy.value(entry) == number,
+                false);
     }
 
     SpanCopy copy() {

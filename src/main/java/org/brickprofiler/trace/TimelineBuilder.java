@@ -19,28 +19,28 @@ import org.brickprofiler.trace.StreamLines.StreamLine;
  */
 final class TimelineBuilder {
 
-    /** The category of the spans that are layers. */
-    private static final String LAYER = "layer";
-
     /** The track of measurements whose end a synchronisation told: no thread of a Java program has this id. */
     private static final long DEFERRED_ID = 0;
 
-    /** Lines of pushed timers have ids from here on, far from those of threads. */
-    private static final long FIRST_PUSHED_ID = 1L << 31;
+    /** Added to the number of a line of pushed timers that is also a thread's. */
+    private static final long CLASH_STEP = 1_000_000;
 
     /** Lines of streams of which only durations were known have ids from here on. */
     private static final long FIRST_LAID_ID = 1_000_000;
 
     /** What the phases of a run are called. */
     private static final SpanNames PHASES = new SpanNames() {
+
+        private final List<Schedule.Phase> phases = List.of(Schedule.Phase.values());
+
         @Override
         public int size() {
-            return Schedule.Phase.values().length;
+            return phases.size();
         }
 
         @Override
         public String name(int key) {
-            return switch (Schedule.Phase.values()[key]) {
+            return switch (phases.get(key)) {
                 case WARMUP -> SpanName.WARMUP;
                 case ACTIVE -> "active";
                 case SKIP_FIRST, WAIT, DONE -> "not recorded";
@@ -71,10 +71,10 @@ final class TimelineBuilder {
 
     /** Adds the bricks of a profiler, whose boundaries make layers and steps. */
     void addBricks(SpanSource source) {
-        List<SpanCopy> copies = source.store().copies();
+        List<SpanCopy> copies = source.contents().copies();
         int[] names = index.of(source.names());
         int step = index.of("step", SpanName.STEP);
-        List<SpanCopy> phases = source.store().phases();
+        List<SpanCopy> phases = source.contents().phases();
         if (!phases.isEmpty()) {
             addToThreads(phases, PHASES);
         }
@@ -82,7 +82,7 @@ final class TimelineBuilder {
             HostParts thread = thread(copy.threadId(), copy.threadName());
             LinePart part = LinePart.ofThread(copy, names);
             thread.parts().add(part);
-            thread.stages().add(part, layer -> index.of("Layer " + layer, LAYER), step);
+            thread.stages().add(part, layer -> index.of("Layer " + layer, SpanName.LAYER), step);
             deferred.add(LinePart.deferred(copy, names));
         }
     }
@@ -95,7 +95,7 @@ final class TimelineBuilder {
         }
     }
 
-    /** Adds spans whose value is the id of the thread on whose line they lie. */
+    /** Adds spans and instants whose value is the id of the thread on whose line they lie. */
     void addToOtherThreads(List<SpanCopy> copies, SpanNames source) {
         int[] names = index.of(source);
         for (SpanCopy copy : counted(copies)) {
@@ -103,6 +103,11 @@ final class TimelineBuilder {
                 thread(id, "thread " + id).parts().add(LinePart.numbered(copy, names, id));
             }
         }
+    }
+
+    /** Counts entries that were lost with nothing left to say so. */
+    void addLost(long entries) {
+        dropped += entries;
     }
 
     private List<SpanCopy> counted(List<SpanCopy> copies) {
@@ -144,7 +149,10 @@ final class TimelineBuilder {
         }
     }
 
-    /** Adds the lines of timers that were closed by hand: the value of each span is the number of its line. */
+    /**
+     * Adds the lines of timers that were closed by hand, once the threads' are there: the value of each span is the
+     * number of its line.
+     */
     void addPushed(List<SpanCopy> copies, SpanNames source) {
         int[] names = index.of(source);
         TreeMap<Long, List<LinePart>> lines = new TreeMap<>();
@@ -155,8 +163,20 @@ final class TimelineBuilder {
             }
         }
         lines.forEach((number, parts) -> addLine(
-                new Track(Track.Kind.HOST_THREAD, "timers " + number, Track.PROCESS, FIRST_PUSHED_ID + number),
+                new Track(Track.Kind.HOST_THREAD, "timers " + number, Track.PROCESS, freeId(number)),
                 new Line(parts, new Stages())));
+    }
+
+    private long freeId(long number) {
+        long id = number;
+        while (isTaken(id)) {
+            id += CLASH_STEP;
+        }
+        return id;
+    }
+
+    private boolean isTaken(long id) {
+        return tracks.stream().anyMatch(track -> track.id() == id);
     }
 
     /** Adds a track for each counter. */
@@ -181,11 +201,12 @@ final class TimelineBuilder {
     /** Adds what profilers timed on streams of devices, after what was told by hand. A stream without any is left out. */
     void addTimed(List<TimedStream> timed) {
         for (TimedStream stream : timed) {
-            SpanCopy spans = stream.copy();
-            dropped += spans.dropped() + stream.withoutPlace();
-            if (spans.size() > 0) {
-                streams.add(stream, LinePart.ofThread(spans, index.of(stream.names())));
-                atClockError(stream.clockErrorNs());
+            dropped += stream.withoutPlace();
+            for (SpanCopy spans : counted(stream.copies())) {
+                if (spans.size() > 0) {
+                    streams.add(stream, LinePart.ofThread(spans, index.of(stream.names())));
+                    atClockError(stream.clockErrorNs());
+                }
             }
         }
     }

@@ -1,12 +1,17 @@
 package org.brickprofiler.trace;
 
-import java.util.ArrayList;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanKind;
@@ -35,7 +40,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Every method may be called from any thread. Recording takes no lock and never waits, and allocates only for a
  * thread's first event, for new names, and while a thread's buffer grows to its bound; 24 bytes an event. When a buffer
  * is full, the newest or the first events stay, as {@link TraceRecorderBuilder} was told; what was lost is counted. A
- * buffer outlives its thread until {@link #clear}. Virtual threads share buffers.
+ * buffer outlives its thread until {@link #clear}; of a profiler that nobody has any more its events stay until then, and
+ * nothing else. Virtual threads share buffers.
  *
  * <p>The recorder has no switch: a profiler that is off records nothing here either.
  */
@@ -54,13 +60,19 @@ public final class TraceRecorder implements SpanSink {
     private final SpanStore deviceStore;
 
     /** Guarded by itself. */
-    private final List<SpanSource> bricks = new ArrayList<>();
+    private final Set<SpanSource> bricks = new LinkedHashSet<>();
 
     /** Guarded by itself. */
-    private final List<SpanSource> tiles = new ArrayList<>();
+    private final Set<SpanSource> tiles = new LinkedHashSet<>();
 
     /** Guarded by itself. */
-    private final List<TimedStream> timed = new ArrayList<>();
+    private final Set<TimedStream> timed = new LinkedHashSet<>();
+
+    /** The sources to which nobody can write any more. */
+    private final ReferenceQueue<SpanStore> forgotten = new ReferenceQueue<>();
+
+    /** How many entries are missing of sources that are not there any more either. */
+    private final AtomicLong lost = new AtomicLong();
 
     /** Guarded by itself. */
     private final Map<String, DeviceTrack> devices = new LinkedHashMap<>();
@@ -111,6 +123,7 @@ public final class TraceRecorder implements SpanSink {
     @Override
     public SpanStore bricks(SpanNames brickNames) {
         Objects.requireNonNull(brickNames, "brickNames");
+        endForgotten();
         return addSource(bricks, brickNames);
     }
 
@@ -121,32 +134,70 @@ public final class TraceRecorder implements SpanSink {
     }
 
     @Override
-    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Runnable catchUp) {
+    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Object owner, BooleanSupplier catchUp) {
         Objects.requireNonNull(place, "place");
         Objects.requireNonNull(brickNames, "brickNames");
+        Objects.requireNonNull(owner, "owner");
         Objects.requireNonNull(catchUp, "catchUp");
-        TimedStream stream = new TimedStream(place, brickNames, catchUp, deviceStore.newSharedBuffer());
+        TimedStream stream = new TimedStream(place, brickNames, owner, catchUp, newStore());
         synchronized (timed) {
             timed.add(stream);
         }
         return stream;
     }
 
-    private SpanStore addSource(List<SpanSource> sources, SpanNames spanNames) {
-        SpanSource source = new SpanSource(newStore(), spanNames);
+    private SpanStore addSource(Set<SpanSource> sources, SpanNames spanNames) {
+        SpanStore store = newStore();
+        SpanSource source = new SpanSource(store, spanNames, forgotten);
         synchronized (sources) {
             sources.add(source);
         }
-        return source.store();
+        return store;
     }
 
-    private static <T> List<T> sourcesOf(List<T> sources) {
+    private static <T> List<T> sourcesOf(Collection<T> sources) {
         synchronized (sources) {
             return List.copyOf(sources);
         }
     }
 
+    /** Of profilers that nobody has any more, keeps what they wrote. Not to be called with a lock that one may want. */
+    private void endForgotten() {
+        for (TimedStream stream : sourcesOf(timed)) {
+            if (stream.isForgotten()) {
+                lost.addAndGet(stream.end());
+            }
+        }
+        Reference<? extends SpanStore> reference = forgotten.poll();
+        while (reference != null) {
+            lost.addAndGet(((SpanSource) reference).end());
+            reference = forgotten.poll();
+        }
+        removeSpent();
+    }
+
+    private void removeSpent() {
+        synchronized (bricks) {
+            bricks.removeIf(SpanSource::isSpent);
+        }
+        synchronized (tiles) {
+            tiles.removeIf(SpanSource::isSpent);
+        }
+        synchronized (timed) {
+            timed.removeIf(TimedStream::isSpent);
+        }
+    }
+
     // ---- what an application adds ----
+
+    /**
+     * Reads the recorder's clock, on which the times of spans and moments count that are given here.
+     *
+     * @return ns since an arbitrary, fixed origin; may be negative
+     */
+    public long nowNs() {
+        return clock.nanoTime();
+    }
 
     /**
      * Marks this moment on the calling thread's line.
@@ -157,6 +208,35 @@ public final class TraceRecorder implements SpanSink {
     public void instant(String name) {
         Objects.requireNonNull(name, "name");
         own.tables().mark(SpanKind.INSTANT, names.keyOf(name), clock.nanoTime(), 0, 0);
+    }
+
+    /**
+     * Marks a moment on the calling thread's line.
+     *
+     * @param name what happened
+     * @param category its category
+     * @param atNs when, ns on the recorder's clock
+     * @throws IllegalArgumentException when a name is empty
+     */
+    public void instant(String name, String category, long atNs) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
+        own.tables().mark(SpanKind.INSTANT, names.keyOf(name, category), atNs, 0, 0);
+    }
+
+    /**
+     * Marks a moment on the line of a thread that need not be the calling one.
+     *
+     * @param name what happened
+     * @param category its category
+     * @param atNs when, ns on the recorder's clock
+     * @param threadId the thread to which it happened, as {@link Thread#getId()} tells
+     * @throws IllegalArgumentException when a name is empty
+     */
+    public void instant(String name, String category, long atNs, long threadId) {
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(category, "category");
+        assigned.tables().mark(SpanKind.INSTANT, names.keyOf(name, category), atNs, 0, threadId);
     }
 
     /**
@@ -198,7 +278,9 @@ public final class TraceRecorder implements SpanSink {
      * @param name its name
      * @param category its category
      * @param elapsedNs how long it took, ns
-     * @param tid the number of the line that it goes to, 0 or more: a line of pushed timers, not of a thread
+     * @param tid the number of the line that it goes to, 0 or more: a line of pushed timers, called {@code timers} and
+     *     the number, not of a thread. Where a thread of the timeline has that number, the line's is 1,000,000 more in a
+     *     file
      * @throws IllegalArgumentException when a number is negative, or a name is empty
      */
     public void push(String name, String category, long elapsedNs, int tid) {
@@ -262,7 +344,7 @@ public final class TraceRecorder implements SpanSink {
      * @return an immutable timeline
      */
     public Timeline timeline() {
-        sourcesOf(timed).forEach(TimedStream::catchUp);
+        catchUp();
         List<SpanCopy> ownCopies = own.store().copies();
         List<DeviceTrack> streams;
         synchronized (devices) {
@@ -270,7 +352,7 @@ public final class TraceRecorder implements SpanSink {
         }
         TimelineBuilder timeline = new TimelineBuilder();
         sourcesOf(bricks).forEach(timeline::addBricks);
-        sourcesOf(tiles).forEach(source -> timeline.addToThreads(source.store().copies(), source.names()));
+        sourcesOf(tiles).forEach(source -> timeline.addToThreads(source.contents().copies(), source.names()));
         timeline.addToThreads(ownCopies, names);
         timeline.addToOtherThreads(assigned.store().copies(), names);
         timeline.endThreads();
@@ -281,19 +363,51 @@ public final class TraceRecorder implements SpanSink {
         timeline.addDevices(streams, names);
         timeline.addTimed(sourcesOf(timed));
         timeline.endDevices();
+        timeline.addLost(lost.get());
         long unixNs = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
         return timeline.build(process, clock.nanoTime(), unixNs);
     }
 
-    /** Forgets what was recorded so far. Threads that have ended leave nothing behind then. */
+    /**
+     * How many events are kept: one for each sample, boundary of a layer or of a pass, tile, instant and value of a
+     * counter, and two for the work of a device whose launch is known. Those that were lost do not count.
+     *
+     * @return 0 or more, at most the builder's {@code totalCapacity}; exact while nobody records
+     */
+    public long eventCount() {
+        catchUp();
+        long count = 0;
+        for (SpanSource source : sourcesOf(bricks)) {
+            count += source.contents().entryCount();
+        }
+        for (SpanSource source : sourcesOf(tiles)) {
+            count += source.contents().entryCount();
+        }
+        for (TimedStream stream : sourcesOf(timed)) {
+            count += stream.contents().entryCount();
+        }
+        for (SpanStore store : List.of(own.store(), assigned.store(), pushed.store(), deviceStore)) {
+            count += store.contents().entryCount();
+        }
+        return count;
+    }
+
+    /** Forgets what was recorded so far. Threads and profilers that are gone leave nothing behind then. */
     public void clear() {
-        sourcesOf(timed).forEach(TimedStream::catchUp);
-        sourcesOf(bricks).forEach(source -> source.store().clear());
-        sourcesOf(tiles).forEach(source -> source.store().clear());
+        catchUp();
+        lost.set(0);
+        sourcesOf(bricks).forEach(source -> source.contents().clear());
+        sourcesOf(tiles).forEach(source -> source.contents().clear());
         own.store().clear();
         assigned.store().clear();
         pushed.store().clear();
         deviceStore.clear();
         sourcesOf(timed).forEach(TimedStream::clear);
+        removeSpent();
+    }
+
+    private void catchUp() {
+        sourcesOf(timed).forEach(TimedStream::catchUp);
+        endForgotten();
     }
 }

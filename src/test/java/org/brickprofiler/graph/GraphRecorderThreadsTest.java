@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
@@ -182,6 +185,23 @@ class GraphRecorderThreadsTest {
 
         assertThat(own.graph().parent(here)).isEmpty();
         assertThat(own.graph().incoming(there)).isEmpty();
+    }
+
+    /** The common pool clears the thread-locals of its workers whenever they run out of work. */
+    @Test
+    void theOrderOfEachThreadIsKeptOnTheCommonPool() {
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        for (int loop = 0; loop < 100; loop++) {
+            IntStream.range(0, 64).parallel().forEach(part -> {
+                threads.add(Thread.currentThread());
+                long start = NanoClock.SYSTEM.nanoTime();
+                recorder.brick("head", start, NanoClock.SYSTEM.nanoTime(), 1);
+            });
+        }
+
+        ExecutionGraph graph = recorder.graph();
+        assertThat(graph.nodeCount()).isEqualTo(6_400);
+        assertThat(graph.nodeCount() - count(graph, EdgeType.SEQUENCE)).isEqualTo(threads.size());
     }
 
     @Test

@@ -3,6 +3,7 @@ package org.brickprofiler.graph;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.util.List;
 import java.util.Optional;
 import org.brickprofiler.io.Fnv1a;
 import org.brickprofiler.record.Crew;
@@ -67,6 +68,25 @@ class KernelRegistryTest {
         registry.register("other", "one");
         assertThat(registry.byName("gemm")).isEmpty();
         assertThat(registry.size()).isEqualTo(3);
+    }
+
+    @Test
+    void theHashesOfAllTextsAreThereTheOneRegisteredLastAtTheEnd() {
+        assertThat(registry.hashes()).isEmpty();
+        registry.register("gemm", "one");
+        registry.register("gemm", "two");
+        registry.register("gelu", "three");
+        List<Long> before = registry.hashes();
+        registry.register("gemm", "one");
+
+        assertThat(before).containsExactly(hash("one"), hash("two"), hash("three"));
+        assertThat(registry.hashes()).containsExactly(hash("two"), hash("three"), hash("one"));
+        assertThat(registry.hashes())
+                .allSatisfy(hash -> assertThat(registry.byHash(hash)).isPresent());
+    }
+
+    private static long hash(String text) {
+        return KernelSource.hashOf(text);
     }
 
     @Test

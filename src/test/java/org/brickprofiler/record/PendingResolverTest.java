@@ -67,6 +67,17 @@ final class PendingResolverTest {
     }
 
     @Test
+    void sequentiallyTheOrderIsThatOfTheStartsWhereAllAreTheOtherWayRound() {
+        defer(2, 180, 1);
+        defer(1, 150, 1);
+        defer(0, 100, 1);
+
+        new PendingResolver(registry, true).resolve(200);
+
+        assertThat(totals(3)).containsExactly(50L, 30L, 20L);
+    }
+
+    @Test
     void sequentiallyTheStartsOfAllThreadsAreOneOrder() throws Exception {
         defer(0, 100, 1);
         defer(2, 180, 1);

@@ -39,7 +39,7 @@ final class SpanBufferTest {
 
     @Test
     void anEntryComesBackAsItWentIn() {
-        SpanBuffer buffer = buffer(10, true);
+        SpanBuffer buffer = buffer(SpanKind.values().length, true);
         for (SpanKind kind : SpanKind.values()) {
             buffer.add(kind, TimerToken.MAX_KEY, Long.MIN_VALUE, SpanBuffer.MAX_ELAPSED_NS, -1);
         }
@@ -170,6 +170,52 @@ final class SpanBufferTest {
         store.clear();
         assertThat(store.copies()).isEmpty();
         assertThat(budget).hasValue(PLENTY);
+    }
+
+    @Test
+    void theEntriesThatAreKeptAreCountedWithoutACopy() {
+        SpanStore store = new SpanStore(300, true, new AtomicLong(PLENTY));
+        assertThat(store.contents().entryCount()).isZero();
+        SpanBuffer first = store.newBuffer(Thread.currentThread());
+        SpanBuffer second = store.newBuffer(null);
+        assertThat(store.contents().entryCount()).isZero();
+        add(first, 0, 5);
+        assertThat(store.contents().entryCount()).isEqualTo(5);
+        add(first, 5, 300);
+        add(second, 0, 7);
+        assertThat(store.contents().entryCount()).isEqualTo(307);
+
+        store.clear();
+        add(first, 0, 3);
+        assertThat(store.contents().entryCount()).isEqualTo(3);
+    }
+
+    @Test
+    void whatIsLeftOfWritersThatAreGoneTakesNoMoreRoomThanItsEntries() {
+        AtomicLong budget = new AtomicLong(256 + 601);
+        SpanStore store = new SpanStore(600, true, budget);
+        SpanBuffer used = store.newBuffer(Thread.currentThread());
+        SpanBuffer overfull = store.newBuffer(null);
+        SpanBuffer refused = store.newBuffer(null);
+        add(used, 0, 20);
+        add(overfull, 0, 2_000);
+        add(refused, 0, 4);
+
+        SpanContents contents = store.contents();
+        long lostWithoutTrace = contents.end();
+
+        assertThat(lostWithoutTrace).as("of the buffer that found no room").isEqualTo(4);
+        assertThat(contents.copies()).hasSize(2);
+        assertHolds(contents.copies().get(0), 0, 20);
+        assertHolds(contents.copies().get(1), 1_400, 600);
+        assertThat(contents.copies().get(1).dropped()).isEqualTo(1_400);
+        assertThat(contents.entryCount()).isEqualTo(620);
+        assertThat(budget).hasValue(256 + 601 - 620);
+
+        contents.clear();
+        assertThat(contents.copies()).isEmpty();
+        assertThat(contents.entryCount()).isZero();
+        assertThat(budget).hasValue(256 + 601);
     }
 
     @Test

@@ -32,6 +32,15 @@ final class StatRowTest {
     }
 
     @Test
+    void ofTwoSamplesOfOneMomentTheLongerIsTheLast() {
+        StatRow shorter = new StatRow(1, 8, 8, 8, 8, 100, 0, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG);
+        StatRow longer = new StatRow(1, 21, 21, 21, 21, 100, 0, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG);
+
+        assertThat(shorter.plus(longer).lastNs()).isEqualTo(21);
+        assertThat(longer.plus(shorter).lastNs()).isEqualTo(21);
+    }
+
+    @Test
     void theEmptyRowIsNeutral() {
         assertThat(ONE.plus(StatRow.EMPTY)).isEqualTo(ONE);
         assertThat(StatRow.EMPTY.plus(ONE)).isEqualTo(ONE);
@@ -96,6 +105,81 @@ final class StatRowTest {
         assertThat(late.lastNs()).isEqualTo(10);
         assertThat(late.maxNs()).isEqualTo(40);
         assertThat(late.minNs()).as("the last, shorter than the mean of the others").isEqualTo(10);
+    }
+
+    @Test
+    void theMeanStandsForTheExtremesOfMoreSamplesBetweenTwoReadings() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        table.add(0, 5, 100, 1);
+        table.add(0, 90, 200, 1);
+        StatRow earlier = table.read(0);
+        table.add(0, 20, 300, 1);
+        table.add(0, 50, 400, 1);
+        table.add(0, 70, 500, 1);
+        StatRow endsLong = table.read(0).samplesSince(earlier);
+        table.add(0, 6, 600, 1);
+        StatRow endsShort = table.read(0).samplesSince(earlier);
+
+        assertThat(endsLong.minNs()).as("the mean of 20 and 50").isEqualTo(35);
+        assertThat(endsLong.maxNs()).as("the last").isEqualTo(70);
+        assertThat(endsShort.minNs()).as("the last").isEqualTo(6);
+        assertThat(endsShort.maxNs()).as("the mean of 20, 50 and 70").isEqualTo(46);
+        assertThat(endsShort.totalNs()).isEqualTo(146);
+    }
+
+    /** Whatever was counted before, of bytes, cycles and work too, belongs to an interval that has ended. */
+    @Test
+    void whatWasThereBeforeIsInNoSumBetweenTwoReadings() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        table.addBytes(0, 10, 100, 1, 64, 16);
+        table.addCycles(0, 30, 200, 2, 900);
+        table.addCycles(0, 30, 300, 2, 100);
+        table.addWork(0, 80, 400, 3, 50, 7);
+        StatRow earlier = table.read(0);
+        table.addBytes(0, 20, 500, 5, 1_000, 300);
+        table.addCycles(0, 40, 600, 6, 500);
+        table.addCycles(0, 40, 700, 6, 400);
+        table.addWork(0, 50, 800, 7, 60, 9);
+
+        StatRow late = table.read(0).samplesSince(earlier);
+
+        assertThat(late.count()).isEqualTo(4);
+        assertThat(late.totalNs()).isEqualTo(150);
+        assertThat(late.elements()).isEqualTo(24);
+        assertThat(late.bytes()).isEqualTo(1_000);
+        assertThat(late.compressedBytes()).isEqualTo(300);
+        assertThat(late.cycles()).isEqualTo(900);
+        assertThat(late.work()).isEqualTo(60);
+        assertThat(late.maxTag()).as("that of a sample before").isEqualTo(StatRow.NO_TAG);
+    }
+
+    @Test
+    void theMeanStandsForTheExtremesOfCyclesBetweenTwoReadings() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        table.addCycles(0, 30, 100, 1, 900);
+        table.addCycles(0, 30, 200, 1, 100);
+        StatRow earlier = table.read(0);
+        table.addCycles(0, 40, 300, 1, 500);
+        table.addCycles(0, 40, 400, 1, 400);
+
+        StatRow late = table.read(0).samplesSince(earlier);
+
+        assertThat(late.cycles()).isEqualTo(900);
+        assertThat(late.minCycles()).isEqualTo(450);
+        assertThat(late.maxCycles()).isEqualTo(450);
+    }
+
+    @Test
+    void theTagOfAnEquallyLongSampleBeforeIsNotTakenOver() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        table.addWork(0, 80, 100, 1, 50, 9);
+        StatRow earlier = table.read(0);
+        table.addWork(0, 80, 200, 1, 50, 7);
+
+        StatRow late = table.read(0).samplesSince(earlier);
+
+        assertThat(late.maxNs()).isEqualTo(80);
+        assertThat(late.maxTag()).isEqualTo(StatRow.NO_TAG);
     }
 
     @Property

@@ -140,6 +140,66 @@ final class StatSumsTest {
     }
 
     @Test
+    void ofMoreSamplesThatCameLateAllButTheLastAreAtTheirMean() {
+        StatTable table = table(1, true);
+        table.add(0, 10, 1, 1);
+        table.add(0, 30, 2, 1);
+        table.add(0, 90, 3, 1);
+        StatSums sums = new StatSums();
+        sums.addSamples(4, table.read(0), true);
+
+        assertThat(counted(sums, 4, 90)).as("the last").isEqualTo(1);
+        assertThat(counted(sums, 4, 20)).as("the mean of 10 and 30").isEqualTo(2);
+        assertThat(counted(sums, 4, 10) + counted(sums, 4, 30)).isZero();
+    }
+
+    @Test
+    void addsThreadsAndQueuesUp() {
+        StatTable one = table(1, false);
+        one.add(0, 1, 1, 1);
+        StatTable shared = new StatTable(null, 1, false, new PendingQueue());
+        shared.add(0, 1, 1, 1);
+        PendingQueue queue = new PendingQueue();
+        queue.offer(0, 1, 1);
+        queue.drainTo((key, startNs, elements) -> {});
+        StatSums platform = new StatSums();
+        platform.add(one);
+        platform.addQueue(queue, false);
+        StatSums virtual = new StatSums();
+        virtual.add(shared);
+        virtual.addQueue(queue, true);
+
+        StatSums both = platform.copy();
+        both.add(virtual);
+        both.add(platform);
+
+        assertThat(both.threads()).isEqualTo(2);
+        assertThat(both.virtualThreads()).isTrue();
+        assertThat(both.queuingThreads()).isEqualTo(2);
+        assertThat(both.queuingVirtualThreads()).isTrue();
+        assertThat(platform.virtualThreads() || platform.queuingVirtualThreads()).isFalse();
+        assertThat(virtual.threads() + virtual.queuingThreads()).isZero();
+    }
+
+    /** A queue from which nothing was taken is no thread that queued. */
+    @Test
+    void aQueueCountsOnceForEachInterval() {
+        PendingQueue queue = new PendingQueue();
+        StatSums sums = new StatSums();
+        sums.takeQueue(queue, false);
+        queue.offer(0, 1, 1);
+        sums.takeQueue(queue, false);
+        assertThat(sums.queuingThreads()).isZero();
+
+        queue.drainTo((key, startNs, elements) -> {});
+        sums.takeQueue(queue, false);
+        sums.takeQueue(queue, false);
+
+        assertThat(sums.queuingThreads()).isEqualTo(1);
+        assertThat(sums.queuingVirtualThreads()).isFalse();
+    }
+
+    @Test
     void countsPlatformThreadsThatRecordedAndOnlyMentionsVirtualOnes() {
         StatTable shared = new StatTable(null, 1, false, new PendingQueue());
         StatSums sums = new StatSums();

@@ -280,6 +280,29 @@ final class TableRegistryTest {
         assertThat(registry.lateTableCount()).as("the other has ended").isZero();
     }
 
+    /** Also where the thread has ended, and its queue is given up as it is empty. */
+    @Test
+    void theThreadsWhoseMeasurementsWereTakenAreCountedOnceInEachInterval() throws Exception {
+        PendingConsumer nobody = (key, startNs, elements) -> {};
+        assertThat(registry.defer(1, 100, 1)).isTrue();
+        assertThat(Crew.onNewThread(() -> registry.defer(1, 110, 1))).isTrue();
+        assertThat(registry.read().queuingThreads()).as("nothing was taken").isZero();
+
+        registry.drainPending(nobody);
+        assertThat(registry.read().queuingThreads()).isEqualTo(2);
+        assertThat(registry.read().queuingThreads()).as("read again").isEqualTo(2);
+
+        assertThat(registry.defer(1, 120, 1)).isTrue();
+        registry.drainPending(nobody);
+        assertThat(registry.readAndReset().queuingThreads()).isEqualTo(2);
+        assertThat(registry.read().queuingThreads()).as("a new interval").isZero();
+
+        assertThat(registry.defer(1, 130, 1)).isTrue();
+        registry.drainPending(nobody);
+        assertThat(registry.read().queuingThreads()).isEqualTo(1);
+        assertThat(registry.read().queuingVirtualThreads()).isFalse();
+    }
+
     @Test
     void aReplacedTableIsLetGoWhereTheIdOfItsThreadChanges() throws Exception {
         AtomicLong id = new AtomicLong();

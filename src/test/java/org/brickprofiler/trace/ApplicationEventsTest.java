@@ -8,6 +8,7 @@ import java.util.OptionalLong;
 import org.brickprofiler.Backend;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.record.Crew;
+import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
 
 /** What a program tells the recorder itself: of its threads, of its counters and of its devices. */
@@ -39,6 +40,68 @@ final class ApplicationEventsTest extends TracedBricks {
 
         assertThat(events(thread)).containsExactly("elsewhere 5..12", "RmsNorm 10..20 x1");
         assertThat(events("thread " + (1L << 40))).containsExactly("gone 1..3");
+    }
+
+    @Test
+    void anInstantMayBeAddedForAnotherMomentAndThread() throws Exception {
+        brick(BrickId.RMS_NORM, 10, 20);
+        long here = Thread.currentThread().getId();
+        recorder.instant("prefill done", "Server", 12);
+        Crew.runOnNewThread(() -> recorder.instant("cancelled", "Server", 30, here));
+        Crew.runOnNewThread(() -> recorder.instant("woken", "Server", 31, 1L << 40));
+
+        assertThat(events(thread)).containsExactly("RmsNorm 10..20 x1", "prefill done at 12", "cancelled at 30");
+        assertThat(events("thread " + (1L << 40))).containsExactly("woken at 31");
+        assertThat(recorder.timeline().names()).contains(new SpanName("cancelled", "Server"));
+    }
+
+    /** So that spans with times of their own need no other clock. */
+    @Test
+    void theRecordersClockCanBeRead() {
+        clock.set(70);
+        long startNs = recorder.nowNs();
+        clock.set(95);
+        recorder.span("request", "Server", startNs, recorder.nowNs() - startNs);
+
+        assertThat(events(thread)).containsExactly("request 70..95");
+    }
+
+    @Test
+    void theEventsThatAreKeptAreCounted() {
+        assertThat(recorder.eventCount()).isZero();
+        brick(BrickId.RMS_NORM, 10, 20);
+        profiler.endLayer();
+        profiler.endPass();
+        profiler.tiles().enable();
+        profiler.tiles().record(TileLevel.MICRO, 0, 0, 5, 1, 1);
+        assertThat(recorder.eventCount()).as("bricks, boundaries and tiles").isEqualTo(4);
+
+        recorder.instant("token chosen");
+        recorder.span("request", "Server", 5, 30);
+        recorder.span("elsewhere", "Server", 5, 7, 1L << 40);
+        recorder.push("gemm", "probe", 3, 7);
+        recorder.counter("memory", "bytes").set(2);
+        assertThat(recorder.eventCount()).as("and what the application adds").isEqualTo(9);
+
+        DeviceTrack stream = recorder.stream(GPU, "stream 7", 7);
+        stream.span("memset", "Transfer", 100, 5, 0);
+        stream.endToEnd(200, List.of("relu", "matmul"), "FFN", 100, 500);
+        stream.launchedSpan("RmsNorm", "Norm", 20, 30, 1, Thread.currentThread().getId(), 10);
+        assertThat(recorder.eventCount()).as("and what devices did").isEqualTo(14);
+
+        recorder.clear();
+        assertThat(recorder.eventCount()).isZero();
+    }
+
+    @Test
+    void eventsThatWereLostAreNotCounted() {
+        TraceRecorder small = TraceRecorder.builder().clock(clock).threadCapacity(10).build();
+        for (int i = 0; i < 25; i++) {
+            small.instant("token");
+        }
+
+        assertThat(small.eventCount()).isEqualTo(10);
+        assertThat(small.timeline().info().droppedSpans()).isEqualTo(15);
     }
 
     @Test
@@ -126,6 +189,18 @@ final class ApplicationEventsTest extends TracedBricks {
 
         assertThat(events("queue (laid end to end)")).containsExactly("relu 5000..5100", "matmul 5100..5600");
         assertThat(recorder.stream(GPU, "another name", 1)).isSameAs(stream);
+    }
+
+    @Test
+    void eachPassOfABatchBeginsWhereTheOneBeforeItEnds() {
+        DeviceTrack stream = recorder.stream(GPU, "queue", 1);
+
+        stream.endToEnd(-50, List.of("norm", "qkv", "softmax", "norm"), "Norm", 70, 300, 5, 11);
+        stream.endToEnd(1_000, List.of("norm"), "Norm", 4);
+
+        assertThat(events("queue (laid end to end)"))
+                .containsExactly(
+                        "norm -50..20", "qkv 20..320", "softmax 320..325", "norm 325..336", "norm 1000..1004");
     }
 
     @Test

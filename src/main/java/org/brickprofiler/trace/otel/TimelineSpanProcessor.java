@@ -4,23 +4,25 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.sdk.trace.ReadWriteSpan;
 import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.SpanProcessor;
+import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.SpanData;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.trace.TraceRecorder;
 import org.eclipse.collections.impl.map.mutable.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Puts every span that an application opens through OpenTelemetry on the timeline, on the line of the thread that
- * opened it. Spans and what becomes of them otherwise stay as they are.
+ * opened it, and the events of the span as instants. Spans and what becomes of them otherwise stay as they are.
  *
  * <pre>{@code
  * SdkTracerProvider.builder().addSpanProcessor(new TimelineSpanProcessor(recorder))
  * }</pre>
  *
  * <p>Any thread. A span is recorded when it ends: its duration is OpenTelemetry's own, its end the moment at which this
- * processor is told. Spans that never end are not recorded; at most {@value #MOST_OPEN} open ones are followed, and
+ * processor is told. An event lies as long before that end as OpenTelemetry's clock says; one that was given a time
+ * outside of its span lies at the nearer end of it. Attributes are left out. Spans that never end are not recorded; at most {@value #MOST_OPEN} open ones are followed, and
  * others go to the line of the thread that ends them.
  */
 public final class TimelineSpanProcessor implements SpanProcessor {
@@ -31,30 +33,17 @@ public final class TimelineSpanProcessor implements SpanProcessor {
     private static final String CATEGORY = "OpenTelemetry";
 
     private final TraceRecorder recorder;
-    private final NanoClock clock;
     private final ConcurrentHashMap<String, Long> threadsOfOpenSpans = ConcurrentHashMap.newMap();
     private final AtomicInteger openSpans = new AtomicInteger();
-
-    /**
-     * A processor for a recorder with the system's clock.
-     *
-     * @param recorder where the spans go
-     */
-    public TimelineSpanProcessor(TraceRecorder recorder) {
-        this(recorder, NanoClock.SYSTEM);
-    }
 
     /**
      * A processor.
      *
      * @param recorder where the spans go
-     * @param clock the recorder's clock
      */
-    public TimelineSpanProcessor(TraceRecorder recorder, NanoClock clock) {
+    public TimelineSpanProcessor(TraceRecorder recorder) {
         Objects.requireNonNull(recorder, "recorder");
-        Objects.requireNonNull(clock, "clock");
         this.recorder = recorder;
-        this.clock = clock;
     }
 
     /** {@inheritDoc} */
@@ -77,23 +66,34 @@ public final class TimelineSpanProcessor implements SpanProcessor {
     /** {@inheritDoc} */
     @Override
     public void onEnd(ReadableSpan span) {
-        long endNs = clock.nanoTime();
+        long endNs = recorder.nowNs();
         Long opened = threadsOfOpenSpans.remove(span.getSpanContext().getSpanId());
         if (opened != null) {
             openSpans.decrementAndGet();
         }
-        long elapsedNs = Math.max(0, span.getLatencyNanos());
-        String name = nameOf(span);
-        if (opened == null || opened == Thread.currentThread().getId()) {
-            recorder.span(name, CATEGORY, endNs - elapsedNs, elapsedNs);
+        SpanData data = span.toSpanData();
+        long elapsedNs = Math.max(0, data.getEndEpochNanos() - data.getStartEpochNanos());
+        long startNs = endNs - elapsedNs;
+        long here = Thread.currentThread().getId();
+        long thread = opened == null ? here : opened;
+        if (thread == here) {
+            recorder.span(nameOf(data.getName()), CATEGORY, startNs, elapsedNs);
         } else {
-            recorder.span(name, CATEGORY, endNs - elapsedNs, elapsedNs, opened);
+            recorder.span(nameOf(data.getName()), CATEGORY, startNs, elapsedNs, thread);
+        }
+        for (EventData event : data.getEvents()) {
+            long firstNs = data.getStartEpochNanos();
+            long atNs = startNs + Math.max(firstNs, Math.min(firstNs + elapsedNs, event.getEpochNanos())) - firstNs;
+            if (thread == here) {
+                recorder.instant(nameOf(event.getName()), CATEGORY, atNs);
+            } else {
+                recorder.instant(nameOf(event.getName()), CATEGORY, atNs, thread);
+            }
         }
     }
 
     /** OpenTelemetry allows any name; a timeline's has characters, none of them NUL. */
-    private static String nameOf(ReadableSpan span) {
-        @Nullable String name = span.getName();
+    private static String nameOf(@Nullable String name) {
         return name == null || name.isEmpty() ? "(no name)" : name.replace('\u0000', ' ');
     }
 

@@ -18,10 +18,10 @@ import org.brickprofiler.io.AtomicFile;
  *
  * <p><b>This library's own traces</b> name it as their producer. Each span of a brick counts with its whole duration,
  * that of the bricks inside it too, so that names, categories, counts, totals, shortest and longest durations and
- * elements are those of the profiler. Nothing else counts: layers, steps, tiles, and what an application added never
- * do; neither do spans of a device, also not those that a flow ties to the host, for the profiler's sample is the
- * host's span. Rules do not apply; what a schedule marked as its
- * warm-up is left out unless kept; steps can be skipped. The last duration is that of the span that ended
+ * elements are those of the profiler. A brick that a device timed counts with the device's span, as in the profiler, and
+ * its launch on the host does not. Nothing else counts: layers, steps, tiles, and what an application added, of a device
+ * too, never do. Rules do not apply; what a schedule marked as its warm-up is left out unless kept; steps can be skipped.
+ * The last duration is that of the span that ended
  * last, of several the longest. The profiler's own is another one where samples of a brick were recorded at one reading
  * of the clock, and where a synchronisation ended deferred measurements one by one. A timeline holds no bytes, cycles
  * or settings, no names beyond {@value Names#LONGEST} characters and no durations beyond 39 hours; of several profilers

@@ -1,7 +1,11 @@
 package org.brickprofiler.trace.write;
 
+import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.trace.SpanName;
 
@@ -16,8 +20,20 @@ final class ChromeNames {
     private static final byte[] HOST_STEP = JsonBuffer.quoted("user_annotation");
     private static final byte[] CPU_OP = JsonBuffer.quoted("cpu_op");
 
+    /** The categories of a profiler's own spans on threads, which readers look for among the host's operations. */
+    private static final Set<String> OPERATIONS = Stream.concat(
+                    Stream.of(SpanName.LAYER),
+                    Arrays.stream(BrickCategory.values()).map(BrickCategory::displayName))
+            .collect(Collectors.toUnmodifiableSet());
+
+    /** What readers take for a device's work, a call to its runtime, a flow or the whole recording. */
+    private static final Pattern TAKEN =
+            Pattern.compile("kernel|memcpy|memset|trace|ac2g|(gpu|cuda)_.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+
     private final byte[][] names;
     private final byte[][] categories;
+    /** What a name on a thread is known as. */
+    private final byte[][] onHost;
     private final boolean[] transfers;
     private final boolean[] steps;
     private final boolean[] numberedSteps;
@@ -28,6 +44,7 @@ final class ChromeNames {
         int count = all.size();
         names = new byte[count][];
         categories = new byte[count][];
+        onHost = new byte[count][];
         transfers = new boolean[count];
         steps = new boolean[count];
         numberedSteps = new boolean[count];
@@ -37,8 +54,13 @@ final class ChromeNames {
             categories[name] = JsonBuffer.quoted(spanName.category());
             transfers[name] = spanName.category().equals(BrickCategory.TRANSFER.displayName());
             steps[name] = isOwn() && spanName.category().equals(SpanName.STEP);
+            onHost[name] = steps[name] ? HOST_STEP : isOperation(spanName.category()) ? CPU_OP : categories[name];
             numberedSteps[name] = STEP.matcher(spanName.name()).matches();
         }
+    }
+
+    private static boolean isOperation(String category) {
+        return OPERATIONS.contains(category) || TAKEN.matcher(category).matches();
     }
 
     /** Whether this library recorded what is written. */
@@ -82,6 +104,6 @@ final class ChromeNames {
         if (onDevice) {
             return steps[name] ? DEVICE_STEP : transfers[name] ? MEMCPY : KERNEL;
         }
-        return steps[name] ? HOST_STEP : CPU_OP;
+        return onHost[name];
     }
 }

@@ -19,8 +19,10 @@ import org.brickprofiler.trace.Track;
  * <ul>
  *   <li>{@code ts} and {@code dur} are microseconds with three decimals, exact; {@code ts} counts from
  *       {@code baseTimeNanoseconds}, the first event's calendar time in ns.
- *   <li>Spans on threads are {@code cpu_op}, spans on devices {@code kernel}, or {@code gpu_memcpy} where their
- *       category is Transfer. Their own category is the argument {@code category}.
+ *   <li>Bricks and layers on threads are {@code cpu_op}; what an application names has the category that it was given,
+ *       unless readers would take that for a device's ({@code kernel} and the like). Spans on devices are {@code kernel},
+ *       or {@code gpu_memcpy} where their category is Transfer. Their own category is always the argument
+ *       {@code category}.
  *   <li>Spans of the category {@code step} are {@code user_annotation}, or {@code gpu_user_annotation} on a device,
  *       named {@code ProfilerStep#N}: those of a track count from 0, unless the name has that form already.
  *   <li>A row of a device has the device as {@code pid} and the stream as {@code tid}. Where two tracks would share a

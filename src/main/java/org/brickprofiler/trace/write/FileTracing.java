@@ -2,15 +2,25 @@ package org.brickprofiler.trace.write;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.brickprofiler.record.SpanSink;
 import org.brickprofiler.record.SpanSinkProvider;
+import org.brickprofiler.record.TraceSetting;
 import org.brickprofiler.trace.TraceRecorder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Records a timeline with the default options and writes it when the virtual machine ends: what the system property
- * {@code brick.profiler.trace} and the environment variable {@code BRICK_PROFILER_TRACE} switch on. Any thread.
+ * {@code brick.profiler.trace} and the environment variable {@code BRICK_PROFILER_TRACE} switch on. What an application
+ * adds itself goes to the same file through {@link #recorder()}:
+ *
+ * <pre>{@code
+ * Optional<TraceRecorder> trace = FileTracing.recorder();
+ * trace.ifPresent(recorder -> recorder.instant("first token"));
+ * }</pre>
+ *
+ * <p>Any thread.
  */
 public final class FileTracing implements SpanSinkProvider {
 
@@ -18,6 +28,17 @@ public final class FileTracing implements SpanSinkProvider {
 
     /** For the service loader. */
     public FileTracing() {}
+
+    /**
+     * The recorder of all profilers that were given none, as the property or the variable asks. What they say is looked
+     * at once, by whoever asks first or by the first profiler.
+     *
+     * @return the same one each time; empty where neither is set, and where what it names cannot be written, which is
+     *     logged
+     */
+    public static Optional<TraceRecorder> recorder() {
+        return TraceSetting.sink() instanceof TraceRecorder recorder ? Optional.of(recorder) : Optional.empty();
+    }
 
     /** {@inheritDoc} */
     @Override

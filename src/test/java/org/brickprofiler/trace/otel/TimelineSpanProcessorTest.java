@@ -8,6 +8,7 @@ import io.opentelemetry.sdk.common.Clock;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.record.Crew;
@@ -24,7 +25,7 @@ final class TimelineSpanProcessorTest {
     private final TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
     private final SdkTracerProvider provider = SdkTracerProvider.builder()
             .setClock(clockOf(clock))
-            .addSpanProcessor(new TimelineSpanProcessor(recorder, clock))
+            .addSpanProcessor(new TimelineSpanProcessor(recorder))
             .build();
     private final Tracer tracer = provider.get("test");
     private final String thread = Thread.currentThread().getName();
@@ -70,7 +71,8 @@ final class TimelineSpanProcessorTest {
 
             @Override
             public void instant(long atNs, int name) {
-                throw new AssertionError("no instants here");
+                String category = timeline.names().get(name).category();
+                events.add(category + " " + timeline.names().get(name).name() + " at " + atNs);
             }
 
             @Override
@@ -114,6 +116,60 @@ final class TimelineSpanProcessorTest {
         });
 
         assertThat(events(thread)).containsExactly("OpenTelemetry handed over 150..180");
+    }
+
+    @Test
+    void theEventsOfASpanAreInstantsInIt() {
+        clock.set(1_000);
+        Span request = tracer.spanBuilder("request").startSpan();
+        clock.set(1_040);
+        request.addEvent("first token");
+        clock.set(1_070);
+        request.recordException(new IllegalStateException("no more room"));
+        clock.set(1_100);
+        request.end();
+
+        assertThat(events(thread))
+                .containsExactly(
+                        "OpenTelemetry request 1000..1100",
+                        "OpenTelemetry first token at 1040",
+                        "OpenTelemetry exception at 1070");
+    }
+
+    /** An application may give any time to an event, also by mistake: a timeline must not reach back to 1970 for it. */
+    @Test
+    void anEventWithATimeOutsideOfItsSpanLiesAtTheNearerEnd() {
+        clock.set(1_000);
+        Span request = tracer.spanBuilder("request").startSpan();
+        request.addEvent("long ago", 1, TimeUnit.NANOSECONDS);
+        request.addEvent("some day", Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+        clock.set(1_100);
+        request.end();
+
+        assertThat(events(thread))
+                .containsExactly(
+                        "OpenTelemetry request 1000..1100",
+                        "OpenTelemetry long ago at 1000",
+                        "OpenTelemetry some day at 1100");
+    }
+
+    @Test
+    void theEventsOfASpanThatAnotherThreadEndsStayWithIt() throws Exception {
+        recorder.instant("here");
+        clock.set(100);
+        Span request = tracer.spanBuilder("handed over").startSpan();
+        Crew.runOnNewThread(() -> {
+            clock.set(130);
+            request.addEvent("");
+            clock.set(150);
+            request.end();
+        });
+
+        assertThat(events(thread))
+                .containsExactly(
+                        "Application here at 0",
+                        "OpenTelemetry handed over 100..150",
+                        "OpenTelemetry (no name) at 130");
     }
 
     @Test

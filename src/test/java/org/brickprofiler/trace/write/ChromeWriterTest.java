@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
@@ -118,6 +119,86 @@ final class ChromeWriterTest {
         assertThat(ChromeTrace.of(onDevice(tracks, List.of())).spans())
                 .extracting(span -> span.get("pid").longValue())
                 .containsExactly(1_004_711L, 4711L, 4711L);
+    }
+
+    @Test
+    void devicesStandBelowEachOtherUnderWhatTheyAre() throws IOException {
+        List<Track> tracks = List.of(
+                new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7),
+                new Track(Track.Kind.DEVICE, "d", Track.PROCESS, 3),
+                new Track(Track.Kind.DEVICE, "e", Track.PROCESS, 5),
+                new Track(Track.Kind.DEVICE, "f", Track.PROCESS, 6));
+        List<DeviceInfo> devices = List.of(
+                FixedTimeline.device(3, Backend.CUDA),
+                FixedTimeline.device(5, Backend.CPU),
+                FixedTimeline.device(8, Backend.METAL));
+
+        ChromeTrace trace = ChromeTrace.of(onDevice(tracks, devices));
+
+        assertThat(ofProcesses(trace, "process_labels", "labels"))
+                .containsExactly("4711 CPU", "3 GPU 3", "5 device 5", "6 device 6", "8 GPU 8");
+        assertThat(ofProcesses(trace, "process_sort_index", "sort_index"))
+                .containsExactly("4711 4711", "3 16777219", "5 16777221", "6 16777222", "8 16777224");
+    }
+
+    private static List<String> ofProcesses(ChromeTrace trace, String name, String argument) {
+        return trace.of("M").stream()
+                .filter(event -> event.get("name").textValue().equals(name))
+                .map(event -> event.get("pid") + " " + event.get("args").get(argument).asText())
+                .toList();
+    }
+
+    /** A process that only the list of devices tells of has a number too. */
+    @Test
+    void theProcessMovesAwayFromADeviceWithoutEvents() throws IOException {
+        ChromeTrace trace = ChromeTrace.of(onDevice(
+                List.of(new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7)),
+                List.of(FixedTimeline.device(4711, Backend.CUDA))));
+
+        assertThat(trace.spans()).extracting(span -> span.get("pid").longValue()).containsExactly(1_004_711L);
+    }
+
+    @Test
+    void aTransferIsLaunchedByACopy() throws IOException {
+        FixedTimeline timeline = new FixedTimeline(
+                FixedTimeline.someInfo(OptionalInt.empty(), 1, 0, List.of(FixedTimeline.device(0, Backend.CUDA))),
+                List.of(new SpanName("A", "Other"), new SpanName("HostToDevice", "Transfer")),
+                List.of(
+                        new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7),
+                        new Track(Track.Kind.DEVICE, "device", Track.PROCESS, 0)),
+                List.of(
+                        List.of(Event.span(10, 20, 0).flow(1, 0), Event.span(30, 40, 1).flow(2, 0)),
+                        List.of(Event.span(50, 60, 0).flow(0, 1), Event.span(70, 80, 1).flow(0, 2))));
+
+        ChromeTrace trace = ChromeTrace.of(timeline);
+
+        assertThat(trace.of("X", "cuda_runtime"))
+                .extracting(launch -> launch.get("name").textValue())
+                .containsExactly("cudaLaunchKernel", "cudaMemcpyAsync");
+        assertThat(trace.of("X", "gpu_memcpy"))
+                .extracting(copy -> copy.get("name").textValue())
+                .containsExactly("HostToDevice");
+    }
+
+    @Test
+    void aTrackWithoutANumberGetsOneThatNoThreadHas() throws IOException {
+        List<Track> tracks = List.of(
+                new Track(Track.Kind.HOST_THREAD, "virtual threads 1", Track.PROCESS, -1),
+                new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 2),
+                new Track(Track.Kind.HOST_THREAD, "worker", Track.PROCESS, 3));
+
+        assertThat(ChromeTrace.of(onDevice(tracks, List.of())).rowNames())
+                .containsEntry(new ChromeTrace.Row(4711, 2), "main")
+                .containsEntry(new ChromeTrace.Row(4711, 3), "worker")
+                .containsEntry(new ChromeTrace.Row(4711, 4), "virtual threads 1");
+    }
+
+    @Test
+    void whatIsWrittenHasLeftTheBufferOfTheStream() throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ChromeWriter.write(FixedTimeline.sample(), new BufferedOutputStream(out, 1 << 20));
+
+        assertThat(new ChromeTrace(out.toByteArray()).events).isNotEmpty();
     }
 
     @Test

@@ -9,10 +9,12 @@ import static org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent.Type.
 import static org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent.Type.TYPE_SLICE_BEGIN;
 
 import com.google.protobuf.TextFormat;
+import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.brickprofiler.report.Golden;
@@ -94,6 +96,54 @@ final class PerfettoWriterTest {
                 .isEqualTo(PerfettoTrace.CounterDescriptor.Unit.UNIT_SIZE_BYTES);
         assertThat(tracks.get(7).getCounter().getUnitName()).isEqualTo("degrees");
         assertThat(tracks.get(8).getParentUuid()).isEqualTo(tracks.get(2).getUuid());
+    }
+
+    @Test
+    void aSpanSaysWhichDeviceItIsOf() throws IOException {
+        PerfettoDecoder trace = decoded(withTracks(List.of(
+                new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7),
+                new Track(Track.Kind.DEVICE, "d", Track.PROCESS, 3),
+                new Track(Track.Kind.STREAM, "s", 1, 9),
+                new Track(Track.Kind.DEVICE, "e", Track.PROCESS, 5))));
+
+        assertThat(trace.of(TYPE_SLICE_BEGIN))
+                .extracting(
+                        span -> Objects.requireNonNull(trace.tracks.get(span.track())).getName(),
+                        span -> span.annotations().get("device"))
+                .containsExactlyInAnyOrder(tuple("main", null), tuple("d", 3L), tuple("s", 3L), tuple("e", 5L));
+    }
+
+    @Test
+    void unitsThatPerfettoKnowsAreItsOwn() throws IOException {
+        List<String> units = List.of("ns", "count", "bytes", "", "tokens/s");
+        FixedTimeline timeline = new FixedTimeline(
+                FixedTimeline.someInfo(),
+                List.of(),
+                units.stream()
+                        .map(unit -> new Track(Track.Kind.COUNTER, "in '" + unit + "'", Track.PROCESS, 0, unit))
+                        .toList(),
+                units.stream().map(unit -> List.of(Event.value(1, 2))).toList());
+
+        assertThat(decoded(timeline).tracks.values())
+                .filteredOn(PerfettoTrace.TrackDescriptor::hasCounter)
+                .extracting(
+                        PerfettoTrace.TrackDescriptor::getName,
+                        track -> track.getCounter().getUnit(),
+                        track -> track.getCounter().getUnitName())
+                .containsExactly(
+                        tuple("in 'ns'", PerfettoTrace.CounterDescriptor.Unit.UNIT_TIME_NS, ""),
+                        tuple("in 'count'", PerfettoTrace.CounterDescriptor.Unit.UNIT_COUNT, ""),
+                        tuple("in 'bytes'", PerfettoTrace.CounterDescriptor.Unit.UNIT_SIZE_BYTES, ""),
+                        tuple("in ''", PerfettoTrace.CounterDescriptor.Unit.UNIT_UNSPECIFIED, ""),
+                        tuple("in 'tokens/s'", PerfettoTrace.CounterDescriptor.Unit.UNIT_UNSPECIFIED, "tokens/s"));
+    }
+
+    @Test
+    void whatIsWrittenHasLeftTheBufferOfTheStream() throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        PerfettoWriter.write(FixedTimeline.sample(), new BufferedOutputStream(out, 1 << 20));
+
+        assertThat(PerfettoDecoder.decode(out.toByteArray()).events).isNotEmpty();
     }
 
     @Test

@@ -1,12 +1,10 @@
-package org.brickprofiler;
+package org.brickprofiler.record;
 
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
-import org.brickprofiler.record.SpanSink;
-import org.brickprofiler.record.SpanSinkProvider;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * environment variable. Both name the file. What stands against it is logged once, and nothing is traced then. Any
  * thread.
  */
-final class TraceSetting {
+public final class TraceSetting {
 
     static final String PROPERTY = "brick.profiler.trace";
     static final String VARIABLE = "BRICK_PROFILER_TRACE";
@@ -25,8 +23,12 @@ final class TraceSetting {
 
     private TraceSetting() {}
 
-    /** The sink of profilers that are given none; null where tracing is off. Looked up at its first use. */
-    static @Nullable SpanSink sink() {
+    /**
+     * The sink of profilers that are given none. Looked up at the first call.
+     *
+     * @return the same one each time; null where tracing is off
+     */
+    public static @Nullable SpanSink sink() {
         return Once.SINK;
     }
 

@@ -1,12 +1,9 @@
-package org.brickprofiler;
+package org.brickprofiler.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.List;
-import org.brickprofiler.record.CapturedLog;
-import org.brickprofiler.record.SpanSink;
-import org.brickprofiler.record.SpanSinkProvider;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 

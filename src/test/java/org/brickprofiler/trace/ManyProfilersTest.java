@@ -1,0 +1,247 @@
+package org.brickprofiler.trace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.device.SimulatedStream;
+import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.SpanKind;
+import org.brickprofiler.record.SpanNames;
+import org.brickprofiler.record.SpanStore;
+import org.brickprofiler.record.TableRegistry;
+import org.junit.jupiter.api.Test;
+
+/** A recorder outlives the profilers that it was given to: what they recorded stays, and nothing else of them. */
+final class ManyProfilersTest {
+
+    private static final int PROFILERS = 1_000;
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(30);
+
+    private final FakeClock clock = new FakeClock(1_000);
+    private final TraceRecorder recorder = TraceRecorder.builder()
+            .clock(clock)
+            .tiles(true)
+            .totalCapacity(1_000_000)
+            .build();
+    private final String thread = Thread.currentThread().getName();
+
+    /** Names that nothing else in the virtual machine holds. */
+    private static final class Named implements SpanNames {
+        private final int number;
+
+        Named(int number) {
+            this.number = number;
+        }
+
+        @Override
+        public int size() {
+            return 3;
+        }
+
+        @Override
+        public String name(int key) {
+            return "brick " + key + " of " + number;
+        }
+
+        @Override
+        public String category(int key) {
+            return "Other";
+        }
+    }
+
+    /** How many are still there, after the recorder was used and the garbage collected until all others are gone. */
+    private long left(List<? extends WeakReference<?>> references, int expected) {
+        long untilNs = System.nanoTime() + PATIENCE_NS;
+        long left = references.size();
+        while (left > expected && System.nanoTime() < untilNs) {
+            System.gc();
+            recorder.eventCount();
+            left = references.stream().filter(reference -> reference.get() != null).count();
+        }
+        return left;
+    }
+
+    private WeakReference<SpanNames> source(int number, int spans) {
+        SpanNames names = new Named(number);
+        SpanStore store = recorder.bricks(names);
+        TableRegistry registry = new TableRegistry(0, false, store);
+        for (int i = 0; i < spans; i++) {
+            registry.mark(SpanKind.SPAN, 1 + i % 2, 1_000L * number + i, 1, 1);
+        }
+        return new WeakReference<>(names);
+    }
+
+    /** A profiler with a name that is used and one that is not; its clock stands for all that it holds. */
+    private WeakReference<NanoClock> profiler(int number) {
+        NanoClock own = clock::now;
+        BrickProfiler profiler =
+                BrickProfiler.builder().clock(own).tracing(recorder).build();
+        profiler.enable();
+        profiler.tiles().enable();
+        profiler.brickKey("unused " + number);
+        profiler.time(BrickId.RMS_NORM, 1, () -> clock.advance(1));
+        long timer = profiler.startBrick("used " + number % 7);
+        clock.advance(1);
+        profiler.stopBrick(timer, 1);
+        return new WeakReference<>(own);
+    }
+
+    @Test
+    void thousandProfilersLeaveTheirSpansOnly() {
+        List<WeakReference<NanoClock>> profilers = new ArrayList<>();
+        for (int i = 0; i < PROFILERS; i++) {
+            profilers.add(profiler(i));
+        }
+
+        assertThat(left(profilers, 0)).isZero();
+        assertThat(recorder.eventCount()).isEqualTo(2 * PROFILERS);
+        Timeline timeline = recorder.timeline();
+        List<String> events = Replay.of(timeline, thread);
+        assertThat(events).hasSize(2 * PROFILERS);
+        assertThat(events.subList(0, 4))
+                .containsExactly(
+                        "RmsNorm 1000..1001 x1", "used 0 1001..1002 x1", "RmsNorm 1002..1003 x1", "used 1 1003..1004 x1");
+        assertThat(hasUnusedNames()).isFalse();
+    }
+
+    /** Whether a name is kept that no event has: asked until the virtual machine has said of all stores that they are gone. */
+    private boolean hasUnusedNames() {
+        long untilNs = System.nanoTime() + PATIENCE_NS;
+        boolean hasUnused = true;
+        while (hasUnused && System.nanoTime() < untilNs) {
+            System.gc();
+            hasUnused = recorder.timeline().names().stream()
+                    .anyMatch(name -> name.name().startsWith("unused"));
+        }
+        return hasUnused;
+    }
+
+    /** The tables of names of profilers that recorded nothing, or whose spans were cleared, are not kept. */
+    @Test
+    void namesAreKeptForNobody() {
+        List<WeakReference<SpanNames>> names = new ArrayList<>();
+        for (int i = 0; i < PROFILERS; i++) {
+            names.add(source(i, i % 3));
+        }
+
+        assertThat(left(names, 0)).isZero();
+        List<String> events = Replay.of(recorder.timeline(), thread);
+        assertThat(events).hasSize(PROFILERS - 1).startsWith("brick 1 of 1 1000..1001 x1", "brick 1 of 2 2000..2001 x1");
+        assertThat(events).contains("brick 2 of 5 5001..5002 x1");
+
+        recorder.clear();
+        assertThat(recorder.eventCount()).isZero();
+        assertThat(recorder.timeline().tracks()).isEmpty();
+    }
+
+    /** A ring that is hardly used gives its room back: otherwise 1,000 profilers would use up what all together have. */
+    @Test
+    void theRoomOfForgottenProfilersComesBack() throws Exception {
+        int smallestRing = 256;
+        int atOnce = 50;
+        TraceRecorder small = TraceRecorder.builder()
+                .clock(clock)
+                .totalCapacity(PROFILERS + 3L * atOnce * smallestRing)
+                .build();
+        ReferenceQueue<Object> gone = new ReferenceQueue<>();
+        for (int i = 0; i < PROFILERS; i += atOnce) {
+            List<WeakReference<Object>> stores = new ArrayList<>();
+            for (int j = 0; j < atOnce; j++) {
+                stores.add(new WeakReference<>(usedStore(small, i + j), gone));
+            }
+            for (int j = 0; j < stores.size(); j++) {
+                awaitNext(gone);
+            }
+            assertThat(small.eventCount()).isEqualTo(i + atOnce);
+        }
+
+        assertThat(small.timeline().info().droppedSpans()).isZero();
+    }
+
+    private static SpanStore usedStore(TraceRecorder user, int number) {
+        SpanStore store = user.bricks(new Named(number));
+        new TableRegistry(0, false, store).mark(SpanKind.SPAN, 1, number, 1, 1);
+        return store;
+    }
+
+    private static void awaitNext(ReferenceQueue<Object> gone) throws InterruptedException {
+        long untilNs = System.nanoTime() + PATIENCE_NS;
+        while (gone.remove(10) == null) {
+            assertThat(System.nanoTime()).as("collected in time").isLessThan(untilNs);
+            System.gc();
+        }
+    }
+
+    @Test
+    void whatIsInUseIsNotForgotten() {
+        BrickProfiler used = BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        used.enable();
+        int key = used.brickKey("mine");
+        assertThat(left(List.of(profiler(1), source(2, 0)), 0)).isZero();
+        recorder.clear();
+
+        long timer = used.startBrick(key);
+        clock.advance(5);
+        used.stopBrick(timer, 3);
+
+        assertThat(Replay.of(recorder.timeline(), thread)).singleElement().asString().startsWith("mine ").endsWith(" x3");
+    }
+
+    // ---- devices ----
+
+    private WeakReference<NanoClock> deviceProfiler(SimulatedStream stream, boolean endsPass) {
+        NanoClock own = clock::now;
+        BrickProfiler profiler = BrickProfiler.builder()
+                .clock(own)
+                .tracing(recorder)
+                .deviceStream(stream)
+                .build();
+        profiler.enable();
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        stream.work(10);
+        clock.advance(1);
+        profiler.stopBrick(timer, 1);
+        if (endsPass) {
+            profiler.endPass();
+        }
+        return new WeakReference<>(own);
+    }
+
+    /** The stream is the application's, and stays open: a profiler that waits for nothing on it is gone all the same. */
+    @Test
+    void profilersOfAnOpenStreamLeaveTheirSpansOnly() {
+        SimulatedStream stream = new SimulatedStream("decode", clock);
+        List<WeakReference<NanoClock>> profilers = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            profilers.add(deviceProfiler(stream, true));
+        }
+
+        assertThat(left(profilers, 0)).isZero();
+        assertThat(Replay.of(recorder.timeline(), "decode")).hasSize(50).allMatch(event -> event.contains(" sample in "));
+        assertThat(Replay.of(recorder.timeline(), thread)).hasSize(50 * 2);
+
+        recorder.clear();
+        assertThat(recorder.eventCount()).isZero();
+        stream.close();
+    }
+
+    @Test
+    void aProfilerWhoseSamplesWaitIsKeptUntilTheStreamHasToldThem() {
+        SimulatedStream stream = new SimulatedStream("decode", clock);
+        List<WeakReference<NanoClock>> profilers = List.of(deviceProfiler(stream, true), deviceProfiler(stream, false));
+
+        assertThat(left(profilers, 1)).isEqualTo(1);
+        clock.advance(1_000);
+        stream.close();
+
+        assertThat(left(profilers, 0)).isZero();
+        assertThat(Replay.of(recorder.timeline(), "decode")).hasSize(2);
+    }
+}
