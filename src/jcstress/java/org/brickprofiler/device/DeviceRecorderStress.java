@@ -114,9 +114,8 @@ public final class DeviceRecorderStress {
         }
 
         final void count(JJJJ_Result r) {
-            recorder.endPass(true);
-            recorder.endPass(true);
-            // What was waited for is told to whoever reads.
+            // Of the stream, since the passes are other threads'.
+            recorder.endPass(0, true);
             StatRow row = recorder.whileQuiet(() -> bricks.read().row(0));
             r.r1 = row.count();
             r.r2 = row.totalNs();
@@ -180,6 +179,33 @@ public final class DeviceRecorderStress {
         @Actor
         public void recording() {
             recorder.stop(recorder.start(0, 0), 1);
+        }
+
+        @Arbiter
+        public void arbiter(JJJJ_Result r) {
+            count(r);
+        }
+    }
+
+    /** Two threads begin deferred measurements while the clock stands still: each finds its own mark. */
+    @JCStressTest
+    @Outcome(id = "2, 200, 0, 62", expect = ACCEPTABLE, desc = "one after the other; both starts are kept")
+    @Outcome(id = "2, 400, 0, 62", expect = ACCEPTABLE, desc = "at the same time; both starts are kept")
+    @Outcome(expect = FORBIDDEN, desc = "lost, repeated, from another's start, or a mark that is not free")
+    @State
+    public static class DeferredStarts extends OneStream {
+        public DeferredStarts() {
+            super(64);
+        }
+
+        @Actor
+        public void one() {
+            recorder.endSince(0, 0, recorder.markStart(0), 1);
+        }
+
+        @Actor
+        public void other() {
+            recorder.endSince(0, 0, recorder.markStart(0), 1);
         }
 
         @Arbiter
