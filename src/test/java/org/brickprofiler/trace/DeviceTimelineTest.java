@@ -200,7 +200,7 @@ final class DeviceTimelineTest extends TracedDevice {
             return; // Before JDK 21 there are none.
         }
         starter.start(() -> brick(BrickId.RMS_NORM, 20)).join();
-        profiler.endPass();
+        profiler.stream("decode").endPass();
 
         assertThat(events("virtual threads 1")).containsExactly("RmsNorm 1000..1005 device 20 out 1");
     }
