@@ -59,6 +59,9 @@ public record CheckReport(String device, boolean simulated, String driver, List<
     /**
      * What the checks run on, to be said before they are made.
      *
+     * @param device the device's name
+     * @param simulated whether it is a simulated one, so that nothing is a measurement
+     * @param driver the version of CUDA that the driver is for
      * @return one line without its end
      */
     public static String header(String device, boolean simulated, String driver) {
