@@ -98,8 +98,8 @@ public final class BrickProfiler extends BrickRecorder {
     // ---- the switch ----
 
     /**
-     * Switches recording on. The first time in a virtual machine it also starts a daemon thread that measures, in a
-     * quarter of a second and with some milliseconds of work, what recording costs.
+     * Switches recording on. The first time in a virtual machine it also starts a daemon thread that measures, a
+     * second later and with some milliseconds of work, what recording costs.
      */
     public void enable() {
         selfCost.start();
@@ -208,7 +208,7 @@ public final class BrickProfiler extends BrickRecorder {
 
     /**
      * Everything known now: immutable, consistent brick by brick, and fit to be merged. Measures nothing itself; what
-     * recording costs is 0, for not known, where the first profiler was switched on less than some milliseconds ago.
+     * recording costs is 0, for not known, where the first profiler was switched on a second ago or less.
      *
      * @return the snapshot
      */

@@ -15,14 +15,19 @@ import org.brickprofiler.record.TimerToken;
  *
  * <p>It is measured once for each way of recording, by a daemon thread that the first profiler starts when it is switched
  * on, and never by a caller. The thread takes many short turns with rests in between, so that it leaves the processors to
- * the application: some milliseconds of work, spread over a quarter of a second. The figure is the fastest turn so far.
+ * the application: some milliseconds of work, spread over a quarter of a second, a second after that. The figure is the fastest turn so far.
  * A turn is so short that other processes interrupt few of them, and there are so many that the compiler gets its work
- * done meanwhile; a program that ends before that is given what recording cost until then, which is more.
+ * done meanwhile; a program that ends before that is given what recording cost until then, which is more, or nothing.
  *
  * <p>The loop records as the profilers of its kind do, with the spans where these are traced. So the types that the
  * compiler sees on the way of a sample stay the same ones.
  */
 final class SelfCost {
+
+    /**
+     * The application's loop comes first: what this one has made hot before, the compiler does not put into that one.
+     */
+    private static final long DELAY_NS = 1_000_000_000;
 
     private static final int SAMPLES_A_TURN = 64;
 
@@ -78,7 +83,11 @@ final class SelfCost {
     }
 
     private static void startDaemon(Runnable measurement) {
-        Thread thread = new Thread(null, measurement, "brick-profiler-self-cost", 0, false);
+        Runnable later = () -> {
+            LockSupport.parkNanos(DELAY_NS);
+            measurement.run();
+        };
+        Thread thread = new Thread(null, later, "brick-profiler-self-cost", 0, false);
         thread.setDaemon(true);
         // It must not keep an application's class loader.
         thread.setContextClassLoader(null);
