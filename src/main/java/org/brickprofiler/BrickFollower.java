@@ -11,7 +11,7 @@ class BrickFollower {
     /** A timed brick has ended on the calling thread. */
     void ended(int key, long startNs, long endNs, long elements) {}
 
-    /** A layer begins on the calling thread; {@link org.brickprofiler.record.LayerToken} tells what it is known by. */
+    /** A layer begins on the calling thread: a {@link org.brickprofiler.record.LayerToken}. */
     void startLayer(long layer) {}
 
     /** A layer has ended on the calling thread. */

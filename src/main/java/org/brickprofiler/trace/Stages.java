@@ -214,8 +214,7 @@ final class Stages {
                 return false;
             }
             int step = closedSteps.getLast();
-            boolean around = start <= starts.get(step);
-            if (around && side != Side.LAYER_NOW) {
+            if (side != Side.LAYER_NOW && start <= starts.get(step)) {
                 // Around a whole step: part of none.
                 stepStart = stepStart == NONE ? NONE : Math.max(stepStart, end);
                 return true;
