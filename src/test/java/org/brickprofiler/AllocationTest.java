@@ -87,6 +87,7 @@ final class AllocationTest {
     private static final class Paths {
         private final BrickId[] ids = BrickId.values();
         private final BrickProfiler on = BrickProfiler.enabled();
+        private final ThreadProfiler bound = on.forThisThread();
         private final BrickProfiler off = new BrickProfiler();
         private final BrickProfiler detailed =
                 BrickProfiler.builder().percentiles(true).build();
@@ -136,6 +137,8 @@ final class AllocationTest {
             paths.put("start and stop by another spelling", () -> on.stopBrick(on.startBrick("flash_attn"), 1));
             paths.put("lap by id", () -> timer = on.lap(timer, 1, ids[next()]));
             paths.put("lap by key", () -> timer = on.lap(timer, 1, keys[next()]));
+            paths.put("bound, start and stop", () -> bound.stopBrick(bound.startBrick(ids[next()]), 1));
+            paths.put("bound, lap by key", () -> timer = bound.lap(timer, 1, keys[next()]));
             paths.put("percentiles", () -> detailed.stopBrick(detailed.startBrick(ids[next()]), 1));
             paths.put("time", () -> on.time(ids[next()], 1, Paths::nothing));
             paths.put("record", () -> on.record(ids[next()], 5, 1));

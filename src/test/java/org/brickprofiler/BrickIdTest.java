@@ -97,7 +97,7 @@ final class BrickIdTest {
         assertThat(BrickId.all().stream()
                         .flatMap(id -> Stream.concat(Stream.of(id.displayName()), id.aliases().stream())))
                 .doesNotHaveDuplicates()
-                .doesNotContain(BrickTimers.OTHER_NAMES);
+                .doesNotContain(BrickProfiler.OTHER_NAMES);
     }
 
     // ---- other spellings ----

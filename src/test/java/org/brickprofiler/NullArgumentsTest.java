@@ -104,8 +104,7 @@ final class NullArgumentsTest {
 
     NullArgumentsTest() {
         instances.put(BrickProfiler.class, BrickProfiler::enabled);
-        instances.put(BrickTimers.class, BrickProfiler::enabled);
-        instances.put(BrickRecorder.class, BrickProfiler::enabled);
+        instances.put(ThreadProfiler.class, () -> BrickProfiler.enabled().forThisThread());
         instances.put(BrickProfilerBuilder.class, BrickProfiler::builder);
         instances.put(LatencyDistribution.class, () -> LatencyDistribution.EMPTY);
         instances.put(ChecksumLog.class, () -> BrickProfiler.enabled().checksums());

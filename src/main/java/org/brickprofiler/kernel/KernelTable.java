@@ -1,6 +1,5 @@
 package org.brickprofiler.kernel;
 
-import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.brickprofiler.Backend;
@@ -21,7 +20,7 @@ final class KernelTable {
     private static final int NO_TAG = 0;
 
     private final Backend backend;
-    private final NameTable names = new NameTable(List.of(), List.of(), KernelTimings.OTHER_NAMES, NO_TAG);
+    private final NameTable names = new NameTable(KernelTimings.OTHER_NAMES, NO_TAG);
     private final TableRegistry registry = new TableRegistry(FIRST_ROWS, false);
 
     KernelTable(Backend backend) {

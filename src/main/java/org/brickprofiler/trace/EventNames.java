@@ -1,6 +1,5 @@
 package org.brickprofiler.trace;
 
-import java.util.List;
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.SpanNames;
 
@@ -18,7 +17,7 @@ final class EventNames implements SpanNames {
     /** Between a category and a name. No sensible category holds it. */
     private static final char SEPARATOR = '\u0000';
 
-    private final NameTable table = new NameTable(List.of(), List.of(), OTHER_NAMES, 0);
+    private final NameTable table = new NameTable(OTHER_NAMES, 0);
 
     /** The key of a name in the category {@link #APPLICATION}. */
     int keyOf(String name) {

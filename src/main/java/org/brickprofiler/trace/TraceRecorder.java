@@ -83,7 +83,7 @@ public final class TraceRecorder implements SpanSink {
     /** Events that no profiler records: where they are, and the tables through which threads find their buffers. */
     private record Events(SpanStore store, TableRegistry tables) {
         static Events in(SpanStore store) {
-            return new Events(store, new TableRegistry(0, false, store));
+            return new Events(store, new TableRegistry(0, false, null, store, null));
         }
     }
 

@@ -15,7 +15,7 @@ final class StatTableTest {
     private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
 
     private static StatTable table(int rows, boolean withBuckets) {
-        return new StatTable(Thread.currentThread(), rows, withBuckets, new PendingQueue());
+        return new StatTable(Thread.currentThread(), rows, withBuckets, new PendingQueue(), null, null);
     }
 
     // ---- what a row holds ----
@@ -247,11 +247,11 @@ final class StatTableTest {
 
     @Test
     void isHeldByOneAtATime() {
-        StatTable shared = new StatTable(null, 1, false, new PendingQueue());
+        StatTable shared = new StatTable(null, 1, false, new PendingQueue(), null, null);
 
         assertThat(shared.tryHold()).isTrue();
         assertThat(shared.tryHold()).isFalse();
-        shared.release();
+        shared.letGo();
         assertThat(shared.tryHold()).isTrue();
     }
 

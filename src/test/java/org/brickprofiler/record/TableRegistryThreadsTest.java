@@ -134,10 +134,8 @@ final class TableRegistryThreadsTest {
             thread.start();
             thread.join(60_000);
         }
-        java.lang.reflect.Field tables = TableRegistry.class.getDeclaredField("tables");
-        tables.setAccessible(true);
 
-        assertThat(((ThreadTables) Objects.requireNonNull(tables.get(registry))).live())
+        assertThat(registry.tables().live())
                 .as("tables of threads, most of them ended, before any reading")
                 .hasSizeLessThanOrEqualTo(20);
         assertThat(registry.read().row(0).count()).isEqualTo(2_000);

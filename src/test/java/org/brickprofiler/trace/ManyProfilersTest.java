@@ -71,7 +71,7 @@ final class ManyProfilersTest {
     private WeakReference<SpanNames> source(int number, int spans) {
         SpanNames names = new Named(number);
         SpanStore store = recorder.bricks(names);
-        TableRegistry registry = new TableRegistry(0, false, store);
+        TableRegistry registry = new TableRegistry(0, false, null, store, null);
         for (int i = 0; i < spans; i++) {
             registry.mark(SpanKind.SPAN, 1 + i % 2, 1_000L * number + i, 1, 1);
         }
@@ -167,7 +167,7 @@ final class ManyProfilersTest {
 
     private static SpanStore usedStore(TraceRecorder user, int number) {
         SpanStore store = user.bricks(new Named(number));
-        new TableRegistry(0, false, store).mark(SpanKind.SPAN, 1, number, 1, 1);
+        new TableRegistry(0, false, null, store, null).mark(SpanKind.SPAN, 1, number, 1, 1);
         return store;
     }
 

@@ -6,9 +6,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
+import org.brickprofiler.record.PerThread.Slots;
+import org.brickprofiler.record.TableRegistry.Left;
 import org.junit.jupiter.api.Test;
 
-final class ThreadTablesTest {
+/** What becomes of the tables of threads, in the slots that hold them. */
+final class EndedThreadsTest {
+
+    private static final TableRegistry.Tables TABLES = new TableRegistry.Tables(1, false, null, null, null);
+
+    private static final Slots<StatTable, Left> EMPTY = new PerThread<>(TABLES, Left.NOTHING, true).slots();
+
 
     /** A thread that was never started is not alive, as one that has ended. */
     private static Thread ended() {
@@ -16,7 +24,7 @@ final class ThreadTablesTest {
     }
 
     private static StatTable tableOf(Thread thread) {
-        return new StatTable(thread, 1, false, new PendingQueue());
+        return new StatTable(thread, 1, false, new PendingQueue(), null, null);
     }
 
     private static StatTable writtenTableOf(Thread thread) {
@@ -27,20 +35,20 @@ final class ThreadTablesTest {
 
     @Test
     void knowsNoThreadAtFirst() {
-        assertThat(ThreadTables.EMPTY.of(Thread.currentThread())).isNull();
-        assertThat(ThreadTables.EMPTY.live()).isEmpty();
-        assertThat(ThreadTables.EMPTY.orphans()).isEmpty();
-        assertThat(ThreadTables.EMPTY.retired().row(0)).isEqualTo(StatRow.EMPTY);
+        assertThat(EMPTY.of(Thread.currentThread())).isNull();
+        assertThat(EMPTY.live()).isEmpty();
+        assertThat(EMPTY.left().queues()).isEmpty();
+        assertThat(EMPTY.left().sums().row(0)).isEqualTo(StatRow.EMPTY);
     }
 
     @Test
     void findsTheTableOfEveryThreadWhateverPlaceItsIdGives() {
-        ThreadTables tables = ThreadTables.EMPTY;
+        Slots<StatTable, Left> tables = EMPTY;
         List<StatTable> added = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
             StatTable table = tableOf(ended());
             added.add(table);
-            tables = tables.with(table);
+            tables = tables.and(table);
         }
 
         for (StatTable table : added) {
@@ -51,7 +59,7 @@ final class ThreadTablesTest {
     }
 
     @Test
-    void threadsWithTheSamePlaceAreToldApart() {
+    void threadsWithTheSamePlaceAreDistinguished() {
         List<Thread> collide = new ArrayList<>();
         while (collide.size() < 5) {
             Thread thread = ended();
@@ -59,9 +67,9 @@ final class ThreadTablesTest {
                 collide.add(thread);
             }
         }
-        ThreadTables tables = ThreadTables.EMPTY;
+        Slots<StatTable, Left> tables = EMPTY;
         for (Thread thread : collide.subList(0, 4)) {
-            tables = tables.with(tableOf(thread));
+            tables = tables.and(tableOf(thread));
         }
 
         for (Thread thread : collide.subList(0, 4)) {
@@ -73,24 +81,24 @@ final class ThreadTablesTest {
     @Test
     void foldsTheTablesOfEndedThreads() {
         StatTable mine = writtenTableOf(Thread.currentThread());
-        ThreadTables tables = ThreadTables.EMPTY.with(writtenTableOf(ended())).with(mine).with(writtenTableOf(ended()));
+        Slots<StatTable, Left> tables = EMPTY.and(writtenTableOf(ended())).and(mine).and(writtenTableOf(ended()));
 
-        ThreadTables swept = tables.swept();
+        Slots<StatTable, Left> swept = tables.swept(TABLES);
 
         assertThat(swept.live()).containsExactly(mine);
         assertThat(swept.of(Thread.currentThread())).isSameAs(mine);
-        assertThat(swept.retired().row(0).count()).isEqualTo(2);
-        assertThat(swept.retired().threads()).isEqualTo(2);
-        assertThat(swept.orphans()).isEmpty();
-        assertThat(tables.retired().row(0).count()).as("the object before is unchanged").isZero();
+        assertThat(swept.left().sums().row(0).count()).isEqualTo(2);
+        assertThat(swept.left().sums().threads()).isEqualTo(2);
+        assertThat(swept.left().queues()).isEmpty();
+        assertThat(tables.left().sums().row(0).count()).as("the object before is unchanged").isZero();
     }
 
     @Test
     void isItselfWhereThereIsNothingToSweep() {
-        ThreadTables tables = ThreadTables.EMPTY.with(tableOf(Thread.currentThread()));
+        Slots<StatTable, Left> tables = EMPTY.and(tableOf(Thread.currentThread()));
 
-        assertThat(tables.swept()).isSameAs(tables);
-        assertThat(ThreadTables.EMPTY.swept()).isSameAs(ThreadTables.EMPTY);
+        assertThat(tables.swept(TABLES)).isSameAs(tables);
+        assertThat(EMPTY.swept(TABLES)).isSameAs(EMPTY);
     }
 
     @Test
@@ -98,23 +106,23 @@ final class ThreadTablesTest {
         StatTable left = writtenTableOf(ended());
         assertThat(left.pending().offer(0, 1, 1)).isTrue();
 
-        ThreadTables swept = ThreadTables.EMPTY.with(left).swept();
-        assertThat(swept.orphans()).containsExactly(left.pending());
-        assertThat(swept.swept()).isSameAs(swept);
+        Slots<StatTable, Left> swept = EMPTY.and(left).swept(TABLES);
+        assertThat(swept.left().queues()).containsExactly(left.pending());
+        assertThat(swept.swept(TABLES)).isSameAs(swept);
 
         left.pending().drainTo((key, startNs, elements) -> {});
-        assertThat(swept.swept().orphans()).isEmpty();
+        assertThat(swept.swept(TABLES).left().queues()).isEmpty();
     }
 
     @Test
     void looksForEndedThreadsAsTablesAreAdded() {
-        ThreadTables tables = ThreadTables.EMPTY.with(writtenTableOf(Thread.currentThread()));
+        Slots<StatTable, Left> tables = EMPTY.and(writtenTableOf(Thread.currentThread()));
         for (int i = 0; i < 1_000; i++) {
-            tables = tables.sweptIfDue().with(writtenTableOf(ended()));
+            tables = tables.sweptIfDue(TABLES).and(writtenTableOf(ended()));
             assertThat(tables.live()).hasSizeLessThanOrEqualTo(20);
         }
 
-        assertThat(tables.swept().retired().row(0).count()).isEqualTo(1_000);
+        assertThat(tables.swept(TABLES).left().sums().row(0).count()).isEqualTo(1_000);
     }
 
     @Test
@@ -134,12 +142,12 @@ final class ThreadTablesTest {
             alive.add(thread);
         }
         try {
-            ThreadTables tables = ThreadTables.EMPTY;
+            Slots<StatTable, Left> tables = EMPTY;
             int sweeps = 0;
             for (Thread thread : alive) {
-                ThreadTables swept = tables.sweptIfDue();
+                Slots<StatTable, Left> swept = tables.sweptIfDue(TABLES);
                 sweeps += swept == tables ? 0 : 1;
-                tables = swept.with(tableOf(thread));
+                tables = swept.and(tableOf(thread));
             }
             assertThat(sweeps).isBetween(1, 3);
             assertThat(tables.live()).hasSize(40);
@@ -157,35 +165,35 @@ final class ThreadTablesTest {
         StatTable empty = tableOf(new Thread(() -> {}));
         StatTable left = writtenTableOf(ended());
         assertThat(left.pending().offer(0, 1, 1)).isTrue();
-        ThreadTables tables = ThreadTables.EMPTY.with(left).swept().with(written).with(empty);
+        Slots<StatTable, Left> tables = EMPTY.and(left).swept(TABLES).and(written).and(empty);
 
-        ThreadTables renewed = tables.renewed();
+        Slots<StatTable, Left> renewed = TableRegistry.renewed(tables);
 
         assertThat(renewed.live()).hasSize(2);
-        assertThat(renewed.live()[0]).isNotSameAs(written);
-        assertThat(renewed.live()[0].owner()).isSameAs(written.owner());
-        assertThat(renewed.live()[1]).as("an empty table stays").isSameAs(empty);
-        assertThat(renewed.retired().row(0)).isEqualTo(StatRow.EMPTY);
-        assertThat(renewed.orphans()).as("what is pending stays").containsExactly(left.pending());
-        assertThat(tables.live()[0]).as("the object before is unchanged").isSameAs(written);
+        assertThat(renewed.live().get(0)).isNotSameAs(written);
+        assertThat(renewed.live().get(0).owner()).isSameAs(written.owner());
+        assertThat(renewed.live().get(1)).as("an empty table stays").isSameAs(empty);
+        assertThat(renewed.left().sums().row(0)).isEqualTo(StatRow.EMPTY);
+        assertThat(renewed.left().queues()).as("what is pending stays").containsExactly(left.pending());
+        assertThat(tables.live().get(0)).as("the object before is unchanged").isSameAs(written);
     }
 
     @Test
     void aWriterHasLeftItsOldTableOnceItWroteToTheNewOne() {
         StatTable old = writtenTableOf(Thread.currentThread());
-        ThreadTables tables = ThreadTables.EMPTY.with(old);
-        assertThat(tables.hasLeft(old)).as("it is the current one").isFalse();
+        Slots<StatTable, Left> tables = EMPTY.and(old);
+        assertThat(LateTables.hasLeft(old, tables)).as("it is the current one").isFalse();
 
-        ThreadTables renewed = tables.renewed();
-        assertThat(renewed.hasLeft(old)).as("a sample may be on its way").isFalse();
+        Slots<StatTable, Left> renewed = TableRegistry.renewed(tables);
+        assertThat(LateTables.hasLeft(old, renewed)).as("a sample may be on its way").isFalse();
 
-        renewed.live()[0].add(0, 1, 1, 1);
-        assertThat(renewed.hasLeft(old)).isTrue();
+        renewed.live().get(0).add(0, 1, 1, 1);
+        assertThat(LateTables.hasLeft(old, renewed)).isTrue();
     }
 
     @Test
     void aThreadThatEndedHasLeft() {
-        assertThat(ThreadTables.EMPTY.hasLeft(tableOf(ended()))).isTrue();
-        assertThat(ThreadTables.EMPTY.hasLeft(tableOf(Thread.currentThread()))).isFalse();
+        assertThat(LateTables.hasLeft(tableOf(ended()), EMPTY)).isTrue();
+        assertThat(LateTables.hasLeft(tableOf(Thread.currentThread()), EMPTY)).isFalse();
     }
 }
