@@ -91,7 +91,7 @@ class BrickIT {
         assertThat(diverge.out().lines().findFirst().orElseThrow()).contains("RmsNorm", "layer 1");
     }
 
-    @Spec("15.1")
+    @Spec({"15.1", "15.2"})
     @Test
     void tellsBadInputInOneLine() throws Exception {
         brick("report", "missing.json").assertRefused("cannot read missing.json: it does not exist");
