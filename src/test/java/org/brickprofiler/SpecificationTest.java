@@ -2,7 +2,7 @@ package org.brickprofiler;
 
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.mapping;
-import static java.util.stream.Collectors.toCollection;
+import static java.util.stream.Collectors.toSet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -11,8 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -33,12 +33,12 @@ final class SpecificationTest {
     }
 
     /** Numbers of rules, each with the names of the source files that cite it. */
-    private static Map<String, TreeSet<String>> citations() throws IOException {
+    private static Map<String, Set<String>> citations() throws IOException {
         try (Stream<Path> files = Files.walk(Path.of("src"))) {
             return files.filter(file -> file.toString().endsWith(".java"))
                     .flatMap(file -> numbers(file).map(number -> Map.entry(number, file.getFileName().toString())))
                     .collect(groupingBy(
-                            Map.Entry::getKey, TreeMap::new, mapping(Map.Entry::getValue, toCollection(TreeSet::new))));
+                            Map.Entry::getKey, TreeMap::new, mapping(Map.Entry::getValue, toSet())));
         }
     }
 
@@ -75,7 +75,7 @@ final class SpecificationTest {
 
     @Test
     void everyCitationIsOfARule() throws IOException {
-        Map<String, TreeSet<String>> unknown = citations();
+        Map<String, Set<String>> unknown = citations();
         unknown.keySet().removeAll(rules());
         assertThat(unknown).as("numbers that docs/SPEC.md does not have, and where they are cited").isEmpty();
     }
