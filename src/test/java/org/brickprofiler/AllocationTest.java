@@ -11,6 +11,7 @@ import org.brickprofiler.device.HostStream;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.TraceRecorder;
@@ -29,11 +30,13 @@ final class AllocationTest {
     private static final int LAYERS = 16;
     private static final long LARGEST_PER_THREAD_BYTES = 8 * 1024;
 
+    @Spec("2.11")
     @Test
     void noPathAllocates() {
         assertThat(allocatedBytes()).allSatisfy((path, bytes) -> assertThat(bytes).as(path).isZero());
     }
 
+    @Spec("2.11")
     @Test
     void noPathAllocatesInInterpretedCode() throws IOException {
         ProcessResult interpreted = ChildProcess.java(AllocationTest.class)
@@ -44,6 +47,7 @@ final class AllocationTest {
     }
 
     /** The known bricks of a thread that only uses timers, everything included that its first sample makes. */
+    @Spec("2.12")
     @Test
     void aThreadTakesFewBytes() throws InterruptedException {
         BrickProfiler profiler = BrickProfiler.enabled();

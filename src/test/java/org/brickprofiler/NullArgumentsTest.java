@@ -69,6 +69,7 @@ import org.brickprofiler.graph.KernelRegistry;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.DeviceInfo;
@@ -238,6 +239,7 @@ final class NullArgumentsTest {
         return true;
     }
 
+    @Spec("2.8")
     @TestFactory
     Stream<DynamicTest> everyParameterIsRefusedByName() throws Exception {
         return publicTypes().stream()
@@ -380,6 +382,7 @@ final class NullArgumentsTest {
 
     // ---- what a refusal leaves behind ----
 
+    @Spec("2.8")
     @Test
     @SuppressWarnings("NullAway") // what this is about
     void nothingIsLostOrChangedByARefusal() {

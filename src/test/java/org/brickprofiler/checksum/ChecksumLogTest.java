@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.brickprofiler.io.Fnv1a;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.eclipse.collections.impl.factory.primitive.FloatLists;
 import org.junit.jupiter.api.Test;
 
@@ -24,6 +25,7 @@ final class ChecksumLogTest {
         return log.list().get(log.list().size() - 1);
     }
 
+    @Spec("10.1")
     @Test
     void coversTheFirst64Floats() {
         float[] output = Logs.floats(100, 0.5f);
@@ -49,6 +51,7 @@ final class ChecksumLogTest {
         assertThat(last().hash()).isNotEqualTo(log.list().get(0).hash());
     }
 
+    @Spec("10.1")
     @Test
     void coversTheWholeOutputWhereAskedTo() {
         ChecksumLog whole = new ChecksumLog(OPTIONS.withScope(ChecksumScope.WHOLE));
@@ -104,6 +107,7 @@ final class ChecksumLogTest {
         }
     }
 
+    @Spec("10.1")
     @Test
     void takesBitsAsTheyAre() {
         float odd = Float.intBitsToFloat(0x7fc01234);
@@ -120,6 +124,7 @@ final class ChecksumLogTest {
         assertThat(last().hash()).isEqualTo(Fnv1a.of(new byte[] {1, 0, (byte) 0xa0, 0x7f}));
     }
 
+    @Spec("10.2")
     @Test
     void countsWhatIsNotFiniteAmongTheCoveredFloats() {
         float[] output = new float[80];
@@ -139,6 +144,7 @@ final class ChecksumLogTest {
         assertThat(last().isFinite()).isTrue();
     }
 
+    @Spec("10.2")
     @Test
     void samplesAreSpreadOverTheOutput() {
         ChecksumLog sampling = new ChecksumLog(OPTIONS.withSamples(4));
@@ -247,6 +253,7 @@ final class ChecksumLogTest {
         assertThatThrownBy(() -> before.get(1)).isInstanceOf(IndexOutOfBoundsException.class);
     }
 
+    @Spec("10.3")
     @Test
     void dropsAndCountsWhatIsBeyondItsCapacityAndSaysSoOnce() {
         ChecksumLog small = new ChecksumLog(OPTIONS.withCapacity(2));

@@ -13,6 +13,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.DoubleRange;
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class RooflineTest {
@@ -24,6 +25,7 @@ final class RooflineTest {
 
     private final ExecutionGraph graph = new ExecutionGraph();
 
+    @Spec("9.9")
     @Test
     void leftOfTheRidgeTheBandwidthIsTheRoof() {
         graph.addNode(new Brick("norm", 10, 1));
@@ -55,6 +57,7 @@ final class RooflineTest {
         assertThat(distances.get(0).aboveRoof()).as("at the roof, not above it").isFalse();
     }
 
+    @Spec("9.9")
     @Test
     void aRateAboveTheRoofIsFlaggedAndKept() {
         kernel("wrong", 10, 15);
@@ -67,6 +70,7 @@ final class RooflineTest {
         assertThat(distance.achievedTflops()).isEqualTo(15);
     }
 
+    @Spec("9.9")
     @Test
     void whatIsNotKnownIsNotInvented() {
         int nothing = graph.addNode(kernelOf("nothing", OptionalDouble.empty(), OptionalDouble.empty()));

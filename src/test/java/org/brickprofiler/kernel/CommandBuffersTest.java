@@ -9,6 +9,7 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
 import org.brickprofiler.device.ClockPair;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -109,6 +110,7 @@ final class CommandBuffersTest {
 
     // ---- bounds ----
 
+    @Spec("11.4")
     @Test
     void keepsTheFirstDispatchesAndCountsTheOthers() {
         try (CapturedLog log = new CapturedLog()) {
@@ -144,6 +146,7 @@ final class CommandBuffersTest {
                         new CommandBufferTiming("a", Backend.CUDA, 1, 4, 4, 4, List.of()));
     }
 
+    @Spec("11.4")
     @Test
     void labelsPastTheBoundAreCountedTogetherOnTheirBackend() {
         try (CapturedLog log = new CapturedLog()) {
@@ -165,6 +168,7 @@ final class CommandBuffersTest {
                         tuple(KernelTimings.OTHER_NAMES, 1L));
     }
 
+    @Spec("11.4")
     @Test
     void theBoundsAreThoseOfTheDocumentation() {
         for (int i = 0; i <= 262_144; i++) {

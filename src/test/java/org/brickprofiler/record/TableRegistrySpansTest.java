@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Every sample that a registry takes also lands, once, on the timeline of its thread. */
@@ -61,6 +62,7 @@ final class TableRegistrySpansTest {
         assertThat(registry.read().row(0)).isEqualTo(StatRow.EMPTY);
     }
 
+    @Spec("13.3")
     @Test
     void aTimelineGoesOnOverResets() {
         registry.add(1, 10, 100, 5);

@@ -17,6 +17,7 @@ import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.checksum.ChecksumScope;
 import org.brickprofiler.checksum.Tolerance;
+import org.brickprofiler.testing.Spec;
 import org.eclipse.collections.impl.list.mutable.primitive.FloatArrayList;
 
 final class ChecksumFileProperties {
@@ -58,6 +59,7 @@ final class ChecksumFileProperties {
                 });
     }
 
+    @Spec("10.7")
     @Property(tries = 150)
     void whatIsWrittenIsReadBackExactly(@ForAll("logs") ChecksumLog log) throws IOException {
         Path file = Files.createTempFile("checksums", ".jsonl");

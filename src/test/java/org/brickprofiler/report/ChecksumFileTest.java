@@ -14,6 +14,7 @@ import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.checksum.ChecksumScope;
+import org.brickprofiler.testing.Spec;
 import org.eclipse.collections.impl.factory.primitive.FloatLists;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -196,6 +197,7 @@ final class ChecksumFileTest {
     }
 
     /** Wherever a file was cut off, it is no shorter log. */
+    @Spec("10.7")
     @Test
     void aFileThatWasCutOffIsRefused() throws IOException {
         ChecksumFile.write(full(), file);

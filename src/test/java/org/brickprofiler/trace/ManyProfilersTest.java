@@ -16,6 +16,7 @@ import org.brickprofiler.record.SpanKind;
 import org.brickprofiler.record.SpanNames;
 import org.brickprofiler.record.SpanStore;
 import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** A recorder outlives the profilers that it was given to: what they recorded stays, and nothing else of them. */
@@ -93,6 +94,7 @@ final class ManyProfilersTest {
         return new WeakReference<>(own);
     }
 
+    @Spec("13.3")
     @Test
     void thousandProfilersLeaveTheirSpansOnly() {
         List<WeakReference<NanoClock>> profilers = new ArrayList<>();
