@@ -63,7 +63,7 @@ public interface DeviceStream extends AutoCloseable {
     int mark();
 
     /**
-     * Whether the device has done everything before a mark, or will never tell. Waits for nothing.
+     * Whether the device has done everything before a mark, or never will report it. Waits for nothing.
      *
      * @param mark a mark that was not released
      * @return false as long as it may still be reached

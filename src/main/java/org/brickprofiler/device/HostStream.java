@@ -30,7 +30,7 @@ public final class HostStream implements DeviceStream {
     /**
      * A stream over a clock.
      *
-     * @param clock tells when marks are reached
+     * @param clock reports when marks are reached
      */
     public HostStream(NanoClock clock) {
         Objects.requireNonNull(clock, "clock");

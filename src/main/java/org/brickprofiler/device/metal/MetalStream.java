@@ -284,7 +284,7 @@ public final class MetalStream implements DeviceStream {
      * The same for code that takes labels and times, such as {@code KernelTimings}. Command buffers without times are left
      * out.
      *
-     * @param <B> what tells backends apart
+     * @param <B> how backends are named
      * @param backend passed on
      * @param timings gets the command buffers
      * @param dispatches gets the dispatches
