@@ -109,13 +109,6 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * Waits until the device has done everything that was in the queue.
-     *
-     * @return false where that cannot be waited for: now, as long as {@link #isUsable()}, or ever
-     */
-    boolean synchronize();
-
-    /**
      * Waits until the device has done everything before a mark, whatever was enqueued behind it.
      *
      * @param mark a mark that was not released

@@ -74,11 +74,6 @@ public final class HostStream implements DeviceStream {
     }
 
     @Override
-    public boolean synchronize() {
-        return !closed;
-    }
-
-    @Override
     public boolean waitFor(int mark) {
         return !closed;
     }

@@ -34,7 +34,7 @@ final class DispatchTimerTest {
             dispatches.time("matmul", () -> stream.work(ns));
             dispatches.time("rope", () -> stream.work(7));
         }
-        stream.synchronize();
+        stream.finish();
 
         assertThat(dispatches.drain(Backend.CUDA, timings::record)).isEqualTo(6);
         assertThat(timings.snapshot())
@@ -66,7 +66,7 @@ final class DispatchTimerTest {
         dispatches.time("inner", () -> stream.work(10));
         stream.work(5);
         dispatches.end(outer);
-        stream.synchronize();
+        stream.finish();
         drain();
         assertThat(drained).containsExactly("inner CUDA 10", "outer CUDA 15");
     }
@@ -77,7 +77,7 @@ final class DispatchTimerTest {
         stream.work(10);
         dispatches.end(ticket);
         dispatches.end(ticket);
-        stream.synchronize();
+        stream.finish();
         assertThat(drain()).isOne();
         dispatches.end(ticket);
         long next = dispatches.begin("two");
@@ -86,7 +86,7 @@ final class DispatchTimerTest {
         dispatches.end(next);
         dispatches.end(DispatchTimer.NOT_TIMED);
         dispatches.end(1L << 50);
-        stream.synchronize();
+        stream.finish();
         drain();
         assertThat(drained).containsExactly("two CUDA 3");
         assertThat(stream.marksHeld()).isZero();
@@ -128,7 +128,7 @@ final class DispatchTimerTest {
     @Test
     void whatWasDoneBeforeTheStreamClosedIsHandedOver() {
         dispatches.time("done", () -> stream.work(10));
-        stream.synchronize();
+        stream.finish();
         dispatches.time("not done", () -> stream.work(10));
         stream.close();
         assertThat(drain()).isOne();
@@ -143,7 +143,7 @@ final class DispatchTimerTest {
                     throw new IllegalStateException("no launch");
                 }))
                 .hasMessage("no launch");
-        stream.synchronize();
+        stream.finish();
         drain();
         assertThat(drained).containsExactly("broken CUDA 4");
     }

@@ -8,8 +8,8 @@ import org.brickprofiler.device.DeviceStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; what waits is
- * {@link #synchronize()} and {@link #waitFor} alone, which must not be called from a completed handler.
+ * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; {@link #waitFor} alone
+ * waits, and must not be called from a completed handler.
  *
  * <h2>What a mark is</h2>
  *
@@ -224,11 +224,6 @@ public final class MetalStream implements DeviceStream {
     @Override
     public boolean hasWorkBetween(int from, int to) {
         return closed || marks == null || marks.hasWorkBetween(from, to);
-    }
-
-    @Override
-    public boolean synchronize() {
-        return isUsable() && hasWaited(MetalShim.synchronize(stream, HANDLER_MS));
     }
 
     @Override
