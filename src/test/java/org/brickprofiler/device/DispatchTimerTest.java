@@ -35,7 +35,7 @@ final class DispatchTimerTest {
             dispatches.time("matmul", () -> stream.work(ns));
             dispatches.time("rope", () -> stream.work(7));
         }
-        stream.synchronize();
+        stream.finish();
 
         assertThat(dispatches.drain(Backend.CUDA, timings::record)).isEqualTo(6);
         assertThat(timings.snapshot())
@@ -68,7 +68,7 @@ final class DispatchTimerTest {
         dispatches.time("inner", () -> stream.work(10));
         stream.work(5);
         dispatches.end(outer);
-        stream.synchronize();
+        stream.finish();
         drain();
         assertThat(drained).containsExactly("inner CUDA 10", "outer CUDA 15");
     }
@@ -79,7 +79,7 @@ final class DispatchTimerTest {
         stream.work(10);
         dispatches.end(ticket);
         dispatches.end(ticket);
-        stream.synchronize();
+        stream.finish();
         assertThat(drain()).isOne();
         dispatches.end(ticket);
         long next = dispatches.begin("two");
@@ -88,7 +88,7 @@ final class DispatchTimerTest {
         dispatches.end(next);
         dispatches.end(DispatchTimer.NOT_TIMED);
         dispatches.end(1L << 50);
-        stream.synchronize();
+        stream.finish();
         drain();
         assertThat(drained).containsExactly("two CUDA 3");
         assertThat(stream.marksHeld()).isZero();
@@ -132,7 +132,7 @@ final class DispatchTimerTest {
     @Test
     void whatWasDoneBeforeTheStreamClosedIsHandedOver() {
         dispatches.time("done", () -> stream.work(10));
-        stream.synchronize();
+        stream.finish();
         dispatches.time("not done", () -> stream.work(10));
         stream.close();
         assertThat(drain()).isOne();
@@ -147,7 +147,7 @@ final class DispatchTimerTest {
                     throw new IllegalStateException("no launch");
                 }))
                 .hasMessage("no launch");
-        stream.synchronize();
+        stream.finish();
         drain();
         assertThat(drained).containsExactly("broken CUDA 4");
     }

@@ -190,7 +190,7 @@ class CudaCaptureTest {
             int first = stream.mark();
             engine.spin(800);
             int second = stream.mark();
-            stream.synchronize();
+            stream.waitFor(second);
             assertThat(stream.elapsedNs(first, second)).isEqualTo(800);
         }
     }
@@ -201,14 +201,15 @@ class CudaCaptureTest {
                 CudaStream stream =
                         CudaStream.on(engine.context(), engine.stream()).marks(2, 2).open()) {
             engine.spin(1_000);
+            int mark = stream.mark();
             beginCapture();
-            assertThat(stream.synchronize()).isFalse();
-            assertThat(stream.synchronize()).isFalse();
-            assertThat(SimulatedCuda.calls("cuStreamSynchronize")).isZero();
+            assertThat(stream.waitFor(mark)).isFalse();
+            assertThat(stream.waitFor(mark)).isFalse();
+            assertThat(SimulatedCuda.calls("cuEventSynchronize")).isZero();
             assertThat(stream.failure().orElseThrow()).contains("captured into a graph");
             assertThat(log.linesWith("not waited for")).isOne();
             endCapture();
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.waitFor(mark)).isTrue();
             assertThat(stream.isUsable()).isTrue();
         }
     }
@@ -225,7 +226,7 @@ class CudaCaptureTest {
             int second = stream.mark();
             assertThat(stream.isReached(second)).isTrue();
             assertThat(stream.elapsedNs(first, second)).isNotNegative();
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.waitFor(second)).isTrue();
         };
         use.run();
         Thread thread = new Thread(use);
@@ -245,14 +246,14 @@ class CudaCaptureTest {
     }
 
     @Test
-    void theDefaultStreamIsNotWaitedForWhileOneThatItWaitsForCaptures() {
+    void aMarkOfTheDefaultStreamIsWaitedForWhileAStreamThatItWaitsForCaptures() {
         try (CudaStream stream = CudaStream.on(engine.context(), null).marks(2, 2).open()) {
             int mark = stream.mark();
             beginCapture();
-            assertThat(stream.synchronize()).isFalse();
+            assertThat(stream.waitFor(mark)).isTrue();
             assertThat(stream.isReached(mark)).isTrue();
             endCapture();
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.failure()).isEmpty();
         }
     }
 

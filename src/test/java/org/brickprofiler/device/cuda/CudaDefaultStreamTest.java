@@ -96,7 +96,7 @@ class CudaDefaultStreamTest {
                 int first = stream.mark();
                 engine.spin(300);
                 int second = stream.mark();
-                assertThat(stream.synchronize()).isTrue();
+                assertThat(stream.waitFor(second)).isTrue();
                 assertThat(stream.elapsedNs(first, second)).isEqualTo(300);
             }
         }
@@ -156,7 +156,7 @@ class CudaDefaultStreamTest {
             int first = stream.mark();
             engine.spin(500);
             int second = stream.mark();
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.waitFor(second)).isTrue();
             assertThat(stream.elapsedNs(first, second)).isEqualTo(500);
             assertThat(stream.failure()).isEmpty();
             endsWithAGraph(captured);
@@ -170,7 +170,7 @@ class CudaDefaultStreamTest {
             int first = stream.mark();
             engine.spin(500, stream.stream());
             int second = stream.mark();
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.waitFor(second)).isTrue();
             assertThat(stream.elapsedNs(first, second)).isEqualTo(500);
             endsWithAGraph(engine.stream());
         }

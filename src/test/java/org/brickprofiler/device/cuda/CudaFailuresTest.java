@@ -46,8 +46,9 @@ class CudaFailuresTest {
                 bricks(made);
                 Thread stranger = new Thread(() -> {
                     if (lent.isUsable()) {
-                        release(lent, lent.mark());
-                        lent.synchronize();
+                        int mark = lent.mark();
+                        await(lent, mark);
+                        release(lent, mark);
                     }
                 });
                 stranger.start();
@@ -63,7 +64,7 @@ class CudaFailuresTest {
             int second = stream.mark();
             spin();
             int third = stream.mark();
-            stream.synchronize();
+            await(stream, third);
             if (first != DeviceStream.NO_MARK && second != DeviceStream.NO_MARK) {
                 stream.isReached(second);
                 stream.elapsedNs(first, second);
@@ -71,6 +72,12 @@ class CudaFailuresTest {
             release(stream, first);
             release(stream, second);
             release(stream, third);
+        }
+
+        private static void await(DeviceStream stream, int mark) {
+            if (mark != DeviceStream.NO_MARK) {
+                stream.waitFor(mark);
+            }
         }
 
         private static void release(DeviceStream stream, int mark) {

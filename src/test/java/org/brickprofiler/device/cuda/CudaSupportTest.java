@@ -113,7 +113,7 @@ class CudaSupportTest {
                         "first: CUDA: Simulated GPU 0, driver for CUDA 12.6\n",
                         "usable: true\n",
                         "marked: true\n",
-                        "synchronized: true\n",
+                        "waited: true\n",
                         "failure: none\n",
                         "device: Simulated GPU 0\n",
                         "end\n")
@@ -200,7 +200,7 @@ class CudaSupportTest {
                         "second: CUDA is not available: " + reason,
                         "usable: false\n",
                         "marked: false\n",
-                        "synchronized: false\n",
+                        "waited: false\n",
                         "failure: CUDA is not available: " + reason,
                         "device: CUDA device 0\n",
                         "end\n");
