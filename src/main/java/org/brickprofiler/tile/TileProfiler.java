@@ -1,9 +1,12 @@
 package org.brickprofiler.tile;
 
+import static org.brickprofiler.io.Checks.requireNotNegative;
+
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.SpanNames;
 import org.brickprofiler.record.SpanSink;
 import org.brickprofiler.record.SpanStore;
 import org.brickprofiler.record.StatRow;
@@ -68,7 +71,7 @@ public final class TileProfiler {
     public TileProfiler(NanoClock clock, @Nullable SpanSink sink) {
         Objects.requireNonNull(clock, "clock");
         this.clock = clock;
-        SpanStore spans = sink == null ? null : sink.tiles(TileNames.INSTANCE);
+        SpanStore spans = sink == null ? null : sink.tiles(new Names());
         this.registry = new TableRegistry(LEVELS.size(), false, spans);
     }
 
@@ -168,16 +171,6 @@ public final class TileProfiler {
         StatTable table = registry.acquire();
         table.addWork(level, elapsedNs, atNs, elements, flops, (long) row << Integer.SIZE | col);
         registry.release(table);
-    }
-
-    private static void requireNotNegative(String what, long value) {
-        if (value < 0) {
-            throw negative(what, value);
-        }
-    }
-
-    private static IllegalArgumentException negative(String what, long value) {
-        return new IllegalArgumentException(what + " " + value + " is negative");
     }
 
     /**
@@ -307,5 +300,24 @@ public final class TileProfiler {
             separator = ",";
         }
         return json.append("]}").toString();
+    }
+
+    /** What the rows are called where tiles are shown as spans. */
+    private static final class Names implements SpanNames {
+
+        @Override
+        public int size() {
+            return LEVELS.size();
+        }
+
+        @Override
+        public String name(int key) {
+            return LEVELS.get(key).displayName() + " tile";
+        }
+
+        @Override
+        public String category(int key) {
+            return "Tile";
+        }
     }
 }

@@ -53,7 +53,7 @@ final class ChecksumAllocationTest {
     }
 
     private static Map<String, Long> allocatedBytes() {
-        ChecksumLog log = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(8), String::length);
+        ChecksumLog log = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(8));
         ChecksumLog full = new ChecksumLog(ChecksumOptions.DEFAULT.withCapacity(1));
         String[] names = {"RmsNorm", "QkvProjection", "custom"};
         float[] array = Logs.floats(128, 0.5f);

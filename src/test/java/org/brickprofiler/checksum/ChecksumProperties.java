@@ -33,7 +33,7 @@ final class ChecksumProperties {
     @Property(tries = 300)
     void everySourceOfTheSameFloatsHasTheSameEntry(
             @ForAll @Size(max = 200) int[] bits,
-            @ForAll ChecksumScope scope,
+            @ForAll ChecksumOptions.Scope scope,
             @ForAll @IntRange(max = 12) int samples,
             @ForAll @IntRange(max = 9) int offset) {
         float[] output = floats(bits);
@@ -58,7 +58,7 @@ final class ChecksumProperties {
         }
 
         assertThat(log.list()).containsOnly(log.list().get(0));
-        int covered = scope == ChecksumScope.WHOLE ? output.length : Math.min(64, output.length);
+        int covered = scope == ChecksumOptions.Scope.WHOLE ? output.length : Math.min(64, output.length);
         assertThat(log.list().get(0).hash()).isEqualTo(Logs.hash(output, covered));
         assertThat(log.list().get(0).samples().size()).isEqualTo(Math.min(samples, output.length));
     }
@@ -164,7 +164,7 @@ final class ChecksumProperties {
         assertThat(found.repeat()).isEqualTo(repeat(changed, index));
         assertThat(comparison.diverging()).isOne();
         assertThat(comparison.before())
-                .extracting(Match::here)
+                .extracting(Comparison.Pair::here)
                 .isEqualTo(changed.subList(Math.max(0, index - Comparison.NEIGHBOURS), index));
     }
 
@@ -185,7 +185,7 @@ final class ChecksumProperties {
         assertThat(lacking.first().orElseThrow().reference()).contains(gone);
         assertThat(lacking.reference().only()).containsExactly(lacking.first().orElseThrow());
         assertThat(lacking.before())
-                .extracting(Match::here)
+                .extracting(Comparison.Pair::here)
                 .isEqualTo(entries.subList(Math.max(0, index - Comparison.NEIGHBOURS), index));
 
         Comparison exceeding = Logs.of(entries).compareWith(Logs.of(fewer), Tolerance.EXACT);

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.checksum.Divergence.Kind;
-import org.eclipse.collections.impl.factory.primitive.FloatLists;
 import org.junit.jupiter.api.Test;
 
 final class ComparisonTest {
@@ -128,9 +127,9 @@ final class ComparisonTest {
 
         assertThat(exactly(here, Logs.of(five)).before())
                 .containsExactly(
-                        new Match(five.get(1), five.get(1)),
-                        new Match(five.get(2), five.get(2)),
-                        new Match(five.get(3), five.get(3)));
+                        new Comparison.Pair(five.get(1), five.get(1)),
+                        new Comparison.Pair(five.get(2), five.get(2)),
+                        new Comparison.Pair(five.get(3), five.get(3)));
         assertThat(exactly(Logs.of(five.subList(0, 2)), Logs.of(five)).before())
                 .extracting(match -> match.here().name())
                 .containsExactly("a", "b");
@@ -141,13 +140,13 @@ final class ComparisonTest {
 
     @Test
     void carriesTheTimesOfBothSides() {
-        ChecksumLog here = new ChecksumLog(ChecksumOptions.DEFAULT, name -> 200);
-        ChecksumLog reference = new ChecksumLog(ChecksumOptions.DEFAULT, name -> 100);
+        ChecksumLog here = new ChecksumLog();
+        ChecksumLog reference = new ChecksumLog();
         here.record("a", 0, 0, new float[] {1});
         reference.record("a", 0, 0, new float[] {2});
         reference.record("b", 0, 0, new float[] {2});
 
-        Comparison comparison = exactly(here, reference);
+        Comparison comparison = exactly(Logs.timed(here, name -> 200), Logs.timed(reference, name -> 100));
 
         assertThat(comparison.first()).map(Divergence::elapsedNs).contains(OptionalLong.of(200));
         assertThat(comparison.first()).map(Divergence::referenceElapsedNs).contains(OptionalLong.of(100));
@@ -196,10 +195,10 @@ final class ComparisonTest {
         assertThat(comparison.matches()).isTrue();
         assertThat(comparison.equalHashes()).isZero();
         assertThat(comparison.compared()).isOne();
-        assertThat(comparison.largestAbsolute()).map(ValueError::index).contains(0);
-        assertThat(comparison.largestAbsolute()).map(ValueError::absolute).contains(1.0);
-        assertThat(comparison.largestRelative()).map(ValueError::index).contains(5);
-        assertThat(comparison.largestRelative()).map(ValueError::relative).contains(0.0625);
+        assertThat(comparison.largestAbsolute()).map(Divergence.ValueError::index).contains(0);
+        assertThat(comparison.largestAbsolute()).map(Divergence.ValueError::absolute).contains(1.0);
+        assertThat(comparison.largestRelative()).map(Divergence.ValueError::index).contains(5);
+        assertThat(comparison.largestRelative()).map(Divergence.ValueError::relative).contains(0.0625);
         assertThat(here.firstDivergenceFrom(reference)).isPresent();
     }
 
@@ -212,7 +211,7 @@ final class ComparisonTest {
                 here.compareWith(reference, Tolerance.of(0.5, 0.01)).first().orElseThrow();
 
         assertThat(divergence.kind()).isEqualTo(Kind.OUT_OF_TOLERANCE);
-        assertThat(divergence.worst()).map(ValueError::index).contains(1);
+        assertThat(divergence.worst()).map(Divergence.ValueError::index).contains(1);
         assertThat(divergence.toString()).endsWith(" (float 1: expected 10.0, got 13.0)");
     }
 
@@ -225,7 +224,7 @@ final class ComparisonTest {
 
         assertThat(here.firstDivergenceFrom(reference)).isEmpty();
         Comparison comparison = here.compareWith(reference, Tolerance.BFLOAT16);
-        assertThat(comparison.first().orElseThrow().worst()).map(ValueError::index).contains(999);
+        assertThat(comparison.first().orElseThrow().worst()).map(Divergence.ValueError::index).contains(999);
         assertThat(comparison.equalHashes()).isOne();
         assertThat(comparison.diverging()).isOne();
     }
@@ -294,7 +293,7 @@ final class ComparisonTest {
 
     @Test
     void refusesLogsThatCannotBeCompared() {
-        ChecksumLog whole = new ChecksumLog(ChecksumOptions.DEFAULT.withScope(ChecksumScope.WHOLE));
+        ChecksumLog whole = new ChecksumLog(ChecksumOptions.DEFAULT.withScope(ChecksumOptions.Scope.WHOLE));
         ChecksumLog eight = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(8));
 
         assertThatThrownBy(() -> whole.firstDivergenceFrom(eight))
@@ -320,7 +319,7 @@ final class ComparisonTest {
     @Test
     void refusesADivergenceWithoutItsEntries() {
         ChecksumEntry entry = new ChecksumEntry(
-                "a", 0, 0, 1, 1, 0, 0, OptionalLong.empty(), FloatLists.immutable.empty());
+                "a", 0, 0, 1, 1, 0, 0, OptionalLong.empty(), List.of());
         var present = Optional.of(entry);
         var absent = Optional.<ChecksumEntry>empty();
         for (Kind kind : Kind.values()) {

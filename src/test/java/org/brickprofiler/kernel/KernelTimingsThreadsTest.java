@@ -106,7 +106,7 @@ final class KernelTimingsThreadsTest {
             assertThat(buffer.dispatches()).hasSize(perWriter);
             for (int n = 0; n < perWriter; n++) {
                 assertThat(buffer.dispatches().get(n))
-                        .isEqualTo(new DispatchTiming(buffer.label(), "op", n, n, n + EACH_NS));
+                        .isEqualTo(new CommandBufferTiming.Dispatch(buffer.label(), "op", n, n, n + EACH_NS));
             }
         });
     }
