@@ -1,6 +1,7 @@
 package org.brickprofiler.graph;
 
 import java.util.Objects;
+import org.brickprofiler.io.Checks;
 
 /**
  * An edge of an {@link ExecutionGraph}. Immutable.
@@ -27,7 +28,7 @@ public record Edge(int from, int to, EdgeType type, double weight) {
             throw new IllegalArgumentException("edge from node " + from + " to node " + to + ": ids start at 0");
         }
         requireDistinct(from, to, type);
-        Arguments.requireFinite("weight", weight);
+        Checks.requireFinite("weight", weight);
     }
 
     static void requireDistinct(int from, int to, EdgeType type) {

@@ -94,7 +94,7 @@ final class TreeWriter {
         text.append(name).append(" ".repeat(Math.max(0, nameWidth - name.length())));
         text.append("  ").append(right(time(id), DURATION_WIDTH));
         text.append("  ").append(right(share(id), SHARE_WIDTH));
-        String details = PlainText.ascii(GraphText.details(graph.node(id)));
+        String details = PlainText.ascii(GraphExport.details(graph.node(id)));
         String thread = thread(id);
         text.append("  ").append(details).append(details.isEmpty() || thread.isEmpty() ? "" : ", ").append(thread);
         out.append(text.toString().stripTrailing()).append('\n');
@@ -109,7 +109,7 @@ final class TreeWriter {
     }
 
     private String time(int id) {
-        return isTimed(id) ? GraphText.duration(graph.totalNs(id)) : "-";
+        return isTimed(id) ? GraphExport.duration(graph.totalNs(id)) : "-";
     }
 
     private boolean isTimed(int id) {

@@ -15,10 +15,10 @@ class KernelRegistryTest {
 
     @Test
     void aTextIsFoundByItsHashAndByItsName() {
-        KernelSource source = registry.register("gemm", "foobar", "/kernels/gemm.ptx");
+        KernelRegistry.Source source = registry.register("gemm", "foobar", "/kernels/gemm.ptx");
 
         assertThat(source)
-                .isEqualTo(new KernelSource("gemm", "foobar", Optional.of("/kernels/gemm.ptx"), 0x85944171f73967e8L));
+                .isEqualTo(new KernelRegistry.Source("gemm", "foobar", Optional.of("/kernels/gemm.ptx"), 0x85944171f73967e8L));
         assertThat(registry.byHash(0x85944171f73967e8L)).contains(source);
         assertThat(registry.byName("gemm")).contains(source);
         assertThat(registry.size()).isEqualTo(1);
@@ -41,7 +41,7 @@ class KernelRegistryTest {
     @Test
     void theSameTextTwiceKeepsTheNewestNameAndItsPath() {
         registry.register("old", "text", "a.ptx");
-        KernelSource renamed = registry.register("new", "text");
+        KernelRegistry.Source renamed = registry.register("new", "text");
 
         assertThat(renamed.name()).isEqualTo("new");
         assertThat(renamed.path()).contains("a.ptx");
@@ -54,9 +54,9 @@ class KernelRegistryTest {
 
     @Test
     void aNameMeansTheTextRegisteredLast() {
-        KernelSource first = registry.register("gemm", "one");
-        KernelSource second = registry.register("gemm", "two");
-        KernelSource third = registry.register("gemm", "three");
+        KernelRegistry.Source first = registry.register("gemm", "one");
+        KernelRegistry.Source second = registry.register("gemm", "two");
+        KernelRegistry.Source third = registry.register("gemm", "three");
 
         assertThat(registry.byName("gemm")).contains(third);
         registry.register("other", "three");
@@ -86,12 +86,12 @@ class KernelRegistryTest {
     }
 
     private static long hash(String text) {
-        return KernelSource.hashOf(text);
+        return KernelRegistry.hashOf(text);
     }
 
     @Test
     void emptyNamesTextsAndPathsAreRefused() {
-        KernelSource before = registry.register("gemm", "text");
+        KernelRegistry.Source before = registry.register("gemm", "text");
 
         assertThatIllegalArgumentException().isThrownBy(() -> registry.register("", "text"));
         assertThatIllegalArgumentException()
@@ -106,7 +106,7 @@ class KernelRegistryTest {
     @Test
     void aSourceWithAnotherHashIsRefused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new KernelSource("gemm", "foobar", Optional.empty(), 5))
+                .isThrownBy(() -> new KernelRegistry.Source("gemm", "foobar", Optional.empty(), 5))
                 .withMessageContaining("0x0000000000000005")
                 .withMessageContaining("0x85944171F73967E8");
     }
@@ -126,7 +126,7 @@ class KernelRegistryTest {
 
         assertThat(registry.size()).isEqualTo(500);
         for (int i = 0; i < 500; i++) {
-            String name = registry.byHash(KernelSource.hashOf("text " + i)).orElseThrow().name();
+            String name = registry.byHash(KernelRegistry.hashOf("text " + i)).orElseThrow().name();
             assertThat(registry.byName(name)).isPresent();
         }
     }

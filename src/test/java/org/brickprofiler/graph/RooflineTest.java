@@ -32,7 +32,7 @@ final class RooflineTest {
         assertThat(Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS))
                 .as("4 FLOP/byte at 1,000 GB/s are 4 TFLOP/s, of which 1 is reached")
                 .containsExactly(
-                        new RooflineDistance(node, "norm_kernel", 4, 1, 4, 0.75, Bound.MEMORY, false));
+                        new Roofline.Distance(node, "norm_kernel", 4, 1, 4, 0.75, Roofline.Bound.MEMORY, false));
     }
 
     @Test
@@ -40,7 +40,7 @@ final class RooflineTest {
         int node = kernel("gemm", 200, 15);
 
         assertThat(Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS))
-                .containsExactly(new RooflineDistance(node, "gemm", 200, 15, 20, 0.25, Bound.COMPUTE, false));
+                .containsExactly(new Roofline.Distance(node, "gemm", 200, 15, 20, 0.25, Roofline.Bound.COMPUTE, false));
     }
 
     @Test
@@ -48,9 +48,9 @@ final class RooflineTest {
         kernel("at", 20, 20);
         kernel("below", Math.nextDown(20.0), 20);
 
-        List<RooflineDistance> distances = Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS);
+        List<Roofline.Distance> distances = Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS);
 
-        assertThat(distances).extracting(RooflineDistance::bound).containsExactly(Bound.COMPUTE, Bound.MEMORY);
+        assertThat(distances).extracting(Roofline.Distance::bound).containsExactly(Roofline.Bound.COMPUTE, Roofline.Bound.MEMORY);
         assertThat(distances.get(0).distance()).isZero();
         assertThat(distances.get(0).aboveRoof()).as("at the roof, not above it").isFalse();
     }
@@ -59,7 +59,7 @@ final class RooflineTest {
     void aRateAboveTheRoofIsFlaggedAndKept() {
         kernel("wrong", 10, 15);
 
-        RooflineDistance distance =
+        Roofline.Distance distance =
                 Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS).get(0);
 
         assertThat(distance.aboveRoof()).isTrue();
@@ -77,7 +77,7 @@ final class RooflineTest {
 
         assertThat(Roofline.unplaced(graph)).containsExactly(nothing, noRate, noIntensity, copy);
         assertThat(Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS))
-                .extracting(RooflineDistance::node, RooflineDistance::distance)
+                .extracting(Roofline.Distance::node, Roofline.Distance::distance)
                 .containsExactly(tuple(placed, 1.0));
     }
 
@@ -119,11 +119,11 @@ final class RooflineTest {
         graph.clear();
         kernel("k", intensity, achieved);
 
-        RooflineDistance distance = Roofline.distances(graph, peak, bandwidth).get(0);
+        Roofline.Distance distance = Roofline.distances(graph, peak, bandwidth).get(0);
 
         assertThat(distance.roofTflops()).isCloseTo(Math.min(peak, intensity * bandwidth / 1e3), within(peak * 1e-12));
         assertThat(distance.bound())
-                .isEqualTo(intensity >= Roofline.ridgePoint(peak, bandwidth) ? Bound.COMPUTE : Bound.MEMORY);
+                .isEqualTo(intensity >= Roofline.ridgePoint(peak, bandwidth) ? Roofline.Bound.COMPUTE : Roofline.Bound.MEMORY);
         assertThat(distance.aboveRoof()).isEqualTo(distance.distance() < 0);
     }
 

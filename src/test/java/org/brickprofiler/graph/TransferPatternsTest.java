@@ -20,7 +20,7 @@ class TransferPatternsTest {
         graph.addNode(new Brick("between", 1, 1));
         copy("b", "a", 8);
 
-        assertThat(TransferPatterns.pingPongs(graph)).containsExactly(new PingPong(0, 2, 8));
+        assertThat(TransferPatterns.pingPongs(graph)).containsExactly(new TransferPatterns.PingPong(0, 2, 8));
     }
 
     @Test
@@ -44,7 +44,7 @@ class TransferPatternsTest {
         copy("a", "b", 8);
 
         assertThat(TransferPatterns.pingPongs(graph))
-                .containsExactly(new PingPong(1, 2, 8), new PingPong(0, 3, 8), new PingPong(4, 5, 8));
+                .containsExactly(new TransferPatterns.PingPong(1, 2, 8), new TransferPatterns.PingPong(0, 3, 8), new TransferPatterns.PingPong(4, 5, 8));
     }
 
     @Test
