@@ -25,7 +25,7 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
     /** The widest that a name gets. */
     private static final int WIDEST = 40;
 
-    private static final String NAME_LINE = "%-" + WIDEST + "s  %6s  %14s  %9s  %16s\n";
+    private static final String NAME_LINE = "%-" + WIDEST + "s  %6s  %13s  %9s  %13s\n";
 
     /**
      * What one name has to do with the path.
@@ -91,7 +91,7 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
     // ---- text ----
 
     String toText() {
-        return head() + losses() + table();
+        return head() + GraphExport.losses(graph).indent(2) + table();
     }
 
     private String head() {
@@ -102,36 +102,14 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
                 + String.format(Locale.ROOT, "  parallelism  %.2f on average\n", averageParallelism());
     }
 
-    private String losses() {
-        StringBuilder lines = new StringBuilder();
-        if (graph.droppedNodes() > 0 || graph.droppedDependencies() > 0) {
-            lines.append("  incomplete   " + graph.droppedNodes() + " nodes and " + graph.droppedDependencies()
-                    + " dependencies were beyond the recorder's budget\n");
-        }
-        List<String> open = graph.unbalancedScopes();
-        if (!open.isEmpty()) {
-            int more = open.size() - MOST_NAMES;
-            lines.append("  unbalanced   never closed: ")
-                    .append(open.stream()
-                            .limit(MOST_NAMES)
-                            .map(name -> "'" + printable(name) + "'")
-                            .collect(Collectors.joining(", ")))
-                    .append(more > 0 ? " and " + more + " more\n" : "\n");
-        }
-        if (graph.unmatchedPops() > 0) {
-            lines.append("  unbalanced   closed without being open: " + graph.unmatchedPops() + " times\n");
-        }
-        return lines.toString();
-    }
-
     /** Nothing where no node on the path has a time. */
     private String table() {
         if (names.isEmpty()) {
             return "";
         }
-        StringBuilder lines = new StringBuilder("\nOn the path, most time first; the gain is what the path loses"
-                + " if all nodes of the name, and what is in them, take no time\n\n");
-        lines.append(String.format(Locale.ROOT, NAME_LINE, "name", "nodes", "us on path", "% of path", "most gain, us"));
+        StringBuilder lines = new StringBuilder("\nOn the path, most time first; gain: what the whole saves"
+                + " if all nodes of the name, with all in them, take no time\n\n");
+        lines.append(String.format(Locale.ROOT, NAME_LINE, "name", "nodes", "us on path", "% of path", "gain, us"));
         long othersNs = path.totalNs();
         int otherNodes = path.nodes().size();
         for (Name name : names) {
@@ -139,7 +117,10 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
             othersNs -= name.onPathNs();
             otherNodes -= name.nodes();
         }
-        return othersNs == 0 ? lines.toString() : lines + line("(others)", otherNodes, othersNs, "");
+        if (othersNs > 0) {
+            lines.append(line("(others)", otherNodes, othersNs, ""));
+        }
+        return lines.toString();
     }
 
     private String line(String name, int nodes, long onPathNs, String gain) {

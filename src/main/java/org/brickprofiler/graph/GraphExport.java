@@ -1,6 +1,7 @@
 package org.brickprofiler.graph;
 
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
@@ -9,6 +10,7 @@ import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.brickprofiler.io.PlainText;
 
 /** Writes an {@link ExecutionGraph} for people and for other programs. Stateless; any thread. */
 public final class GraphExport {
@@ -17,6 +19,9 @@ public final class GraphExport {
 
     /** What would be rounded to 1000 with four digits, and belongs to the next unit. */
     private static final double NEXT_UNIT = 999.95;
+
+    /** Scopes that were never closed and are named; more are counted. */
+    private static final int MOST_SCOPES = 20;
 
     private GraphExport() {}
 
@@ -128,5 +133,23 @@ public final class GraphExport {
     /** A count with its unit, for example {@code "1,024 bytes"}. */
     static String count(long count, String unit) {
         return String.format(Locale.ROOT, "%,d %s%s", count, unit, count == 1 ? "" : "s");
+    }
+
+    /** A line for each kind of thing that a recorder could not keep, or saw to be wrong. */
+    static String losses(ExecutionGraph graph) {
+        String losses = loss("nodes not recorded, past the budget", graph.droppedNodes())
+                + loss("dependencies not recorded, past the budget", graph.droppedDependencies())
+                + loss("scope ends without an open scope", graph.unmatchedPops());
+        List<String> open = graph.unbalancedScopes();
+        if (open.isEmpty()) {
+            return losses;
+        }
+        int named = Math.min(open.size(), MOST_SCOPES);
+        String more = open.size() > named ? String.format(Locale.ROOT, ", and %,d more", open.size() - named) : "";
+        return losses + "scopes not closed: " + PlainText.ascii(String.join(", ", open.subList(0, named))) + more + "\n";
+    }
+
+    private static String loss(String what, long count) {
+        return count == 0 ? "" : String.format(Locale.ROOT, "%s: %,d\n", what, count);
     }
 }
