@@ -2,16 +2,17 @@ package org.brickprofiler.checksum;
 
 import java.util.AbstractList;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.RandomAccess;
-import org.eclipse.collections.impl.set.mutable.UnifiedSet;
 
 /**
  * The entries of a log, in columns of plain values that grow by chunks; allocates only for a new chunk and a new name.
- * The owner's lock guards it. A row never changes once it is {@linkplain #commit committed}, but for its time, which may
- * be known later; what {@link #list} returned stays as it is, and needs no lock.
+ * The owner's lock guards it. A row never changes once it is {@linkplain #commit committed}, but for its time, which
+ * may be known later; what {@link #list} returned stays as it is, and needs no lock.
  */
 final class ChecksumColumns {
 
@@ -22,7 +23,9 @@ final class ChecksumColumns {
     static final long UNKNOWN_NS = -1;
 
     private final int samplesPerRow;
-    private final UnifiedSet<String> names = new UnifiedSet<>();
+    /** A map of the JDK, since every profiler makes a log and should not load another library for it. */
+    private final Map<String, String> names = new HashMap<>();
+
     private final List<Chunk> chunks = new ArrayList<>();
     private int size;
 
@@ -63,7 +66,8 @@ final class ChecksumColumns {
         }
         Chunk chunk = chunk();
         int row = size % CHUNK_ROWS;
-        chunk.names[row] = Objects.requireNonNull(names.put(name));
+        String known = names.putIfAbsent(name, name);
+        chunk.names[row] = known == null ? name : known;
         chunk.layers[row] = layer;
         chunk.positions[row] = position;
         chunk.elapsedNs[row] = elapsedNs;
@@ -108,7 +112,7 @@ final class ChecksumColumns {
         return chunks.get(size / CHUNK_ROWS);
     }
 
-    /** The entries so far, unchangeable also while others are added; it makes an entry whenever it is asked for one. */
+    /** The entries so far, unchangeable also while others are added; each access makes an entry. */
     List<ChecksumEntry> list() {
         chunks.forEach(chunk -> chunk.listed = true);
         long[][] elapsedNs = chunks.stream().map(chunk -> chunk.elapsedNs).toArray(long[][]::new);

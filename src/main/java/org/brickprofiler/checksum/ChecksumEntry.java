@@ -9,7 +9,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one output of one brick. Immutable.
+ * One output of one brick. Immutable.
  *
  * @param name the brick, not empty
  * @param layer its layer, or {@link #NO_LAYER}

@@ -13,7 +13,6 @@ import org.brickprofiler.record.OwnSamples;
 import org.brickprofiler.record.StatRow;
 import org.brickprofiler.record.StatTable;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -27,8 +26,6 @@ import org.slf4j.LoggerFactory;
  * <p>Checksums cover the bits: 0.0 and -0.0 differ, and so do two NaNs with different bits.
  */
 public final class ChecksumLog {
-
-    private static final Logger LOG = LoggerFactory.getLogger(ChecksumLog.class);
 
     private static final int NOT_SIGN = 0x7fffffff;
     private static final int INFINITE = 0x7f800000;
@@ -61,13 +58,13 @@ public final class ChecksumLog {
 
     /**
      * A log whose entries carry the time of their brick's sample, whether the brick is stopped before the output is
-     * recorded or after, as where {@code lap} goes on to the next brick: the sample of the calling thread that was under
-     * way then, else the one that it had recorded last where that is the brick's. An entry has no time where neither is
-     * so, where it is not known any more, and before a thread's first sample. A brick that is stopped after its output
-     * was recorded has its time once it is stopped.
+     * recorded or after, as where {@code lap} goes on to the next brick: the sample of the calling thread that was
+     * under way then, else the one that it had recorded last where that is the brick's. An entry has no time where
+     * neither is so, where it is not known any more, and before a thread's first sample. A brick that is stopped after
+     * its output was recorded has its time once it is stopped.
      *
      * @param options what to keep of each output
-     * @param samples the calling thread's samples; asked on its own thread and outside any lock
+     * @param samples the calling thread's samples; read on its own thread and outside any lock
      */
     public ChecksumLog(ChecksumOptions options, OwnSamples samples) {
         this(Objects.requireNonNull(samples, "samples"), options);
@@ -87,7 +84,7 @@ public final class ChecksumLog {
      * @param dropped how many more there were, 0 or more
      * @return a log that holds them
      * @throws IllegalArgumentException when there are more entries than the capacity, an entry has another number of
-     *     samples than the options say, or {@code dropped} is negative
+     *     samples than the options demand, or {@code dropped} is negative
      */
     public static ChecksumLog of(ChecksumOptions options, List<ChecksumEntry> entries, long dropped) {
         if (entries.size() > options.capacity()) {
@@ -222,7 +219,7 @@ public final class ChecksumLog {
             dropLogged = true;
         }
         if (firstDropped) {
-            LOG.warn(
+            LoggerFactory.getLogger(ChecksumLog.class).warn(
                     "more than {} checksums: that of '{}' (layer {}, pos {}) and all further ones are dropped",
                     options.capacity(),
                     name,
@@ -252,7 +249,7 @@ public final class ChecksumLog {
      * What was recorded so far.
      *
      * @return an immutable list in order of execution; it takes no memory of its own beside that of the log, and makes
-     *     an entry whenever it is asked for one
+     *     an entry at each access
      */
     public List<ChecksumEntry> list() {
         synchronized (lock) {
@@ -313,7 +310,8 @@ public final class ChecksumLog {
     }
 
     /**
-     * Reads the floats of a tensor in place. One reader serves all tensors of its kind, so that reading makes no object.
+     * Reads the floats of a tensor in place. One reader serves all tensors of its kind, so that reading makes no
+     * object.
      *
      * @param <T> what holds the floats
      */
@@ -334,11 +332,11 @@ public final class ChecksumLog {
     }
 
     /**
-     * Entries whose brick may still run: an output is there before its brick is stopped, or after. When an entry is recorded
-     * nobody knows which of the two it is, so it gets the time of the brick that its thread has just timed, if that is its
-     * own, and is looked at again later: where the next sample of its brick began before the entry was recorded, that one is
-     * the entry's. Where too many samples have come by then, the entry has no time. Allocates nothing. The owner's lock guards
-     * it.
+     * Entries whose brick may still run: an output is there before its brick is stopped, or after. When an entry is
+     * recorded it is not known which of the two it is, so it gets the time of the brick that its thread has just timed,
+     * if that is its own, and is looked at again later: where the next sample of its brick began before the entry was
+     * recorded, that one is the entry's. Where too many samples have come by then, the entry has no time. Allocates
+     * nothing. The owner's lock guards it.
      */
     private static final class PendingTimes {
 

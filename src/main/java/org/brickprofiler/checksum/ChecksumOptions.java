@@ -8,7 +8,7 @@ import java.util.Objects;
  *
  * @param scope the floats that a checksum covers
  * @param samples the most values of an output to keep beside its checksum, 0 to {@link #MOST_SAMPLES}; comparison
- *     within a tolerance needs some, since a checksum says whether two outputs are equal and not by how much they
+ *     within a tolerance needs some, since a checksum shows whether two outputs are equal and not by how much they
  *     differ
  * @param capacity the most entries to keep, 1 or more; further ones are dropped and counted
  */
@@ -17,7 +17,7 @@ public record ChecksumOptions(Scope scope, int samples, int capacity) {
     /** The largest number of samples. */
     public static final int MOST_SAMPLES = 1024;
 
-    /** The capacity unless another one is asked for: at 40 bytes an entry, and 4 for each sample, 40 MiB. */
+    /** The capacity unless another one is set: at 40 bytes an entry, and 4 for each sample, 40 MiB. */
     public static final int DEFAULT_CAPACITY = 1 << 20;
 
     /** The first 64 floats, no samples, the default capacity. */

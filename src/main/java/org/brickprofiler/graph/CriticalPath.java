@@ -97,7 +97,9 @@ public final class CriticalPath {
         return atNs;
     }
 
-    /** The room that each node's own time leaves between its earliest start and latest end, and no more than a child's. */
+    /**
+     * The room that each node's own time leaves between its earliest start and latest end, and no more than a child's.
+     */
     private long[] slackNs() {
         long[] roomNs = new long[events.nodeCount()];
         for (int v = 0; v < roomNs.length; v++) {

@@ -13,8 +13,8 @@ import org.brickprofiler.io.PlainText;
  *
  * @param graph the graph, which must not change meanwhile
  * @param path its critical path
- * @param workNs the time of all nodes, each moment counted once: the sum of the roots' totals, and thereby of all nodes'
- *     self times, ns; sums stop at {@link Long#MAX_VALUE}
+ * @param workNs the time of all nodes, each moment counted once: the sum of the roots' totals, and thereby of all
+ *     nodes' self times, ns; sums stop at {@link Long#MAX_VALUE}
  * @param names the names that make up most of the path, at most {@link #MOST_NAMES}, largest first
  */
 record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs, List<Name> names) {
@@ -33,9 +33,9 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
      * @param name the name
      * @param nodes how many nodes of it the path goes through
      * @param onPathNs how much of the path they make up, ns
-     * @param gainNs how much shorter the longest path is if all nodes of the name, and everything in them, take no time,
-     *     ns: the most that the whole can gain from this name (Amdahl, "Validity of the single processor approach to
-     *     achieving large scale computing capabilities", 1967), since other paths remain
+     * @param gainNs how much shorter the longest path is if all nodes of the name, and everything in them, take no
+     *     time, ns: the most that the whole can gain from this name (Amdahl, "Validity of the single processor approach
+     *     to achieving large scale computing capabilities", 1967), since other paths remain
      */
     record Name(String name, int nodes, long onPathNs, long gainNs) {}
 

@@ -7,7 +7,7 @@ import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
  * The order in time that an execution graph stands for. Every node has two events, its start and its end, and an arrow
- * from one event to another says that the second cannot come before the first:
+ * from one event to another means that the second cannot come before the first:
  *
  * <ul>
  *   <li>from a node's start to its end, which takes the node's own time;
@@ -187,7 +187,9 @@ final class EventGraph {
             this.nodes = nodesBetween(before, somewhereOnACycle(before));
         }
 
-        /** For each event that waits, one that it waits for: its own start where possible, otherwise of the lowest node. */
+        /**
+         * For each event that waits, one that it waits for: its own start where possible, otherwise of the lowest node.
+         */
         private static int[] predecessors(EventGraph events, int[] waiting) {
             int[] before = new int[waiting.length];
             Arrays.fill(before, NONE);

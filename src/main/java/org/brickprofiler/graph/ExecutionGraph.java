@@ -42,7 +42,7 @@ public final class ExecutionGraph {
     private long unmatchedPops;
     private Losses losses = Losses.NONE;
 
-    /** Computed when asked for; null again after a change. */
+    /** Computed when first needed; null again after a change. */
     private @Nullable NodeTimes times;
 
     /** A graph without nodes. */
@@ -76,7 +76,7 @@ public final class ExecutionGraph {
      *
      * @param from the id of the owner or of the earlier node
      * @param to the id of the owned or of the later node
-     * @param type what the edge says
+     * @param type what the edge stands for
      * @throws IllegalArgumentException when a node does not exist, both are the same, or an ownership edge leads to a
      *     node that has a parent or is an ancestor of the other
      */
@@ -90,7 +90,7 @@ public final class ExecutionGraph {
      *
      * @param from the id of the owner or of the earlier node
      * @param to the id of the owned or of the later node
-     * @param type what the edge says
+     * @param type what the edge stands for
      * @param weight a finite number, 0 or more; bytes for {@link EdgeType#TRANSFER}
      * @throws IllegalArgumentException when a node does not exist, both are the same, the weight is negative or not
      *     finite, or an ownership edge leads to a node that has a parent or is an ancestor of the other

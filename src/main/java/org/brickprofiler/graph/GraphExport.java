@@ -49,9 +49,9 @@ public final class GraphExport {
     }
 
     /**
-     * The critical path as text: how long it is, how much work there is beside it and so how many nodes could run at once
-     * on average, what a recorder lost, and the names that make up most of the path with what the whole can gain from
-     * each.
+     * The critical path as text: how long it is, how much work there is beside it and so how many nodes could run at
+     * once on average, what a recorder lost, and the names that make up most of the path with what the whole can gain
+     * from each.
      *
      * @param graph a graph
      * @return lines of printable ASCII; other characters of names are escaped as in Java source
@@ -146,7 +146,8 @@ public final class GraphExport {
         }
         int named = Math.min(open.size(), MOST_SCOPES);
         String more = open.size() > named ? String.format(Locale.ROOT, ", and %,d more", open.size() - named) : "";
-        return losses + "scopes not closed: " + PlainText.ascii(String.join(", ", open.subList(0, named))) + more + "\n";
+        String names = PlainText.ascii(String.join(", ", open.subList(0, named)));
+        return losses + "scopes not closed: " + names + more + "\n";
     }
 
     private static String loss(String what, long count) {

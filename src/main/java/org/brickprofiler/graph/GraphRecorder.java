@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Threads.</b> Every method may be called from any thread, virtual ones included. Recording threads wait neither
  * for each other nor for a reader. A reader waits for nodes that are being recorded at that moment. What belongs to a
- * thread stays with it when a pool clears its thread-locals. An ended thread leaves its nodes behind; whatever else goes
- * at the next {@link #graph()}, or when as many threads again have come.
+ * thread stays with it when a pool clears its thread-locals. An ended thread leaves its nodes behind; whatever else
+ * goes at the next {@link #graph()}, or when as many threads again have come.
  *
  * <p><b>Allocation.</b> A recorded node allocates itself and one small object, a scope one more; a thread's first node
  * its stack, which grows with the nodes that wait to be taken over; every 2,048th node of all threads a chunk; a
@@ -346,8 +346,8 @@ public final class GraphRecorder {
     }
 
     /**
-     * Marks where a layer begins on the calling thread that other threads may work for, see {@link #workFor}. Its number
-     * is that of the token.
+     * Marks where a layer begins on the calling thread that other threads may work for, see {@link #workFor}. Its
+     * number is that of the token.
      *
      * @param layer the layer's {@link LayerToken}
      */
@@ -361,8 +361,8 @@ public final class GraphRecorder {
      * Ends a layer: a {@link Layer} becomes the parent of what the calling thread recorded in its current scope since
      * the layer began. Where that is nothing, no node is added; the layer is counted all the same.
      *
-     * <p>A brick that began in the layer and ends later belongs to the layer if most of its time lies there, else to the
-     * next one, or to none.
+     * <p>A brick that began in the layer and ends later belongs to the layer if most of its time lies there, else to
+     * the next one, or to none.
      *
      * @return the id of the layer's node, or {@link #NONE}
      */
@@ -373,8 +373,8 @@ public final class GraphRecorder {
     /**
      * Ends a layer, as {@link #endLayer()} does.
      *
-     * @param layer the layer's {@link LayerToken}, whose number it gets; {@link LayerToken#VOID} where the layer has that
-     *     of {@link #startLayer(long)}, or is to be counted
+     * @param layer the layer's {@link LayerToken}, whose number it gets; {@link LayerToken#VOID} where the layer has
+     *     that of {@link #startLayer(long)}, or is to be counted
      * @return the id of the layer's node, or {@link #NONE}
      */
     public int endLayer(long layer) {
@@ -408,8 +408,8 @@ public final class GraphRecorder {
     /**
      * Sets for whose layer the calling thread works from now on, until the next call. What it records then is in that
      * layer or, where the layer's own thread recorded a brick around that time, in the innermost such brick; until the
-     * layer has ended it has no parent. Whatever the thread had begun itself, or for a layer that it was interrupted in,
-     * goes on when it works for that again.
+     * layer has ended it has no parent. Whatever the thread had begun itself, or for a layer that it was interrupted
+     * in, goes on when it works for that again.
      *
      * @param layer the {@link LayerToken} of a layer, {@link LayerToken#VOID} for none, or {@link LayerToken#OWN} for
      *     whatever this thread itself has begun

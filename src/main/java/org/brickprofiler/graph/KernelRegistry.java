@@ -31,7 +31,7 @@ public final class KernelRegistry {
      *
      * @param name the kernel; another text may have the same name
      * @param text its PTX text
-     * @return what is now known of the text
+     * @return the text as it is registered now
      * @throws IllegalArgumentException when name or text is null or empty; the registry is not changed then
      */
     public Source register(String name, String text) {
@@ -44,7 +44,7 @@ public final class KernelRegistry {
      * @param name the kernel; another text may have the same name
      * @param text its PTX text
      * @param path where the text lies
-     * @return what is now known of the text
+     * @return the text as it is registered now
      * @throws IllegalArgumentException when name, text or path is null or empty; the registry is not changed then
      */
     public Source register(String name, String text, String path) {

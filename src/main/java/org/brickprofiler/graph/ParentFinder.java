@@ -5,9 +5,10 @@ import org.brickprofiler.record.LayerToken;
 import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**
- * Finds out who owns each recorded node. What a thread did for the layer of another one belongs to that layer, and there
- * to the innermost step of the layer's own thread that ran all the while: who handed the work out is not recorded, and a
- * step that was not running cannot have. One thread, once; linear but for a logarithm, where threads worked for others.
+ * Finds out who owns each recorded node. What a thread did for the layer of another one belongs to that layer, and
+ * there to the innermost step of the layer's own thread that ran all the while: which step handed the work out is not
+ * recorded, but one that was not running cannot have. One thread, once; linear but for a logarithm, where threads
+ * worked for others.
  */
 final class ParentFinder {
 
@@ -35,7 +36,7 @@ final class ParentFinder {
         return finder.parents;
     }
 
-    /** What the threads themselves recorded; answers whether some worked for others. */
+    /** The parents that the threads themselves recorded; returns whether some worked for others. */
     private boolean findOwn() {
         boolean others = false;
         for (int id = 0; id < parents.length; id++) {

@@ -53,8 +53,8 @@ public final class Roofline {
     }
 
     /**
-     * The kernels that have no place in the model: those without intensity or rate, and those whose intensity is 0: they
-     * do no arithmetic and their roof is 0.
+     * The kernels that have no place in the model: those without intensity or rate, and those whose intensity is 0:
+     * they do no arithmetic and their roof is 0.
      *
      * @param graph the graph; one thread
      * @return ids, ascending
@@ -103,8 +103,8 @@ public final class Roofline {
      * @param intensity its arithmetic intensity, FLOP/byte
      * @param achievedTflops the rate it reached, TFLOP/s
      * @param roofTflops the most that its intensity allows, TFLOP/s
-     * @param distance {@code 1 - achievedTflops / roofTflops}: 0 at the roof, 1 for no operation at all; negative above the
-     *     roof
+     * @param distance {@code 1 - achievedTflops / roofTflops}: 0 at the roof, 1 for no operation at all; negative above
+     *     the roof
      * @param bound what the roof is made of
      * @param aboveRoof whether the rate exceeds the roof, so that the rate, the intensity or the machine's figures are
      *     wrong

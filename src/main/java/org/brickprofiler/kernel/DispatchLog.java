@@ -162,8 +162,8 @@ final class DispatchLog {
     }
 
     /**
-     * Dispatches as columns, so that one more is no object of its own. One thread at a time; adding allocates only where
-     * the columns grow, by half each time, and clearing keeps their length.
+     * Dispatches as columns, so that one more is no object of its own. One thread at a time; adding allocates only
+     * where the columns grow, by half each time, and clearing keeps their length.
      */
     private static final class Columns {
 

@@ -67,8 +67,8 @@ public record KernelSpeedup(
     /**
      * One kernel in two snapshots. Immutable.
      *
-     * @param before what the first snapshot says of it
-     * @param after what the second one says of the same kernel on the same backend
+     * @param before its timing in the first snapshot
+     * @param after the timing of the same kernel on the same backend in the second one
      */
     public record Change(KernelTiming before, KernelTiming after) {
 
@@ -112,8 +112,7 @@ public record KernelSpeedup(
         }
 
         /**
-         * How the total changed. Over unequal numbers of dispatches that is not for the kernel to answer: see
-         * {@link #ratio()}.
+         * How the total changed, which depends on the number of dispatches too: see {@link #ratio()}.
          *
          * @return ns after less ns before; negative where it became less
          */

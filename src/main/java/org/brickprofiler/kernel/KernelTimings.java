@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long kernels took, for code that already knows: it asked its driver, or lets {@link #time} or a
- * {@link DispatchTimer} ask. Sums by kernel, where a kernel is a name on a {@link Backend}, and command buffers with
+ * How long kernels took, for code that has the times already, from its driver, or takes them by {@link #time} or a
+ * {@link DispatchTimer}. Sums by kernel, where a kernel is a name on a {@link Backend}, and command buffers with
  * their dispatches by label.
  *
  * <p>Every method may be called from any thread. Threads that {@link #record} wait neither for each other nor for a
@@ -145,8 +145,8 @@ public final class KernelTimings {
     }
 
     /**
-     * Runs a dispatch on the host, and records how long it took by the host's clock; also where it throws. Reads no clock
-     * while recording is off.
+     * Runs a dispatch on the host, and records how long it took by the host's clock; also where it throws. Reads no
+     * clock while recording is off.
      *
      * @param name the kernel's name; any but null and empty
      * @param dispatch does the work before it returns
@@ -196,8 +196,9 @@ public final class KernelTimings {
     }
 
     /**
-     * Runs code that enqueues a dispatch on a device, waits for the device, and records how long it took there. Where the
-     * timer reads 0, since the device reports no time, nothing is recorded. To wait once for many, see {@link DispatchTimer}.
+     * Runs code that enqueues a dispatch on a device, waits for the device, and records how long it took there. Where
+     * the timer reads 0, since the device reports no time, nothing is recorded. To wait once for many, see {@link
+     * DispatchTimer}.
      *
      * @param name the kernel's name; any but null and empty
      * @param backend where it runs
@@ -439,7 +440,8 @@ public final class KernelTimings {
         int width = names.stream().mapToInt(String::length).reduce("name".length(), Math::max);
         String name = "%-" + width + "s";
         List<String> lines = new ArrayList<>();
-        lines.add(String.format(Locale.ROOT, name + HEADER_FORMAT, "name", "backend", "avg", "min", "max", "last", "n"));
+        Object[] header = {"name", "backend", "avg", "min", "max", "last", "n"};
+        lines.add(String.format(Locale.ROOT, name + HEADER_FORMAT, header));
         for (int i = 0; i < timings.size(); i++) {
             KernelTiming timing = timings.get(i);
             lines.add(String.format(
@@ -485,7 +487,7 @@ public final class KernelTimings {
         }
 
         private Stream<KernelTiming> timings(StatSums sums) {
-            // Asked after the sums were read: every row among them has its name by now.
+            // Read after the sums: every row among them has its name by now.
             return IntStream.range(0, names.size())
                     .filter(key -> sums.row(key).count() > 0)
                     .mapToObj(key -> timing(names.name(key), sums.row(key)));

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TileProfiler {
 
-    /** The largest row or column that a timer tells from the next one. */
+    /** The largest row or column that a timer can hold. */
     public static final int LARGEST_TIMED_INDEX = (1 << 13) - 1;
 
     private static final int LEVEL_BITS = 2;
@@ -54,7 +54,7 @@ public final class TileProfiler {
     private volatile boolean enabled;
 
     /**
-     * A profiler for tiles, switched off, whose tiles nobody wants as spans.
+     * A profiler for tiles, switched off, whose tiles are not kept as spans.
      *
      * @param clock the clock it reads
      */
@@ -66,7 +66,7 @@ public final class TileProfiler {
      * A profiler for tiles, switched off.
      *
      * @param clock the clock it reads
-     * @param sink who may want tiles as spans, or null
+     * @param sink where tiles are kept as spans, or null
      */
     public TileProfiler(NanoClock clock, @Nullable SpanSink sink) {
         Objects.requireNonNull(clock, "clock");
@@ -241,7 +241,7 @@ public final class TileProfiler {
     }
 
     /**
-     * The levels that were recorded, a line each; where the switch is off, a line that says so. Elements count as 4 bytes.
+     * The levels that were recorded, a line each, and a line where the switch is off. Elements count as 4 bytes.
      *
      * @return text that ends with a line break
      */
@@ -273,7 +273,8 @@ public final class TileProfiler {
     /**
      * The switch and all levels as JSON.
      *
-     * @return an object with {@code tile_profiling_enabled} and {@code tiles}, an array of three objects, as a report has them
+     * @return an object with {@code tile_profiling_enabled} and {@code tiles}, an array of three objects, as a report
+     *     has them
      */
     public String toJson() {
         StringBuilder json = new StringBuilder("{\"tile_profiling_enabled\":").append(enabled).append(",\"tiles\":[");

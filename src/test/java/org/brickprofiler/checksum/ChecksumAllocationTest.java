@@ -35,7 +35,7 @@ final class ChecksumAllocationTest {
         assertThat(interpreted.output()).contains("array=0");
     }
 
-    /** A chunk is allocated when its first row is used, and is as large as the options say. */
+    /** A chunk is allocated when its first row is used, and is as large as the options demand. */
     @Test
     void aChunkIsAllocatedForEveryThousandEntries() {
         ChecksumLog log = new ChecksumLog();

@@ -19,6 +19,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
+import org.brickprofiler.checksum.Comparison.Pair;
 import org.brickprofiler.checksum.Divergence.Kind;
 
 final class ChecksumProperties {
@@ -164,7 +165,7 @@ final class ChecksumProperties {
         assertThat(found.repeat()).isEqualTo(repeat(changed, index));
         assertThat(comparison.diverging()).isOne();
         assertThat(comparison.before())
-                .extracting(Comparison.Pair::here)
+                .extracting(Pair::here)
                 .isEqualTo(changed.subList(Math.max(0, index - Comparison.NEIGHBOURS), index));
     }
 
@@ -185,7 +186,7 @@ final class ChecksumProperties {
         assertThat(lacking.first().orElseThrow().reference()).contains(gone);
         assertThat(lacking.reference().only()).containsExactly(lacking.first().orElseThrow());
         assertThat(lacking.before())
-                .extracting(Comparison.Pair::here)
+                .extracting(Pair::here)
                 .isEqualTo(entries.subList(Math.max(0, index - Comparison.NEIGHBOURS), index));
 
         Comparison exceeding = Logs.of(entries).compareWith(Logs.of(fewer), Tolerance.EXACT);

@@ -7,7 +7,9 @@ import static org.brickprofiler.checksum.Logs.entry;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.brickprofiler.checksum.Comparison.Pair;
 import org.brickprofiler.checksum.Divergence.Kind;
+import org.brickprofiler.checksum.Divergence.ValueError;
 import org.junit.jupiter.api.Test;
 
 final class ComparisonTest {
@@ -127,9 +129,9 @@ final class ComparisonTest {
 
         assertThat(exactly(here, Logs.of(five)).before())
                 .containsExactly(
-                        new Comparison.Pair(five.get(1), five.get(1)),
-                        new Comparison.Pair(five.get(2), five.get(2)),
-                        new Comparison.Pair(five.get(3), five.get(3)));
+                        new Pair(five.get(1), five.get(1)),
+                        new Pair(five.get(2), five.get(2)),
+                        new Pair(five.get(3), five.get(3)));
         assertThat(exactly(Logs.of(five.subList(0, 2)), Logs.of(five)).before())
                 .extracting(match -> match.here().name())
                 .containsExactly("a", "b");
@@ -195,10 +197,10 @@ final class ComparisonTest {
         assertThat(comparison.matches()).isTrue();
         assertThat(comparison.equalHashes()).isZero();
         assertThat(comparison.compared()).isOne();
-        assertThat(comparison.largestAbsolute()).map(Divergence.ValueError::index).contains(0);
-        assertThat(comparison.largestAbsolute()).map(Divergence.ValueError::absolute).contains(1.0);
-        assertThat(comparison.largestRelative()).map(Divergence.ValueError::index).contains(5);
-        assertThat(comparison.largestRelative()).map(Divergence.ValueError::relative).contains(0.0625);
+        assertThat(comparison.largestAbsolute()).map(ValueError::index).contains(0);
+        assertThat(comparison.largestAbsolute()).map(ValueError::absolute).contains(1.0);
+        assertThat(comparison.largestRelative()).map(ValueError::index).contains(5);
+        assertThat(comparison.largestRelative()).map(ValueError::relative).contains(0.0625);
         assertThat(here.firstDivergenceFrom(reference)).isPresent();
     }
 
@@ -211,7 +213,7 @@ final class ComparisonTest {
                 here.compareWith(reference, Tolerance.of(0.5, 0.01)).first().orElseThrow();
 
         assertThat(divergence.kind()).isEqualTo(Kind.OUT_OF_TOLERANCE);
-        assertThat(divergence.worst()).map(Divergence.ValueError::index).contains(1);
+        assertThat(divergence.worst()).map(ValueError::index).contains(1);
         assertThat(divergence.toString()).endsWith(" (float 1: expected 10.0, got 13.0)");
     }
 
@@ -224,7 +226,7 @@ final class ComparisonTest {
 
         assertThat(here.firstDivergenceFrom(reference)).isEmpty();
         Comparison comparison = here.compareWith(reference, Tolerance.BFLOAT16);
-        assertThat(comparison.first().orElseThrow().worst()).map(Divergence.ValueError::index).contains(999);
+        assertThat(comparison.first().orElseThrow().worst()).map(ValueError::index).contains(999);
         assertThat(comparison.equalHashes()).isOne();
         assertThat(comparison.diverging()).isOne();
     }

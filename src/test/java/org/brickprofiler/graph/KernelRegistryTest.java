@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.util.List;
 import java.util.Optional;
+import org.brickprofiler.graph.KernelRegistry.Source;
 import org.brickprofiler.io.Fnv1a;
 import org.brickprofiler.record.Crew;
 import org.junit.jupiter.api.Test;
@@ -15,10 +16,10 @@ class KernelRegistryTest {
 
     @Test
     void aTextIsFoundByItsHashAndByItsName() {
-        KernelRegistry.Source source = registry.register("gemm", "foobar", "/kernels/gemm.ptx");
+        Source source = registry.register("gemm", "foobar", "/kernels/gemm.ptx");
 
         assertThat(source)
-                .isEqualTo(new KernelRegistry.Source("gemm", "foobar", Optional.of("/kernels/gemm.ptx"), 0x85944171f73967e8L));
+                .isEqualTo(new Source("gemm", "foobar", Optional.of("/kernels/gemm.ptx"), 0x85944171f73967e8L));
         assertThat(registry.byHash(0x85944171f73967e8L)).contains(source);
         assertThat(registry.byName("gemm")).contains(source);
         assertThat(registry.size()).isEqualTo(1);
@@ -41,7 +42,7 @@ class KernelRegistryTest {
     @Test
     void theSameTextTwiceKeepsTheNewestNameAndItsPath() {
         registry.register("old", "text", "a.ptx");
-        KernelRegistry.Source renamed = registry.register("new", "text");
+        Source renamed = registry.register("new", "text");
 
         assertThat(renamed.name()).isEqualTo("new");
         assertThat(renamed.path()).contains("a.ptx");
@@ -54,9 +55,9 @@ class KernelRegistryTest {
 
     @Test
     void aNameMeansTheTextRegisteredLast() {
-        KernelRegistry.Source first = registry.register("gemm", "one");
-        KernelRegistry.Source second = registry.register("gemm", "two");
-        KernelRegistry.Source third = registry.register("gemm", "three");
+        Source first = registry.register("gemm", "one");
+        Source second = registry.register("gemm", "two");
+        Source third = registry.register("gemm", "three");
 
         assertThat(registry.byName("gemm")).contains(third);
         registry.register("other", "three");
@@ -91,7 +92,7 @@ class KernelRegistryTest {
 
     @Test
     void emptyNamesTextsAndPathsAreRefused() {
-        KernelRegistry.Source before = registry.register("gemm", "text");
+        Source before = registry.register("gemm", "text");
 
         assertThatIllegalArgumentException().isThrownBy(() -> registry.register("", "text"));
         assertThatIllegalArgumentException()
@@ -106,7 +107,7 @@ class KernelRegistryTest {
     @Test
     void aSourceWithAnotherHashIsRefused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new KernelRegistry.Source("gemm", "foobar", Optional.empty(), 5))
+                .isThrownBy(() -> new Source("gemm", "foobar", Optional.empty(), 5))
                 .withMessageContaining("0x0000000000000005")
                 .withMessageContaining("0x85944171F73967E8");
     }

@@ -11,6 +11,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.brickprofiler.graph.TransferPatterns.PingPong;
 
 class TransferPatternsProperties {
 
@@ -33,15 +34,15 @@ class TransferPatternsProperties {
     }
 
     /** The definition word by word: for each transfer the latest earlier one that fits and is free. */
-    private static List<TransferPatterns.PingPong> bruteForce(List<Transfer> transfers) {
+    private static List<PingPong> bruteForce(List<Transfer> transfers) {
         boolean[] taken = new boolean[transfers.size()];
-        List<TransferPatterns.PingPong> pairs = new ArrayList<>();
+        List<PingPong> pairs = new ArrayList<>();
         for (int back = 0; back < transfers.size(); back++) {
             for (int there = back - 1; there >= 0 && !taken[back]; there--) {
                 if (!taken[there] && isThereAndBack(transfers.get(there), transfers.get(back))) {
                     taken[there] = true;
                     taken[back] = true;
-                    pairs.add(new TransferPatterns.PingPong(there, back, transfers.get(there).bytes()));
+                    pairs.add(new PingPong(there, back, transfers.get(there).bytes()));
                 }
             }
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.brickprofiler.graph.TransferPatterns.PingPong;
 import org.junit.jupiter.api.Test;
 
 class TransferPatternsTest {
@@ -20,7 +21,7 @@ class TransferPatternsTest {
         graph.addNode(new Brick("between", 1, 1));
         copy("b", "a", 8);
 
-        assertThat(TransferPatterns.pingPongs(graph)).containsExactly(new TransferPatterns.PingPong(0, 2, 8));
+        assertThat(TransferPatterns.pingPongs(graph)).containsExactly(new PingPong(0, 2, 8));
     }
 
     @Test
@@ -44,7 +45,7 @@ class TransferPatternsTest {
         copy("a", "b", 8);
 
         assertThat(TransferPatterns.pingPongs(graph))
-                .containsExactly(new TransferPatterns.PingPong(1, 2, 8), new TransferPatterns.PingPong(0, 3, 8), new TransferPatterns.PingPong(4, 5, 8));
+                .containsExactly(new PingPong(1, 2, 8), new PingPong(0, 3, 8), new PingPong(4, 5, 8));
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.List;
 import org.brickprofiler.Backend;
+import org.brickprofiler.kernel.KernelSpeedup.Change;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,8 +27,8 @@ final class KernelSpeedupTest {
         KernelTiming after = cpu("matmul", 5, 200);
         KernelSpeedup speedup = KernelTimings.speedup(List.of(before), List.of(after));
 
-        assertThat(speedup.changes()).containsExactly(new KernelSpeedup.Change(before, after));
-        KernelSpeedup.Change change = speedup.changes().get(0);
+        assertThat(speedup.changes()).containsExactly(new Change(before, after));
+        Change change = speedup.changes().get(0);
         assertThat(change.name()).isEqualTo("matmul");
         assertThat(change.backend()).isEqualTo(Backend.CPU);
         assertThat(change.ratio()).isEqualTo(2.5);
@@ -39,7 +40,7 @@ final class KernelSpeedupTest {
     @ParameterizedTest
     @CsvSource({"0, 0, 1", "0, 5, 0", "5, 0, Infinity", "6, 3, 2", "3, 6, 0.5", "7, 7, 1"})
     void theRatioIsDefinedWhereAMeanIsZero(long beforeNs, long afterNs, double ratio) {
-        assertThat(new KernelSpeedup.Change(cpu("a", 1, beforeNs), cpu("a", 1, afterNs)).ratio()).isEqualTo(ratio);
+        assertThat(new Change(cpu("a", 1, beforeNs), cpu("a", 1, afterNs)).ratio()).isEqualTo(ratio);
     }
 
     @Test
@@ -61,7 +62,7 @@ final class KernelSpeedupTest {
                         cpu("faster", 1, 10)));
 
         assertThat(speedup.changes())
-                .extracting(KernelSpeedup.Change::name, KernelSpeedup.Change::backend)
+                .extracting(Change::name, Change::backend)
                 .containsExactly(
                         tuple("slower", Backend.CPU),
                         tuple("faster", Backend.CPU),
@@ -117,10 +118,10 @@ final class KernelSpeedupTest {
     @Test
     void refusesToCompareTwoKernels() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new KernelSpeedup.Change(cpu("a", 1, 1), cpu("b", 1, 1)))
+                .isThrownBy(() -> new Change(cpu("a", 1, 1), cpu("b", 1, 1)))
                 .withMessageContaining("'a' on CPU and 'b' on CPU");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new KernelSpeedup.Change(cpu("a", 1, 1), timing("a", Backend.CUDA, 1, 1)))
+                .isThrownBy(() -> new Change(cpu("a", 1, 1), timing("a", Backend.CUDA, 1, 1)))
                 .withMessageContaining("'a' on CPU and 'a' on CUDA");
     }
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
 import org.brickprofiler.Backend;
+import org.brickprofiler.kernel.CommandBufferTiming.Dispatch;
 import org.brickprofiler.record.CapturedLog;
 import org.brickprofiler.record.Crew;
 import org.junit.jupiter.api.Test;
@@ -106,7 +107,7 @@ final class KernelTimingsThreadsTest {
             assertThat(buffer.dispatches()).hasSize(perWriter);
             for (int n = 0; n < perWriter; n++) {
                 assertThat(buffer.dispatches().get(n))
-                        .isEqualTo(new CommandBufferTiming.Dispatch(buffer.label(), "op", n, n, n + EACH_NS));
+                        .isEqualTo(new Dispatch(buffer.label(), "op", n, n, n + EACH_NS));
             }
         });
     }
