@@ -382,7 +382,9 @@ final class OpenEntries extends PerThread.Owned {
         add(id, beganNs);
     }
 
-    /** A layer has ended, recorded under an id or, where there was nothing in it or no room, {@link GraphRecorder#NONE}. */
+    /**
+     * A layer has ended, recorded under an id or, where there was nothing in it or no room, {@link GraphRecorder#NONE}.
+     */
     void endLayer(ExecutionNode.Layer layer, long token, int id, long beganNs, long nowNs) {
         closed.frame = frame;
         closed.id = id;
@@ -451,7 +453,7 @@ final class OpenEntries extends PerThread.Owned {
         return true;
     }
 
-    /** Closes the innermost scope that is a node, and answers it, or {@link GraphRecorder#NONE}. */
+    /** Closes the innermost scope that is a node, and returns it, or {@link GraphRecorder#NONE}. */
     int popScope() {
         if (!frame.isScope()) {
             return NONE;
@@ -479,8 +481,8 @@ final class OpenEntries extends PerThread.Owned {
     }
 
     /**
-     * From now on the thread works for another layer: for one that it worked for before and was interrupted in, or for a
-     * new one.
+     * From now on the thread works for another layer: for one that it worked for before and was interrupted in, or for
+     * a new one.
      */
     void workFor(long layer) {
         if (layer == LayerToken.OWN) {

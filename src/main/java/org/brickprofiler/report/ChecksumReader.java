@@ -11,8 +11,6 @@ import java.util.regex.Pattern;
 import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
-import org.brickprofiler.checksum.ChecksumScope;
-import org.eclipse.collections.impl.list.mutable.primitive.FloatArrayList;
 import org.jspecify.annotations.Nullable;
 
 /** Reads one log of checksums. One thread. */
@@ -80,7 +78,7 @@ final class ChecksumReader {
             case "schema_version" -> input.version(key, HIGHEST_MAJOR_VERSION);
             case "kind" -> kindSaid = requireKind(key);
             case "scope" ->
-                options = options.withScope(input.oneOf(key, ChecksumScope.values(), ChecksumScope::displayName));
+                options = options.withScope(input.oneOf(key, ChecksumOptions.Scope.values(), ChecksumOptions.Scope::displayName));
             case "samples" ->
                 options = options.withSamples((int) input.whole(key, 0, ChecksumOptions.MOST_SAMPLES));
             case "capacity" -> options = options.withCapacity((int) input.whole(key, 1, Integer.MAX_VALUE));
@@ -119,7 +117,7 @@ final class ChecksumReader {
         private int nans;
         private int infinities;
         private OptionalLong elapsedNs = OptionalLong.empty();
-        private final FloatArrayList samples = new FloatArrayList();
+        private final List<Float> samples = new ArrayList<>();
 
         @Override
         public void read(String key) throws IOException {
@@ -143,7 +141,7 @@ final class ChecksumReader {
             }
             try {
                 return new ChecksumEntry(
-                        name, layer, position, hash, elements, nans, infinities, elapsedNs, samples.toImmutable());
+                        name, layer, position, hash, elements, nans, infinities, elapsedNs, samples);
             } catch (IllegalArgumentException impossible) {
                 throw input.error("an entry is wrong: " + impossible.getMessage());
             }

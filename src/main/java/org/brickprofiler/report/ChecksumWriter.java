@@ -70,7 +70,7 @@ final class ChecksumWriter {
         if (entry.elapsedNs().isPresent()) {
             json.writeNumberField("elapsed_ns", entry.elapsedNs().getAsLong());
         }
-        if (entry.samples().notEmpty()) {
+        if (!entry.samples().isEmpty()) {
             json.writeArrayFieldStart("samples");
             for (int i = 0; i < entry.samples().size(); i++) {
                 // What is not finite becomes a string.

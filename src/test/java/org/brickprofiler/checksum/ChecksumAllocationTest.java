@@ -37,7 +37,7 @@ final class ChecksumAllocationTest {
         assertThat(interpreted.output()).contains("array=0");
     }
 
-    /** A chunk is allocated when its first row is used, and is as large as the options say. */
+    /** A chunk is allocated when its first row is used, and is as large as the options demand. */
     @Spec("10.3")
     @Test
     void aChunkIsAllocatedForEveryThousandEntries() {
@@ -56,7 +56,7 @@ final class ChecksumAllocationTest {
     }
 
     private static Map<String, Long> allocatedBytes() {
-        ChecksumLog log = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(8), String::length);
+        ChecksumLog log = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(8));
         ChecksumLog full = new ChecksumLog(ChecksumOptions.DEFAULT.withCapacity(1));
         String[] names = {"RmsNorm", "QkvProjection", "custom"};
         float[] array = Logs.floats(128, 0.5f);

@@ -230,7 +230,7 @@ class ExecutionGraphTest {
 
     @Test
     void whatARecorderReportsIsKept() {
-        graph.setLosses(new RecordingLosses(List.of("lost"), 1, 2, 3));
+        graph.setLosses(new ExecutionGraph.Losses(List.of("lost"), 1, 2, 3));
         graph.pushScope(brick("open", 1));
 
         assertThat(graph.unbalancedScopes()).containsExactly("lost", "open");
@@ -325,7 +325,7 @@ class ExecutionGraphTest {
         graph.addNodeInScope(kernel("k", 4));
         graph.popScope();
         graph.popScope();
-        graph.setLosses(new RecordingLosses(List.of("lost"), 1, 1, 1));
+        graph.setLosses(new ExecutionGraph.Losses(List.of("lost"), 1, 1, 1));
         graph.pushScope(brick("open", 1));
         graph.totalNs(0);
 

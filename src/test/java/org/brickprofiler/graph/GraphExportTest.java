@@ -104,7 +104,7 @@ class GraphExportTest {
         "5000000000000, 5000.0 s"
     })
     void durations(long ns, String text) {
-        assertThat(GraphText.duration(ns)).isEqualTo(text);
+        assertThat(GraphExport.duration(ns)).isEqualTo(text);
     }
 
     @Spec("9.11")

@@ -11,7 +11,7 @@ import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** Bricks and kernels that a recorder is told of, their dependencies, and the budget of nodes. */
+/** Bricks and kernels that are recorded, their dependencies, and the budget of nodes. */
 class GraphRecorderTest extends RecordedGraph {
 
     // ---- off ----

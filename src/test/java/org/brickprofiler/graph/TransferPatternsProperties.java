@@ -11,6 +11,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.brickprofiler.graph.TransferPatterns.PingPong;
 import org.brickprofiler.testing.Spec;
 
 class TransferPatternsProperties {

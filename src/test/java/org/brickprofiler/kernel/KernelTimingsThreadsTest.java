@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
 import org.brickprofiler.Backend;
+import org.brickprofiler.kernel.CommandBufferTiming.Dispatch;
 import org.brickprofiler.record.CapturedLog;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.testing.Spec;
@@ -108,7 +109,7 @@ final class KernelTimingsThreadsTest {
             assertThat(buffer.dispatches()).hasSize(perWriter);
             for (int n = 0; n < perWriter; n++) {
                 assertThat(buffer.dispatches().get(n))
-                        .isEqualTo(new DispatchTiming(buffer.label(), "op", n, n, n + EACH_NS));
+                        .isEqualTo(new Dispatch(buffer.label(), "op", n, n, n + EACH_NS));
             }
         });
     }
