@@ -12,6 +12,8 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.io.PlainText;
+import org.eclipse.collections.impl.map.mutable.primitive.ObjectDoubleHashMap;
+import org.eclipse.collections.impl.map.mutable.primitive.ObjectLongHashMap;
 
 /**
  * Typed values from a stream of JSON. A wrong value ends the reading, with an exception that says which value it is and
@@ -327,5 +329,48 @@ final class JsonInput {
      */
     IOException error(String message) {
         return new JsonParseException(parser, message, parser.currentTokenLocation());
+    }
+
+    /** No numbers yet, for an object that is about to be read. */
+    Numbers numbers() {
+        return new Numbers();
+    }
+
+    /** The numbers of one JSON object, all 0 or more, with what to take for those that it lacks. One thread. */
+    final class Numbers {
+
+        private static final double NS_PER_US = 1e3;
+
+        private final ObjectLongHashMap<String> wholes = new ObjectLongHashMap<>();
+        private final ObjectDoubleHashMap<String> reals = new ObjectDoubleHashMap<>();
+
+        private Numbers() {}
+
+        void readWhole(String key) throws IOException {
+            wholes.put(key, JsonInput.this.whole(key, 0, Long.MAX_VALUE));
+        }
+
+        void readReal(String key) throws IOException {
+            reals.put(key, JsonInput.this.real(key, Double.MAX_VALUE));
+        }
+
+        /** Whether a whole number was read: without it, it follows from others. */
+        boolean has(String key) {
+            return wholes.containsKey(key);
+        }
+
+        /** A whole number, 0 where it was not read. */
+        long whole(String key) {
+            return wholes.get(key);
+        }
+
+        double real(String key, double missing) {
+            return reals.getIfAbsent(key, missing);
+        }
+
+        /** A duration in ns, which older files have in microseconds only; 0 where neither was read. */
+        long durationNs(String nsKey, String usKey) {
+            return has(nsKey) ? whole(nsKey) : Math.round(real(usKey, 0.0) * NS_PER_US);
+        }
     }
 }
