@@ -17,7 +17,8 @@ import org.eclipse.collections.impl.map.mutable.primitive.ObjectLongHashMap;
 
 /**
  * Typed values from a stream of JSON. A wrong value ends the reading, with an exception that says which value it is and
- * where it stands. A value of {@code null} counts as a key that is not there. One thread.
+ * where it stands. A value of {@code null} counts as a key that is not there. Wherever a method takes a {@code what},
+ * that names the value in messages. One thread.
  */
 final class JsonInput {
 
@@ -58,12 +59,7 @@ final class JsonInput {
         void read() throws IOException;
     }
 
-    /**
-     * Reads a text that is one object.
-     *
-     * @param keys takes the values
-     * @throws IOException when it is something else
-     */
+    /** Reads a text that is one object. */
     void document(KeyReader keys) throws IOException {
         if (parser.nextToken() == null) {
             throw error("there is no text");
@@ -77,10 +73,7 @@ final class JsonInput {
     /**
      * Reads the next of several objects that follow each other.
      *
-     * @param what what it is, for messages
-     * @param keys takes the values
      * @return false at the end of the text
-     * @throws IOException when it is something else
      */
     boolean next(String what, KeyReader keys) throws IOException {
         if (parser.nextToken() == null) {
@@ -90,13 +83,7 @@ final class JsonInput {
         return true;
     }
 
-    /**
-     * Reads an object.
-     *
-     * @param what what it is, for messages
-     * @param keys takes the values
-     * @throws IOException when it is something else
-     */
+    /** Reads an object. */
     void object(String what, KeyReader keys) throws IOException {
         if (!parser.isExpectedStartObjectToken()) {
             throw wrong(what, "is not an object");
@@ -109,13 +96,7 @@ final class JsonInput {
         }
     }
 
-    /**
-     * Reads an array.
-     *
-     * @param what what it is, for messages
-     * @param items takes each item
-     * @throws IOException when it is something else
-     */
+    /** Reads an array. */
     void array(String what, ItemReader items) throws IOException {
         if (!parser.isExpectedStartArrayToken()) {
             throw wrong(what, "is not an array");
@@ -125,22 +106,12 @@ final class JsonInput {
         }
     }
 
-    /**
-     * Passes over a value and everything in it.
-     *
-     * @throws IOException when it is malformed
-     */
+    /** Passes over a value and everything in it. */
     void skip() throws IOException {
         parser.skipChildren();
     }
 
-    /**
-     * Reads a string.
-     *
-     * @param what what it is, for messages
-     * @return the string
-     * @throws IOException when it is something else
-     */
+    /** Reads a string. */
     String text(String what) throws IOException {
         if (parser.currentToken() != JsonToken.VALUE_STRING) {
             throw wrong(what, "is not a string");
@@ -148,13 +119,7 @@ final class JsonInput {
         return parser.getText();
     }
 
-    /**
-     * Reads a string or a number as it is written.
-     *
-     * @param what what it is, for messages
-     * @return its characters
-     * @throws IOException when it is something else
-     */
+    /** Reads a string or a number as it is written. */
     String scalar(String what) throws IOException {
         return isNumber() ? parser.getText() : text(what);
     }
@@ -162,7 +127,6 @@ final class JsonInput {
     /**
      * Reads one of several strings.
      *
-     * @param what what it is, for messages
      * @param constants what the strings stand for
      * @param name the string of each
      * @param <T> what the strings stand for
@@ -183,11 +147,8 @@ final class JsonInput {
      * Reads a whole number. One with an exponent or a point is accepted if its value is whole: other programs write
      * large numbers so.
      *
-     * @param what what it is, for messages
      * @param smallest the smallest number that is right
      * @param largest the largest one
-     * @return the number
-     * @throws IOException when it is something else
      */
     long whole(String what, long smallest, long largest) throws IOException {
         if (!isNumber()) {
@@ -212,10 +173,8 @@ final class JsonInput {
     /**
      * Reads a number.
      *
-     * @param what what it is, for messages
      * @param largest the largest number that is right
      * @return the number, 0 or more
-     * @throws IOException when it is something else
      */
     double real(String what, double largest) throws IOException {
         if (!isNumber()) {
@@ -231,13 +190,7 @@ final class JsonInput {
         return value;
     }
 
-    /**
-     * Reads a float. What JSON has no numbers for is a string: {@code "NaN"}, {@code "Infinity"}, {@code "-Infinity"}.
-     *
-     * @param what what it is, for messages
-     * @return the float
-     * @throws IOException when it is something else
-     */
+    /** Reads a float. What JSON has no numbers for is a string: {@code "NaN"}, {@code "Infinity"}, {@code "-Infinity"}. */
     float float32(String what) throws IOException {
         if (isNumber()) {
             float value = parser.getFloatValue();
@@ -257,7 +210,6 @@ final class JsonInput {
     /**
      * Reads the version of a format, which must not have a higher major number than this reader knows.
      *
-     * @param what what it is, for messages
      * @param highestMajor the highest major number that can be read
      * @throws IOException when it is higher, or no version
      */
@@ -274,13 +226,7 @@ final class JsonInput {
         }
     }
 
-    /**
-     * Reads true or false.
-     *
-     * @param what what it is, for messages
-     * @return which
-     * @throws IOException when it is something else
-     */
+    /** Reads true or false. */
     boolean flag(String what) throws IOException {
         if (!parser.currentToken().isBoolean()) {
             throw wrong(what, "is neither true nor false");
@@ -288,13 +234,7 @@ final class JsonInput {
         return parser.getBooleanValue();
     }
 
-    /**
-     * Reads a moment, as ISO 8601 in UTC.
-     *
-     * @param what what it is, for messages
-     * @return the moment
-     * @throws IOException when it is something else
-     */
+    /** Reads a moment, as ISO 8601 in UTC. */
     Instant moment(String what) throws IOException {
         try {
             return Instant.parse(text(what));
