@@ -24,13 +24,13 @@ public final class DeviceTrack {
     private final DeviceInfo device;
     private final String name;
     private final long streamId;
-    private final EventNames names;
+    private final TraceRecorder.EventNames names;
     private final SpanBuffer spans;
     private final SpanBuffer laid;
 
     private long errorNs;
 
-    DeviceTrack(DeviceInfo device, String name, long streamId, EventNames names, SpanStore store) {
+    DeviceTrack(DeviceInfo device, String name, long streamId, TraceRecorder.EventNames names, SpanStore store) {
         this.device = device;
         this.name = name;
         this.streamId = streamId;

@@ -45,7 +45,7 @@ final class StreamLines {
     }
 
     /** Adds a stream that a profiler timed, once those told by hand are there. */
-    void add(TimedStream stream, LinePart spans) {
+    void add(ProfilerSpans.TimedStream stream, LinePart spans) {
         StreamPlace place = stream.place();
         DeviceInfo asTold =
                 new DeviceInfo(place.deviceIndex(), place.deviceName(), stream.backend(), OptionalLong.empty());

@@ -70,7 +70,7 @@ final class TimelineBuilder {
     // ---- collecting ----
 
     /** Adds the bricks of a profiler, whose boundaries make layers and steps. */
-    void addBricks(SpanSource source) {
+    void addBricks(ProfilerSpans.Source source) {
         List<SpanCopy> copies = source.contents().copies();
         int[] names = index.of(source.names());
         int step = index.of("step", SpanName.STEP);
@@ -199,8 +199,8 @@ final class TimelineBuilder {
     }
 
     /** Adds what profilers timed on streams of devices, after what was told by hand. A stream without any is left out. */
-    void addTimed(List<TimedStream> timed) {
-        for (TimedStream stream : timed) {
+    void addTimed(List<ProfilerSpans.TimedStream> timed) {
+        for (ProfilerSpans.TimedStream stream : timed) {
             dropped += stream.withoutPlace();
             for (SpanCopy spans : counted(stream.copies())) {
                 if (spans.size() > 0) {
@@ -240,7 +240,7 @@ final class TimelineBuilder {
 
     // ---- the whole ----
 
-    Timeline build(TraceProcess process, long monotonicNs, long unixNs) {
+    Timeline build(TraceRecorderBuilder.Process process, long monotonicNs, long unixNs) {
         TraceInfo info = new TraceInfo(
                 process.name(),
                 ProcessHandle.current().pid(),
