@@ -40,7 +40,7 @@ final class Stages {
      * @param layerName the name of a layer's number
      * @param stepName the name of a step
      */
-    void add(LinePart part, IntUnaryOperator layerName, int stepName) {
+    void add(TrackPart part, IntUnaryOperator layerName, int stepName) {
         Boundaries boundaries = new Boundaries(layerName, stepName);
         SpanCopy copy = part.copy();
         for (int entry = 0; entry < copy.size(); entry++) {

@@ -5,31 +5,30 @@ import org.brickprofiler.io.MergeSort;
 import org.brickprofiler.record.LayerToken;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanKind;
-import org.eclipse.collections.api.map.primitive.MutableIntLongMap;
-import org.eclipse.collections.impl.factory.primitive.IntLongMaps;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
 
 /**
  * The spans and instants of one track, in order. Filled by one thread; once a timeline has it, it does not change, and
  * any thread may replay it.
  */
-final class Line implements TrackEvents {
+final class SpanTrack implements TimelineBuilder.TrackEvents {
 
-    private final List<LinePart> parts;
+    private final List<TrackPart> parts;
     private final int[] firstEntries;
     private final Stages stages;
     private final int[] order;
-    private final MutableIntLongMap flowsOut = IntLongMaps.mutable.empty();
-    private final MutableIntLongMap flowsIn = IntLongMaps.mutable.empty();
-    private final MutableIntLongMap deviceNs = IntLongMaps.mutable.empty();
+    private final IntLongHashMap flowsOut = new IntLongHashMap();
+    private final IntLongHashMap flowsIn = new IntLongHashMap();
+    private final IntLongHashMap deviceNs = new IntLongHashMap();
 
     /**
-     * A line.
+     * A track.
      *
      * @param parts the buffers it is made of
      * @param stages its layers and steps, sorted
      */
-    Line(List<LinePart> parts, Stages stages) {
+    SpanTrack(List<TrackPart> parts, Stages stages) {
         this.parts = List.copyOf(parts);
         this.stages = stages;
         firstEntries = new int[parts.size() + 1];
@@ -47,7 +46,7 @@ final class Line implements TrackEvents {
         MergeSort.sort(order, this::compare);
     }
 
-    List<LinePart> parts() {
+    List<TrackPart> parts() {
         return parts;
     }
 
@@ -147,7 +146,7 @@ final class Line implements TrackEvents {
 
     @Override
     public void replay(TimelineVisitor visitor) {
-        LineSpan span = new LineSpan();
+        ReplayedSpan span = new ReplayedSpan();
         int stage = 0;
         int layerStage = -1;
         for (int entry : order) {
@@ -195,5 +194,91 @@ final class Line implements TrackEvents {
     public long earliestNs() {
         long first = order.length == 0 ? Long.MAX_VALUE : startNs(order[0]);
         return stages.size() == 0 ? first : Math.min(first, stages.startNs(0));
+    }
+
+    /** The span that a {@link SpanTrack} shows its visitors, one after the other. One thread. */
+    private static final class ReplayedSpan implements Span {
+
+        private long startNs;
+        private long endNs;
+        private int name;
+        private long elements;
+        private boolean isDeviceSample;
+        private int layer;
+        private long deviceNs;
+        private long flowOut;
+        private long flowIn;
+
+        ReplayedSpan of(
+                long start,
+                long end,
+                int nameIndex,
+                long elementCount,
+                boolean timedByDevice,
+                int layerNumber,
+                long onDeviceNs,
+                long out,
+                long in) {
+            startNs = start;
+            endNs = end;
+            name = nameIndex;
+            elements = elementCount;
+            isDeviceSample = timedByDevice;
+            layer = layerNumber;
+            deviceNs = onDeviceNs;
+            flowOut = out;
+            flowIn = in;
+            return this;
+        }
+
+        ReplayedSpan ofStage(Stages stages, int stage) {
+            int layerNumber = stages.layer(stage);
+            return of(stages.startNs(stage), stages.endNs(stage), stages.name(stage), -1, false, layerNumber, -1, 0, 0);
+        }
+
+        @Override
+        public long startNs() {
+            return startNs;
+        }
+
+        @Override
+        public long endNs() {
+            return endNs;
+        }
+
+        @Override
+        public int name() {
+            return name;
+        }
+
+        @Override
+        public long elements() {
+            return elements;
+        }
+
+        @Override
+        public boolean isDeviceSample() {
+            return isDeviceSample;
+        }
+
+        @Override
+        public int layer() {
+            return layer;
+        }
+
+        @Override
+        public long deviceNs() {
+            return deviceNs;
+        }
+
+        @Override
+        public long flowOut() {
+            return flowOut;
+        }
+
+        @Override
+        public long flowIn() {
+            return flowIn;
+        }
     }
 }
