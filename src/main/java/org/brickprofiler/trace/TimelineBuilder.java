@@ -94,7 +94,7 @@ final class TimelineBuilder {
     }
 
     /** What is known of a thread of the host. */
-    private record HostParts(String name, List<TrackPart> parts, Stages stages) {}
+    private record HostParts(String name, List<TrackPart> parts, LayerSpans layers) {}
 
     // ---- collecting ----
 
@@ -111,7 +111,7 @@ final class TimelineBuilder {
             HostParts thread = thread(copy.threadId(), copy.threadName());
             TrackPart part = TrackPart.ofThread(copy, names);
             thread.parts().add(part);
-            thread.stages().add(part, layer -> index.of("Layer " + layer, SpanName.LAYER), step);
+            thread.layers().add(part, layer -> index.of("Layer " + layer, SpanName.LAYER), step);
             deferred.add(TrackPart.deferred(copy, names));
         }
     }
@@ -140,7 +140,7 @@ final class TimelineBuilder {
     }
 
     private HostParts thread(long id, String name) {
-        return threads.computeIfAbsent(id, ignored -> new HostParts(name, new ArrayList<>(), new Stages()));
+        return threads.computeIfAbsent(id, ignored -> new HostParts(name, new ArrayList<>(), new LayerSpans()));
     }
 
     /** Takes what has a number. */
@@ -164,14 +164,13 @@ final class TimelineBuilder {
     /** Makes the tracks of the host's threads, in the order in which they were met. */
     void endThreads() {
         threads.forEach((id, thread) -> {
-            thread.stages().sort();
-            SpanTrack spans = new SpanTrack(thread.parts(), thread.stages());
+            SpanTrack spans = new SpanTrack(thread.parts(), thread.layers().inOrder());
             hostTracks.put(id, spans);
             addTrack(new Track(Track.Kind.HOST_THREAD, thread.name(), Track.PROCESS, id), spans);
         });
         addTrack(
                 new Track(Track.Kind.HOST_THREAD, "deferred measurements", Track.PROCESS, DEFERRED_ID),
-                new SpanTrack(deferred, new Stages()));
+                new SpanTrack(deferred, List.of()));
     }
 
     private void addTrack(Track track, TrackEvents trackEvents) {
@@ -193,7 +192,7 @@ final class TimelineBuilder {
                 (number, part) -> timers.computeIfAbsent(number, ignored -> new ArrayList<>()).add(part));
         timers.forEach((number, parts) -> addTrack(
                 new Track(Track.Kind.HOST_THREAD, "timers " + number, Track.PROCESS, freeId(number)),
-                new SpanTrack(parts, new Stages())));
+                new SpanTrack(parts, List.of())));
     }
 
     private long freeId(long number) {
@@ -251,7 +250,7 @@ final class TimelineBuilder {
                 events.add(TrackEvents.NONE);
                 return tracks.size() - 1;
             });
-            SpanTrack spans = new SpanTrack(stream.parts(), new Stages());
+            SpanTrack spans = new SpanTrack(stream.parts(), List.of());
             tieToLaunches(spans);
             addTrack(new Track(Track.Kind.STREAM, stream.name(), parent, stream.id()), spans);
             addTrack(
@@ -260,7 +259,7 @@ final class TimelineBuilder {
                             stream.name() + DeviceTrack.LAID_END_TO_END,
                             parent,
                             FIRST_LAID_ID + stream.id()),
-                    new SpanTrack(stream.laid(), new Stages()));
+                    new SpanTrack(stream.laid(), List.of()));
         }
     }
 
