@@ -78,7 +78,6 @@ import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.TraceRecorderBuilder;
 import org.brickprofiler.trace.otel.TimelineSpanProcessor;
 import org.brickprofiler.trace.read.TraceRules;
-import org.brickprofiler.trace.write.FileTracing;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -95,7 +94,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class NullArgumentsTest {
 
     /** What nobody outside the library calls, and programs. */
-    private static final Pattern INTERNAL = Pattern.compile("org\\.brickprofiler\\.(record|io|cli|demo|agent)\\b.*");
+    private static final Pattern INTERNAL =
+            Pattern.compile("org\\.brickprofiler\\.(record|io|cli|demo|agent|trace\\.setting)\\b.*");
 
     @TempDir
     private Path folder;
@@ -138,7 +138,6 @@ final class NullArgumentsTest {
                 .stream(new DeviceInfo(0, "gpu", Backend.CUDA, OptionalLong.empty()), "s", 1));
         instances.put(TimelineSpanProcessor.class, () -> new TimelineSpanProcessor(new TraceRecorder()));
         instances.put(TraceRules.class, TraceRules::builtIn);
-        instances.put(FileTracing.class, FileTracing::new);
         instances.put(CudaStream.Builder.class, NullArgumentsTest::cudaStream);
         instances.put(CudaStream.class, () -> closing(cudaStream().open()));
         instances.put(CUcontext.class, CUcontext::new);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 final class TraceSettingTest {
 
-    private static final SpanSink SINK = new TraceRecorder();
+    private static final SpanSink SINK = SpanSinks.of(new TraceRecorder());
 
     private static SpanSinkProvider expecting(String file) {
         return path -> {

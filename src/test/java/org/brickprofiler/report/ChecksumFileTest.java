@@ -139,8 +139,8 @@ final class ChecksumFileTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "`` | line 1, column 0: the first line does not say kind",
-        "{} | line 1, column 2: the first line does not say kind",
+        "`` | line 1, column 0: the first line does not have kind",
+        "{} | line 1, column 2: the first line does not have kind",
         "[] | the first line [ is not an object",
         "{\"bricks\":[]} | this is no file of checksums",
         "{\"kind\":\"other\"} | line 1, column 9: kind \"other\" is not \"brick-checksums\"",

@@ -14,6 +14,7 @@ import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanKind;
 import org.brickprofiler.record.SpanNames;
+import org.brickprofiler.record.SpanSinks;
 import org.brickprofiler.record.SpanStore;
 import org.brickprofiler.record.TableRegistry;
 import org.brickprofiler.testing.Spec;
@@ -71,7 +72,7 @@ final class ManyProfilersTest {
 
     private WeakReference<SpanNames> source(int number, int spans) {
         SpanNames names = new Named(number);
-        SpanStore store = recorder.bricks(names);
+        SpanStore store = SpanSinks.of(recorder).bricks(names);
         TableRegistry registry = new TableRegistry(0, false, null, store, null);
         for (int i = 0; i < spans; i++) {
             registry.mark(SpanKind.SPAN, 1 + i % 2, 1_000L * number + i, 1, 1);
@@ -168,7 +169,7 @@ final class ManyProfilersTest {
     }
 
     private static SpanStore usedStore(TraceRecorder user, int number) {
-        SpanStore store = user.bricks(new Named(number));
+        SpanStore store = SpanSinks.of(user).bricks(new Named(number));
         new TableRegistry(0, false, null, store, null).mark(SpanKind.SPAN, 1, number, 1, 1);
         return store;
     }

@@ -266,7 +266,7 @@ final class ChromeWriterTest {
                 .withMessage("name -1 of 3");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ChromeTrace.of(FixedTimeline.ofOneThread(Event.value(1, 2))))
-                .withMessage("a value on the line main");
+                .withMessage("a value on the track main");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ChromeWriter.write(
                         new UnsortedTimeline(FixedTimeline.ofOneThread()), new ByteArrayOutputStream()))

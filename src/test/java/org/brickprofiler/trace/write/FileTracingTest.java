@@ -30,9 +30,9 @@ final class FileTracingTest {
 
         public static void main(String[] arguments) {
             boolean asksFirst = arguments[0].equals("asks first");
-            Optional<TraceRecorder> before = asksFirst ? FileTracing.recorder() : Optional.empty();
+            Optional<TraceRecorder> before = asksFirst ? TraceRecorder.configured() : Optional.empty();
             BrickProfiler profiler = BrickProfiler.enabled();
-            TraceRecorder recorder = FileTracing.recorder().orElseThrow();
+            TraceRecorder recorder = TraceRecorder.configured().orElseThrow();
             if (asksFirst && before.orElseThrow() != recorder) {
                 throw new AssertionError("two recorders");
             }
@@ -49,7 +49,7 @@ final class FileTracingTest {
         private Untraced() {}
 
         public static void main(String[] arguments) {
-            if (FileTracing.recorder().isPresent()) {
+            if (TraceRecorder.configured().isPresent()) {
                 throw new AssertionError("a recorder that nobody asked for");
             }
         }

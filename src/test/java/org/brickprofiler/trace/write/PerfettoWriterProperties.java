@@ -98,7 +98,7 @@ final class PerfettoWriterProperties {
                 .toList();
 
         for (long flow = 1; flow <= 4; flow++) {
-            long id = new PerfettoIds(timeline.info(), timeline.tracks().size()).flow(flow);
+            long id = new PerfettoTracks.Ids(timeline.info(), timeline.tracks().size()).flow(flow);
             assertThat(slices.stream().filter(slice -> slice.flows().contains(id)))
                     .hasSize((int) count(spans.stream().map(Event::flowOut).toList(), flow));
             assertThat(slices.stream().filter(slice -> slice.terminatingFlows().contains(id)))

@@ -327,7 +327,7 @@ final class PerfettoWriterTest {
                 .withMessage("a span or an instant on the counter c");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> written(FixedTimeline.ofOneThread(Event.value(1, 1))))
-                .withMessage("a value on the line main");
+                .withMessage("a value on the track main");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> written(FixedTimeline.ofOneThread(Event.span(1, 2, 3))))
                 .withMessage("name 3 of 3");

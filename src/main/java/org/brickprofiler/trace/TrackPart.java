@@ -11,12 +11,12 @@ import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanKind;
 import org.jspecify.annotations.Nullable;
 
-/** A buffer, and which of its entries belong to a line. Immutable. */
-final class LinePart {
+/** A buffer, and which of its entries belong to a track. Immutable. */
+final class TrackPart {
 
     private static final long UNKNOWN = -1;
 
-    private static final Set<SpanKind> ON_ITS_OWN_LINE = Collections.unmodifiableSet(
+    private static final Set<SpanKind> ON_ITS_OWN_TRACK = Collections.unmodifiableSet(
             EnumSet.of(SpanKind.SPAN, SpanKind.ENQUEUED, SpanKind.DEVICE_SAMPLE, SpanKind.INSTANT));
 
     private final SpanCopy copy;
@@ -30,7 +30,7 @@ final class LinePart {
     private final int[] layersAfter;
     private final int layerAtFirst;
 
-    private LinePart(SpanCopy copy, int[] names, IntPredicate belongs, boolean valueIsElements) {
+    private TrackPart(SpanCopy copy, int[] names, IntPredicate belongs, boolean valueIsElements) {
         this.copy = copy;
         this.names = names;
         this.belongs = belongs;
@@ -51,36 +51,36 @@ final class LinePart {
      * @param copy what the buffer held
      * @param names the index of each key; not to be changed
      */
-    static LinePart ofThread(SpanCopy copy, int[] names) {
-        return new LinePart(
+    static TrackPart ofThread(SpanCopy copy, int[] names) {
+        return new TrackPart(
                 copy,
                 names,
-                entry -> ON_ITS_OWN_LINE.contains(copy.kind(entry)),
+                entry -> ON_ITS_OWN_TRACK.contains(copy.kind(entry)),
                 true);
     }
 
     /**
-     * The measurements whose end a synchronisation told.
+     * The measurements whose end became known at a synchronisation.
      *
      * @param copy what the buffer held
      * @param names the index of each key; not to be changed
      */
-    static LinePart deferred(SpanCopy copy, int[] names) {
-        return new LinePart(copy, names, entry -> copy.kind(entry) == SpanKind.DEFERRED, true);
+    static TrackPart deferred(SpanCopy copy, int[] names) {
+        return new TrackPart(copy, names, entry -> copy.kind(entry) == SpanKind.DEFERRED, true);
     }
 
     /**
-     * The spans and instants whose value is the number of their line.
+     * The spans and instants whose value is the number of their track.
      *
      * @param copy what the buffer held
      * @param names the index of each key; not to be changed
-     * @param number the number of the line
+     * @param number the number of the track
      */
-    static LinePart numbered(SpanCopy copy, int[] names, long number) {
-        return new LinePart(
+    static TrackPart numbered(SpanCopy copy, int[] names, long number) {
+        return new TrackPart(
                 copy,
                 names,
-                entry -> ON_ITS_OWN_LINE.contains(copy.kind(entry)) && copy.value(entry) == number,
+                entry -> ON_ITS_OWN_TRACK.contains(copy.kind(entry)) && copy.value(entry) == number,
                 false);
     }
 

@@ -5,33 +5,33 @@ import org.brickprofiler.io.MergeSort;
 import org.brickprofiler.record.LayerToken;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanKind;
-import org.eclipse.collections.api.map.primitive.MutableIntLongMap;
-import org.eclipse.collections.impl.factory.primitive.IntLongMaps;
+import org.brickprofiler.trace.LayerSpans.LayerSpan;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
 
 /**
  * The spans and instants of one track, in order. Filled by one thread; once a timeline has it, it does not change, and
  * any thread may replay it.
  */
-final class Line implements TrackEvents {
+final class SpanTrack implements TimelineBuilder.TrackEvents {
 
-    private final List<LinePart> parts;
+    private final List<TrackPart> parts;
     private final int[] firstEntries;
-    private final Stages stages;
+    private final List<LayerSpan> layers;
     private final int[] order;
-    private final MutableIntLongMap flowsOut = IntLongMaps.mutable.empty();
-    private final MutableIntLongMap flowsIn = IntLongMaps.mutable.empty();
-    private final MutableIntLongMap deviceNs = IntLongMaps.mutable.empty();
+    private final IntLongHashMap flowsOut = new IntLongHashMap();
+    private final IntLongHashMap flowsIn = new IntLongHashMap();
+    private final IntLongHashMap deviceNs = new IntLongHashMap();
 
     /**
-     * A line.
+     * A track.
      *
      * @param parts the buffers it is made of
-     * @param stages its layers and steps, sorted
+     * @param layers its layers and steps, in order
      */
-    Line(List<LinePart> parts, Stages stages) {
+    SpanTrack(List<TrackPart> parts, List<LayerSpan> layers) {
         this.parts = List.copyOf(parts);
-        this.stages = stages;
+        this.layers = layers;
         firstEntries = new int[parts.size() + 1];
         IntArrayList entries = new IntArrayList();
         for (int part = 0; part < parts.size(); part++) {
@@ -47,7 +47,7 @@ final class Line implements TrackEvents {
         MergeSort.sort(order, this::compare);
     }
 
-    List<LinePart> parts() {
+    List<TrackPart> parts() {
         return parts;
     }
 
@@ -147,22 +147,25 @@ final class Line implements TrackEvents {
 
     @Override
     public void replay(TimelineVisitor visitor) {
-        LineSpan span = new LineSpan();
-        int stage = 0;
-        int layerStage = -1;
+        ReplayedSpan span = new ReplayedSpan();
+        int next = 0;
+        LayerSpan around = null;
         for (int entry : order) {
             long start = startNs(entry);
             long end = endNs(entry);
-            while (stage < stages.size() && isBefore(stage, start, end)) {
-                layerStage = isLaterLayer(stage, layerStage) ? stage : layerStage;
-                visitor.span(span.ofStage(stages, stage++));
+            while (next < layers.size() && isBefore(layers.get(next), start, end)) {
+                LayerSpan begins = layers.get(next++);
+                // One without extent at the beginning of another holds nothing.
+                if (begins.layer() != LayerSpans.NO_LAYER && (around == null || begins.endNs() >= around.endNs())) {
+                    around = begins;
+                }
+                visitor.span(span.of(begins));
             }
             if (kind(entry) == SpanKind.INSTANT) {
                 visitor.instant(start, name(entry));
             } else {
                 int given = layer(entry);
-                boolean inLayer = layerStage >= 0 && end <= stages.endNs(layerStage);
-                int own = inLayer ? stages.layer(layerStage) : Stages.NO_LAYER;
+                int own = around != null && end <= around.endNs() ? around.layer() : LayerSpans.NO_LAYER;
                 visitor.span(span.of(
                         start,
                         end,
@@ -175,25 +178,103 @@ final class Line implements TrackEvents {
                         flowsIn.get(entry)));
             }
         }
-        while (stage < stages.size()) {
-            visitor.span(span.ofStage(stages, stage++));
+        while (next < layers.size()) {
+            visitor.span(span.of(layers.get(next++)));
         }
     }
 
-    /** Whether a stage is a layer that spans from here on may lie in: not one without extent at the beginning of another. */
-    private boolean isLaterLayer(int stage, int layerStage) {
-        return stages.layer(stage) != Stages.NO_LAYER
-                && (layerStage < 0 || stages.endNs(stage) >= stages.endNs(layerStage));
-    }
-
-    private boolean isBefore(int stage, long startNs, long endNs) {
-        long stageStart = stages.startNs(stage);
-        return stageStart < startNs || (stageStart == startNs && stages.endNs(stage) >= endNs);
+    private static boolean isBefore(LayerSpan layer, long startNs, long endNs) {
+        return layer.startNs() < startNs || (layer.startNs() == startNs && layer.endNs() >= endNs);
     }
 
     @Override
     public long earliestNs() {
         long first = order.length == 0 ? Long.MAX_VALUE : startNs(order[0]);
-        return stages.size() == 0 ? first : Math.min(first, stages.startNs(0));
+        return layers.isEmpty() ? first : Math.min(first, layers.get(0).startNs());
+    }
+
+    /** The span that a {@link SpanTrack} shows its visitors, one after the other. One thread. */
+    private static final class ReplayedSpan implements Span {
+
+        private long startNs;
+        private long endNs;
+        private int name;
+        private long elements;
+        private boolean isDeviceSample;
+        private int layer;
+        private long deviceNs;
+        private long flowOut;
+        private long flowIn;
+
+        ReplayedSpan of(
+                long start,
+                long end,
+                int nameIndex,
+                long elementCount,
+                boolean timedByDevice,
+                int layerNumber,
+                long onDeviceNs,
+                long out,
+                long in) {
+            startNs = start;
+            endNs = end;
+            name = nameIndex;
+            elements = elementCount;
+            isDeviceSample = timedByDevice;
+            layer = layerNumber;
+            deviceNs = onDeviceNs;
+            flowOut = out;
+            flowIn = in;
+            return this;
+        }
+
+        ReplayedSpan of(LayerSpan span) {
+            return of(span.startNs(), span.endNs(), span.name(), -1, false, span.layer(), -1, 0, 0);
+        }
+
+        @Override
+        public long startNs() {
+            return startNs;
+        }
+
+        @Override
+        public long endNs() {
+            return endNs;
+        }
+
+        @Override
+        public int name() {
+            return name;
+        }
+
+        @Override
+        public long elements() {
+            return elements;
+        }
+
+        @Override
+        public boolean isDeviceSample() {
+            return isDeviceSample;
+        }
+
+        @Override
+        public int layer() {
+            return layer;
+        }
+
+        @Override
+        public long deviceNs() {
+            return deviceNs;
+        }
+
+        @Override
+        public long flowOut() {
+            return flowOut;
+        }
+
+        @Override
+        public long flowIn() {
+            return flowIn;
+        }
     }
 }

@@ -7,12 +7,12 @@ import com.fasterxml.jackson.core.JsonParser;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
-final class NumberFieldsTest {
+final class JsonNumbersTest {
 
-    private static NumberFields fields(String json) throws IOException {
+    private static JsonInput.Numbers fields(String json) throws IOException {
         try (JsonParser parser = new JsonFactory().createParser(json)) {
             JsonInput input = new JsonInput(parser);
-            NumberFields numbers = new NumberFields(input);
+            JsonInput.Numbers numbers = input.numbers();
             input.document(key -> {
                 if (key.endsWith("_us")) {
                     numbers.readReal(key);
@@ -26,7 +26,7 @@ final class NumberFieldsTest {
 
     @Test
     void numbersAreFoundByKey() throws IOException {
-        NumberFields numbers = fields("{\"count\": 9007199254740993, \"min_us\": 1.5}");
+        JsonInput.Numbers numbers = fields("{\"count\": 9007199254740993, \"min_us\": 1.5}");
 
         assertThat(numbers.has("count")).isTrue();
         assertThat(numbers.whole("count")).isEqualTo(9_007_199_254_740_993L);
@@ -35,7 +35,7 @@ final class NumberFieldsTest {
 
     @Test
     void missingNumbersHaveDefaults() throws IOException {
-        NumberFields none = fields("{}");
+        JsonInput.Numbers none = fields("{}");
 
         assertThat(none.has("count")).isFalse();
         assertThat(none.whole("count")).isZero();

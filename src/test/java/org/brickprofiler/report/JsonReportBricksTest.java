@@ -9,7 +9,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.LatencyDistribution;
 import org.junit.jupiter.api.Test;
 
-final class BrickReaderTest {
+final class JsonReportBricksTest {
 
     private static BrickStats read(String fields) throws IOException {
         return JsonReport.fromJson("{\"bricks\": [{" + fields + "}]}").bricks().get(0);
