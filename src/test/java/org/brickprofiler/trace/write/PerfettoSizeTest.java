@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import org.brickprofiler.bench.CodedPerfetto;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Timeline;
 import org.junit.jupiter.api.Test;
