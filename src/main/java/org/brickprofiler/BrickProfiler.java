@@ -804,7 +804,8 @@ public final class BrickProfiler {
      *     return the same: where the clock stands still between them, the later one returns as little more as it takes
      */
     public long elapsedNs() {
-        return (marksStarts() ? devices.startNs() : nowNs()) - epochNs;
+        DeviceTimers marked = marking();
+        return (marked == null ? nowNs() : marked.startNs()) - epochNs;
     }
 
     /** Makes now the epoch. Measurements already pending keep their true start. */
@@ -868,16 +869,17 @@ public final class BrickProfiler {
     }
 
     private void defer(int key, long startNs, long elements) {
-        if (marksStarts()) {
-            devices.defer(key, epochNs + startNs, elements);
+        DeviceTimers marked = marking();
+        if (marked != null) {
+            marked.defer(key, epochNs + startNs, elements);
         } else if (!registry.defer(key, epochNs + startNs, elements)) {
             drop(key);
         }
     }
 
-    /** Whether deferred measurements are timed by marks of a device now. */
-    private boolean marksStarts() {
-        return devices != null && path != OFF && mode != SyncMode.NONE;
+    /** Whose marks time deferred measurements now; null where the host's clock does. */
+    private @Nullable DeviceTimers marking() {
+        return devices == null || path == OFF || mode == SyncMode.NONE ? null : devices;
     }
 
     private void drop(int key) {

@@ -60,7 +60,7 @@ final class OpenEntries extends PerThread.Owned {
     /** The entries of a thread that has recorded nothing. */
     OpenEntries(@Nullable Thread owner) {
         super(owner);
-        threadName = owner.getName().isEmpty() ? "thread " + owner.getId() : owner.getName();
+        threadName = owner.getName().isEmpty() ? "thread " + Thread.currentThread().getId() : owner.getName();
         frame = outermost();
     }
 
