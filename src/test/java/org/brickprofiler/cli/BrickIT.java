@@ -165,14 +165,11 @@ class BrickIT {
         }
     }
 
-<<<<<<< HEAD
-    @Spec("15.4")
-=======
     private static String text(JarFile jar, String name) throws IOException {
         return new String(jar.getInputStream(jar.getEntry(name)).readAllBytes(), StandardCharsets.UTF_8);
     }
 
->>>>>>> examples
+    @Spec("15.4")
     @Test
     void leavesTheLibraryAlone() throws Exception {
         Path library = JAR.resolveSibling(JAR.getFileName().toString().replace("-cli.jar", ".jar"));
