@@ -12,6 +12,7 @@ import org.brickprofiler.internal.io.Fnv1a;
 import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatTable;
+import org.brickprofiler.spi.SampleTimes;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -64,10 +65,19 @@ public final class ChecksumLog {
      * its output was recorded has its time once it is stopped.
      *
      * @param options what to keep of each output
-     * @param samples the calling thread's samples; read on its own thread and outside any lock
+     * @param samples a profiler's, for the samples of the calling thread; read on that thread and outside any lock
+     * @throws IllegalArgumentException when they are not a profiler's
      */
-    public ChecksumLog(ChecksumOptions options, OwnSamples samples) {
-        this(Objects.requireNonNull(samples, "samples"), options);
+    public ChecksumLog(ChecksumOptions options, SampleTimes samples) {
+        this(ownSamples(samples), options);
+    }
+
+    private static OwnSamples ownSamples(SampleTimes samples) {
+        if (Objects.requireNonNull(samples, "samples") instanceof OwnSamples own) {
+            return own;
+        }
+        throw new IllegalArgumentException("times come from a profiler of this library, not from a "
+                + samples.getClass().getName());
     }
 
     private ChecksumLog(@Nullable OwnSamples samples, ChecksumOptions options) {

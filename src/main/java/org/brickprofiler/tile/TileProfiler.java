@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import org.brickprofiler.internal.record.SpanNames;
-import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatSums;
@@ -14,6 +14,7 @@ import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,12 +67,13 @@ public final class TileProfiler {
      * A profiler for tiles, switched off.
      *
      * @param clock the clock it reads
-     * @param sink where tiles are kept as spans, or null
+     * @param tracing what takes tiles as spans, too, or null
+     * @throws IllegalArgumentException when it is no recorder of this library
      */
-    public TileProfiler(NanoClock clock, @Nullable SpanSink sink) {
+    public TileProfiler(NanoClock clock, @Nullable Tracing tracing) {
         Objects.requireNonNull(clock, "clock");
         this.clock = clock;
-        SpanStore spans = sink == null ? null : sink.tiles(new Names());
+        SpanStore spans = tracing == null ? null : SpanSinks.of(tracing).tiles(new Names());
         this.registry = new TableRegistry(LEVELS.size(), false, null, spans, null);
     }
 

@@ -14,9 +14,11 @@ import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanNames;
 import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.internal.record.SpanStore;
-import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.internal.record.SpanWriter;
 import org.brickprofiler.internal.record.TraceSetting;
 import org.brickprofiler.spi.NanoClock;
+import org.jspecify.annotations.Nullable;
 import org.brickprofiler.spi.Tracing;
 
 /**
@@ -116,15 +118,17 @@ public final class TraceRecorder implements Tracing {
     static final class ThreadEvents {
 
         private final SpanStore store;
-        private final TableRegistry threads;
+        private final PerThread<SpanWriter, @Nullable Void> threads;
 
         private ThreadEvents(SpanStore store) {
             this.store = store;
-            this.threads = new TableRegistry(0, false, null, store, null);
+            this.threads = new PerThread<>(store::newWriter, null, true);
         }
 
         void mark(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
-            threads.mark(kind, key, startNs, elapsedNs, value);
+            SpanWriter mine = threads.mine();
+            mine.add(kind, key, startNs, elapsedNs, value);
+            threads.release(mine);
         }
 
         private List<SpanCopy> copies() {

@@ -1,12 +1,13 @@
 package org.brickprofiler.internal.record;
 
+import org.brickprofiler.spi.SampleTimes;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What is to be known of the calling thread's samples by whoever keeps what the same thread computed. Every method may be
  * called from any thread, and allocates nothing but for a new name.
  */
-public interface OwnSamples {
+public interface OwnSamples extends SampleTimes {
 
     /**
      * The row of a name.

@@ -1,13 +1,14 @@
 package org.brickprofiler.internal.record;
 
 import java.util.function.BooleanSupplier;
+import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Who wants each span beside the sums; nobody unless an application asks. It gives out the stores that spans are
  * written to, once for each profiler that is made. Every method may be called from any thread.
  */
-public interface SpanSink {
+public interface SpanSink extends Tracing {
 
     /**
      * Where the bricks of a profiler go.

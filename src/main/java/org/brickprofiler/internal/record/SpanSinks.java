@@ -3,6 +3,7 @@ package org.brickprofiler.internal.record;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import org.brickprofiler.spi.Tracing;
 
 /**
  * Finds the {@link SpanSink} behind a recorder. A recorder is for applications, and nothing that they can call names the
@@ -28,11 +29,14 @@ public final class SpanSinks {
     /**
      * The sink of a recorder.
      *
-     * @param recorder what an application gave to a profiler
-     * @return its sink
+     * @param recorder what an application gave to a profiler, or a sink
+     * @return its sink; that of a sink is itself
      * @throws IllegalArgumentException when its class has registered none
      */
-    public static SpanSink of(Object recorder) {
+    public static SpanSink of(Tracing recorder) {
+        if (recorder instanceof SpanSink sink) {
+            return sink;
+        }
         Function<Object, SpanSink> way = WAYS.get(recorder.getClass());
         if (way == null) {
             throw new IllegalArgumentException(

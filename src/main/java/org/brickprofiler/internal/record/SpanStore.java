@@ -43,6 +43,16 @@ public final class SpanStore {
         return newBuffer(null);
     }
 
+    /**
+     * A writer for a thread.
+     *
+     * @param owner the thread, or null for threads that hold it in turn
+     * @return a writer of a new timeline, which the store keeps
+     */
+    public SpanWriter newWriter(@Nullable Thread owner) {
+        return new SpanWriter(owner, this, null);
+    }
+
     /** A buffer for a thread, or for threads that take turns where there is no owner. */
     SpanBuffer newBuffer(@Nullable Thread owner) {
         return contents.newBuffer(owner);

@@ -5,7 +5,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Writes to the timeline of one thread, or of the virtual threads that hold it in turn. Only by the owner or holder. */
-final class SpanWriter extends PerThread.Owned {
+public final class SpanWriter extends PerThread.Owned {
 
     /** Held so that whoever reads the timeline does not take it for ended while an entry is written. */
     private final SpanStore store;
@@ -28,8 +28,16 @@ final class SpanWriter extends PerThread.Owned {
         this.layer = layer;
     }
 
-    /** Adds an entry; what its parts are is said at {@link SpanBuffer#add}. */
-    void add(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+    /**
+     * Adds an entry.
+     *
+     * @param kind what it is
+     * @param key its name, up to {@link TimerToken#MAX_KEY}
+     * @param startNs the clock at its beginning
+     * @param elapsedNs how long it took, ns, 0 or more
+     * @param value elements, or the bits of a counter's value
+     */
+    public void add(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
         try {
             if (owner() == null) {
                 addShared(kind, key, startNs, elapsedNs, value);
