@@ -1,0 +1,41 @@
+/**
+ * Profiling of the forward pass of language models. What is exported is for applications; libraries that only some of it
+ * needs are {@code static}: whoever uses that part adds them.
+ */
+module org.brickprofiler {
+    requires java.management;
+    requires org.eclipse.collections.api;
+    requires org.eclipse.collections.impl;
+    requires org.slf4j;
+    requires static org.jspecify;
+    requires static com.fasterxml.jackson.core;
+    requires static com.sun.jna;
+    requires static io.opentelemetry.api;
+    requires static io.opentelemetry.context;
+    requires static io.opentelemetry.sdk.trace;
+    requires static jcuda;
+    requires static org.apache.commons.csv;
+
+    exports org.brickprofiler;
+    exports org.brickprofiler.checksum;
+    exports org.brickprofiler.device;
+    exports org.brickprofiler.device.cuda;
+    exports org.brickprofiler.device.metal;
+    exports org.brickprofiler.graph;
+    exports org.brickprofiler.kernel;
+    exports org.brickprofiler.report;
+    exports org.brickprofiler.spi;
+    exports org.brickprofiler.tile;
+    exports org.brickprofiler.trace;
+    exports org.brickprofiler.trace.otel;
+    exports org.brickprofiler.trace.read;
+    exports org.brickprofiler.trace.write;
+
+    opens org.brickprofiler.device.metal to
+            com.sun.jna;
+
+    uses org.brickprofiler.internal.record.SpanSinkProvider;
+
+    provides org.brickprofiler.internal.record.SpanSinkProvider with
+            org.brickprofiler.trace.setting.FileTracing;
+}

@@ -1,0 +1,117 @@
+package org.brickprofiler.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleFinder;
+import java.lang.module.ModuleReference;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The library's jar as an application finds it: on the class path, and as a module. */
+class LibraryJarIT {
+
+    private static final Path LIBRARY =
+            Path.of(System.getProperty("cli.jar").replace("-cli.jar", ".jar"));
+
+    /** What the library cannot do without. */
+    private static final Pattern NEEDED = Pattern.compile("(eclipse-collections|slf4j-api).*\\.jar");
+
+    private static final String PROGRAM =
+            """
+            package app;
+
+            import org.brickprofiler.BrickId;
+            import org.brickprofiler.BrickProfiler;
+            import org.brickprofiler.report.TextReport;
+
+            public final class Main {
+                public static void main(String[] args) {
+                    BrickProfiler profiler = BrickProfiler.enabled();
+                    profiler.stopBrick(profiler.startBrick(BrickId.RMS_NORM), 1);
+                    profiler.record("custom", 1_000, 1);
+                    profiler.graph().enable();
+                    profiler.stopBrick(profiler.startBrick("graphed"), 1);
+                    profiler.endPass();
+                    System.out.println(TextReport.render(profiler.snapshot()));
+                    System.out.println("module " + BrickProfiler.class.getModule().getName());
+                }
+            }
+            """;
+
+    @TempDir
+    private Path folder;
+
+    private String libraries = "";
+
+    @BeforeEach
+    void compile() throws IOException {
+        List<Path> jars = new ArrayList<>(List.of(LIBRARY));
+        Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+                .map(Path::of)
+                .filter(jar -> NEEDED.matcher(jar.getFileName().toString()).matches())
+                .forEach(jars::add);
+        libraries = jars.stream()
+                .map(jar -> jar.toAbsolutePath().toString())
+                .collect(Collectors.joining(File.pathSeparator));
+        Path main = folder.resolve("src/app/Main.java");
+        Path module = folder.resolve("src/module-info.java");
+        Files.createDirectories(main.getParent());
+        Files.writeString(main, PROGRAM);
+        Files.writeString(module, "module app { requires org.brickprofiler; }");
+        int exit = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "--module-path", libraries, "-d", folder.resolve("classes").toString(),
+                        main.toString(), module.toString());
+        assertThat(exit).as("compiling a module that requires the library").isZero();
+    }
+
+    private ProcessResult run(String... options) throws IOException {
+        Path trace = folder.resolve("t.json");
+        List<String> all = new ArrayList<>(List.of("-Dbrick.profiler.trace=" + trace));
+        all.addAll(List.of(options));
+        ProcessResult result = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                .arguments(all)
+                .run()
+                .assertSucceeded();
+        assertThat(result.output()).contains("RmsNorm").contains("custom").contains("graphed");
+        assertThat(trace).as("the sink that a property asks for").content().contains("RmsNorm");
+        return result;
+    }
+
+    @Test
+    void runsOnTheClassPath() throws IOException {
+        assertThat(run("-cp", libraries + File.pathSeparator + folder.resolve("classes"), "app.Main").output())
+                .contains("module null");
+    }
+
+    @Test
+    void runsAsAModule() throws IOException {
+        String modules = libraries + File.pathSeparator + folder.resolve("classes");
+        assertThat(run("--module-path", modules, "-m", "app/app.Main").output()).contains("module org.brickprofiler");
+    }
+
+    @Test
+    void exportsNothingOfTheEngine() {
+        ModuleReference found = ModuleFinder.of(LIBRARY).find("org.brickprofiler").orElseThrow();
+        List<String> exported = found.descriptor().exports().stream()
+                .map(ModuleDescriptor.Exports::source)
+                .toList();
+        assertThat(exported)
+                .contains("org.brickprofiler", "org.brickprofiler.report", "org.brickprofiler.trace.read")
+                .noneMatch(name -> name.contains("internal"));
+        assertThat(found.descriptor().isAutomatic()).isFalse();
+    }
+}
