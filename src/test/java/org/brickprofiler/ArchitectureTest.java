@@ -14,7 +14,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaField;
+import com.tngtech.archunit.core.domain.JavaMember;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.JavaPackage;
+import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -22,9 +27,17 @@ import com.tngtech.archunit.junit.LocationProvider;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
 
 /**
@@ -61,14 +74,19 @@ final class ArchitectureTest {
     private static final DescribedPredicate<JavaClass> CORE =
             resideInAPackage(ROOT).as("are in the core");
 
+    private static final DescribedPredicate<JavaClass> SPI = inPackage("spi");
+    private static final DescribedPredicate<JavaClass> IO = inPackage("internal.io");
+    private static final DescribedPredicate<JavaClass> RECORD = inPackage("internal.record");
+    private static final DescribedPredicate<JavaClass> TILE = inPackage("tile");
+    private static final DescribedPredicate<JavaClass> DEVICE = inPackage("device");
+    private static final DescribedPredicate<JavaClass> GRAPH = inPackage("graph");
+    private static final DescribedPredicate<JavaClass> CHECKSUM = inPackage("checksum");
+
+    private static final DescribedPredicate<JavaClass> TOOLS =
+            TILE.or(DEVICE).or(GRAPH).or(CHECKSUM).as("are a tool of the ground layer");
+
     private static final DescribedPredicate<JavaClass> GROUND =
-            inPackage("record")
-                    .or(inPackage("tile"))
-                    .or(inPackage("device"))
-                    .or(inPackage("graph"))
-                    .or(inPackage("checksum"))
-                    .or(inPackage("io"))
-                    .as("are in the ground layer");
+            SPI.or(IO).or(RECORD).or(TOOLS).as("are in the ground layer");
 
     /** The only ground packages with a foreign library beneath them. */
     private static final DescribedPredicate<JavaClass> GPU_BINDING =
@@ -90,6 +108,21 @@ final class ArchitectureTest {
                     .dependOnClassesThat(CORE.or(OUTER).or(TOP).as("are above the ground layer"));
 
     @ArchTest
+    static final ArchRule whatAllStandOnKnowsNothing = noClasses()
+            .that(SPI.or(IO).as("are in spi or internal.io"))
+            .should()
+            .dependOnClassesThat(RECORD.or(TOOLS).as("are above them"));
+
+    @ArchTest
+    static final ArchRule recordingKnowsNoTool =
+            noClasses().that(RECORD).should().dependOnClassesThat(TOOLS);
+
+    @ArchTest static final ArchRule tilesStandAlone = standsAlone(TILE, TOOLS);
+    @ArchTest static final ArchRule devicesStandAlone = standsAlone(DEVICE, TOOLS);
+    @ArchTest static final ArchRule graphsStandAlone = standsAlone(GRAPH, TOOLS);
+    @ArchTest static final ArchRule checksumsStandAlone = standsAlone(CHECKSUM, TOOLS);
+
+    @ArchTest
     static final ArchRule coreKnowsTheGroundOnly =
             noClasses()
                     .that(CORE)
@@ -104,9 +137,9 @@ final class ArchitectureTest {
     static final ArchRule theCommandLineKnowsNoExample =
             noClasses().that(inPackage("cli")).should().dependOnClassesThat(EXAMPLE);
 
-    @ArchTest static final ArchRule reportStandsAlone = standsAlone(REPORT);
-    @ArchTest static final ArchRule traceStandsAlone = standsAlone(TRACE);
-    @ArchTest static final ArchRule kernelStandsAlone = standsAlone(KERNEL);
+    @ArchTest static final ArchRule reportStandsAlone = standsAlone(REPORT, OUTER);
+    @ArchTest static final ArchRule traceStandsAlone = standsAlone(TRACE, OUTER);
+    @ArchTest static final ArchRule kernelStandsAlone = standsAlone(KERNEL, OUTER);
 
     @ArchTest
     static final ArchRule coreAndGroundUseFewLibraries =
@@ -169,17 +202,98 @@ final class ArchitectureTest {
                 .isEmpty();
     }
 
+    /** What a user can call names nothing that a user cannot reach, and no collection of a library. */
+    @ArchTest
+    static void noExportedSignatureNamesTheEngine(JavaClasses classes) {
+        Set<String> exported = exportedPackages();
+        assertThat(exported).allSatisfy(name -> assertThat(classes.stream())
+                .as("classes of the exported package %s", name)
+                .anyMatch(each -> each.getPackageName().equals(name)));
+        Set<String> leaks = new TreeSet<>();
+        for (JavaClass each : classes) {
+            if (exported.contains(each.getPackageName()) && isPublic(each)) {
+                namedBy(each).forEach((signature, type) -> {
+                    if (!isReachable(type, exported)) {
+                        leaks.add(signature + " names " + type.getName());
+                    }
+                });
+            }
+        }
+        assertThat(leaks).isEmpty();
+    }
+
+    @ArchTest
+    static void fewTypesAreExported(JavaClasses classes) {
+        Set<String> exported = exportedPackages();
+        assertThat(classes.stream())
+                .filteredOn(each -> exported.contains(each.getPackageName()))
+                .filteredOn(each -> each.isTopLevelClass() && isPublic(each))
+                .hasSizeLessThanOrEqualTo(90);
+    }
+
+    private static Set<String> exportedPackages() {
+        try {
+            return Files.readString(Path.of("src", "main", "module", "module-info.java"))
+                    .lines()
+                    .map(String::strip)
+                    .filter(line -> line.startsWith("exports "))
+                    .map(line -> line.substring("exports ".length(), line.length() - 1))
+                    .collect(Collectors.toSet());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean isPublic(JavaClass type) {
+        return type.getModifiers().contains(JavaModifier.PUBLIC)
+                && type.getEnclosingClass().map(ArchitectureTest::isPublic).orElse(true);
+    }
+
+    /** Every type in the signature of a public or protected member, and above the type itself. */
+    private static Map<String, JavaClass> namedBy(JavaClass type) {
+        Map<String, JavaClass> named = new TreeMap<>();
+        List<JavaType> above = new ArrayList<>(type.getInterfaces());
+        type.getSuperclass().ifPresent(above::add);
+        above.forEach(each -> add(named, type.getName(), each));
+        for (JavaMember member : type.getMembers()) {
+            Set<JavaModifier> modifiers = member.getModifiers();
+            boolean visible =
+                    modifiers.contains(JavaModifier.PUBLIC) || modifiers.contains(JavaModifier.PROTECTED);
+            if (visible && !modifiers.contains(JavaModifier.SYNTHETIC)) {
+                if (member instanceof JavaCodeUnit unit) {
+                    unit.getParameterTypes().forEach(each -> add(named, member.getFullName(), each));
+                    add(named, member.getFullName(), unit.getReturnType());
+                } else if (member instanceof JavaField field) {
+                    add(named, member.getFullName(), field.getType());
+                }
+            }
+        }
+        return named;
+    }
+
+    private static void add(Map<String, JavaClass> named, String signature, JavaType type) {
+        for (JavaClass each : type.getAllInvolvedRawTypes()) {
+            named.put(signature + " (" + each.getSimpleName() + ")", each.getBaseComponentType());
+        }
+    }
+
+    private static boolean isReachable(JavaClass type, Set<String> exported) {
+        String name = type.getPackageName();
+        boolean ours = name.equals(ROOT) || name.startsWith(ROOT + ".");
+        return ours ? exported.contains(name) && isPublic(type) : !name.startsWith("org.eclipse.collections");
+    }
+
     private static DescribedPredicate<JavaClass> inPackage(String name) {
         NAMED.add(name);
         return resideInAPackage(ROOT + "." + name + "..").as("are in the package " + name);
     }
 
-    private static ArchRule standsAlone(DescribedPredicate<JavaClass> one) {
+    private static ArchRule standsAlone(
+            DescribedPredicate<JavaClass> one, DescribedPredicate<JavaClass> layer) {
         return noClasses()
                 .that(one)
                 .should()
-                .dependOnClassesThat(OUTER.and(not(one)).as("are of another outer package"))
-                ;
+                .dependOnClassesThat(layer.and(not(one)).as("are beside it"));
     }
 
     /** One slice per package, the root package among them; sub-packages are slices of their own. */

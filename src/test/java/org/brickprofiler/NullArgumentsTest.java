@@ -95,7 +95,7 @@ final class NullArgumentsTest {
 
     /** What nobody outside the library calls, and programs. */
     private static final Pattern INTERNAL =
-            Pattern.compile("org\\.brickprofiler\\.(record|io|cli|demo|agent|trace\\.setting)\\b.*");
+            Pattern.compile("org\\.brickprofiler\\.(internal|cli|demo|gpucheck)\\b.*");
 
     @TempDir
     private Path folder;
