@@ -50,7 +50,7 @@ public final class GraphRecorder {
     private final AtomicLong generations = new AtomicLong();
 
     /** Holds no reference to a recording, so that a thread does not keep alive what a reset forgot. */
-    private final PerThread<OpenEntries> entries = new PerThread<>(OpenEntries::new);
+    private final PerThread<OpenEntries, @Nullable Void> entries = new PerThread<>(OpenEntries::new, null, false);
 
     private volatile Recording recording;
     private volatile boolean enabled;

@@ -2,7 +2,7 @@ package org.brickprofiler.graph;
 
 import java.util.Arrays;
 import org.brickprofiler.record.LayerToken;
-import org.brickprofiler.record.ThreadOwned;
+import org.brickprofiler.record.PerThread;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * that in which it began. A layer that has ended is therefore remembered with what it adopted last: a brick that ends
  * later may become its child, and takes over what had begun inside the brick.
  */
-final class OpenEntries extends ThreadOwned {
+final class OpenEntries extends PerThread.Owned {
 
     private static final int NONE = GraphRecorder.NONE;
     private static final int FIRST_LENGTH = 8;
@@ -57,10 +57,11 @@ final class OpenEntries extends ThreadOwned {
         OUTSIDE
     }
 
-    /** The entries of a thread that has recorded nothing. */
-    OpenEntries(Thread owner) {
+    /** The entries of the calling thread, which has recorded nothing. */
+    OpenEntries(@Nullable Thread owner) {
         super(owner);
-        threadName = owner.getName().isEmpty() ? "thread " + owner.getId() : owner.getName();
+        Thread caller = Thread.currentThread();
+        threadName = caller.getName().isEmpty() ? "thread " + caller.getId() : caller.getName();
         frame = outermost();
     }
 

@@ -467,7 +467,7 @@ public final class KernelTimings {
         private static final int NO_TAG = 0;
 
         private final Backend backend;
-        private final NameTable names = new NameTable(List.of(), List.of(), OTHER_NAMES, NO_TAG);
+        private final NameTable names = new NameTable(OTHER_NAMES, NO_TAG);
         private final TableRegistry registry = new TableRegistry(FIRST_ROWS, false);
 
         Kernels(Backend backend) {

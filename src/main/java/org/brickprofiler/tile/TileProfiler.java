@@ -72,7 +72,7 @@ public final class TileProfiler {
         Objects.requireNonNull(clock, "clock");
         this.clock = clock;
         SpanStore spans = sink == null ? null : sink.tiles(new Names());
-        this.registry = new TableRegistry(LEVELS.size(), false, spans);
+        this.registry = new TableRegistry(LEVELS.size(), false, null, spans, null);
     }
 
     /** Switches recording on. */

@@ -13,6 +13,7 @@ import org.brickprofiler.io.Fnv1a;
 import org.brickprofiler.record.CapturedLog;
 import org.brickprofiler.record.OwnSamples;
 import org.brickprofiler.record.StatTable;
+import org.brickprofiler.testing.Spec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -26,6 +27,7 @@ final class ChecksumLogTest {
         return log.list().get(log.list().size() - 1);
     }
 
+    @Spec("10.1")
     @Test
     void coversTheFirst64Floats() {
         float[] output = Logs.floats(100, 0.5f);
@@ -51,6 +53,7 @@ final class ChecksumLogTest {
         assertThat(last().hash()).isNotEqualTo(log.list().get(0).hash());
     }
 
+    @Spec("10.1")
     @Test
     void coversTheWholeOutputWhereAskedTo() {
         ChecksumLog whole = new ChecksumLog(OPTIONS.withScope(ChecksumOptions.Scope.WHOLE));
@@ -106,6 +109,7 @@ final class ChecksumLogTest {
         }
     }
 
+    @Spec("10.1")
     @Test
     void takesBitsAsTheyAre() {
         float odd = Float.intBitsToFloat(0x7fc01234);
@@ -122,6 +126,7 @@ final class ChecksumLogTest {
         assertThat(last().hash()).isEqualTo(Fnv1a.of(new byte[] {1, 0, (byte) 0xa0, 0x7f}));
     }
 
+    @Spec("10.2")
     @Test
     void countsWhatIsNotFiniteAmongTheCoveredFloats() {
         float[] output = new float[80];
@@ -141,6 +146,7 @@ final class ChecksumLogTest {
         assertThat(last().isFinite()).isTrue();
     }
 
+    @Spec("10.2")
     @Test
     void samplesAreSpreadOverTheOutput() {
         ChecksumLog sampling = new ChecksumLog(OPTIONS.withSamples(4));
@@ -260,6 +266,7 @@ final class ChecksumLogTest {
         assertThatThrownBy(() -> before.get(1)).isInstanceOf(IndexOutOfBoundsException.class);
     }
 
+    @Spec("10.3")
     @Test
     void dropsAndCountsWhatIsBeyondItsCapacityAndSaysSoOnce() {
         ChecksumLog small = new ChecksumLog(OPTIONS.withCapacity(2));

@@ -21,6 +21,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.brickprofiler.checksum.Comparison.Pair;
 import org.brickprofiler.checksum.Divergence.Kind;
+import org.brickprofiler.testing.Spec;
 
 final class ChecksumProperties {
 
@@ -136,6 +137,7 @@ final class ChecksumProperties {
                 .count();
     }
 
+    @Spec("10.4")
     @Property(tries = 200)
     void anotherInterleavingIsNoDivergence(@ForAll("entries") List<ChecksumEntry> entries, @ForAll long seed) {
         ChecksumLog reference = Logs.of(entries);

@@ -10,6 +10,7 @@ import java.util.OptionalLong;
 import org.brickprofiler.checksum.Comparison.Pair;
 import org.brickprofiler.checksum.Divergence.Kind;
 import org.brickprofiler.checksum.Divergence.ValueError;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class ComparisonTest {
@@ -18,6 +19,7 @@ final class ComparisonTest {
         return here.compareWith(reference, Tolerance.EXACT);
     }
 
+    @Spec("10.6")
     @Test
     void printsTheFirstDifferentChecksum() {
         ChecksumLog reference = Logs.of(entry("Embedding", -1, 0, 1), entry("RmsNorm", 2, 5, 0xABCDEF));
@@ -32,6 +34,7 @@ final class ComparisonTest {
         assertThat(here.firstDivergenceFrom(here)).isEmpty();
     }
 
+    @Spec("10.4")
     @Test
     void theEarliestInThisLogIsTheFirst() {
         ChecksumLog reference = Logs.of(entry("a", 0, 0, 1), entry("b", 0, 0, 2), entry("c", 0, 0, 3));
@@ -67,6 +70,7 @@ final class ComparisonTest {
         assertThat(divergence.here()).contains(entry("a", 0, 0, 3));
     }
 
+    @Spec("10.4")
     @Test
     void entriesOfOneSideAreReported() {
         ChecksumLog reference = Logs.of(entry("a", 0, 0, 1), entry("b", 0, 0, 2), entry("a", 0, 0, 3));
@@ -186,6 +190,7 @@ final class ComparisonTest {
         assertThat(here.firstDivergenceFrom(reference)).map(Divergence::kind).contains(Kind.DIFFERENT);
     }
 
+    @Spec("10.5")
     @Test
     void acceptsValuesWithinTheTolerance() {
         ChecksumLog reference = Logs.sampled(100, 0, Float.NaN, Float.NEGATIVE_INFINITY, -0.0f, 4);
@@ -231,6 +236,7 @@ final class ComparisonTest {
         assertThat(comparison.diverging()).isOne();
     }
 
+    @Spec("10.5")
     @Test
     void aValueThatIsFiniteOnOneSideOnlyIsNoMatterOfTolerance() {
         Tolerance wide = Tolerance.of(1e30, 1e30);
@@ -293,6 +299,7 @@ final class ComparisonTest {
         assertThat(sampled.compareWith(sampled, Tolerance.EXACT).largestAbsolute()).isEmpty();
     }
 
+    @Spec("10.5")
     @Test
     void refusesLogsThatCannotBeCompared() {
         ChecksumLog whole = new ChecksumLog(ChecksumOptions.DEFAULT.withScope(ChecksumOptions.Scope.WHOLE));

@@ -8,6 +8,7 @@ import java.util.Optional;
 import org.brickprofiler.graph.KernelRegistry.Source;
 import org.brickprofiler.io.Fnv1a;
 import org.brickprofiler.record.Crew;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 class KernelRegistryTest {
@@ -32,6 +33,7 @@ class KernelRegistryTest {
         assertThat(registry.size()).isZero();
     }
 
+    @Spec("9.13")
     @Test
     void theHashIsThatOfTheUtf8Bytes() {
         long hash = Fnv1a.of(new byte[] {(byte) 0xc3, (byte) 0xa9});

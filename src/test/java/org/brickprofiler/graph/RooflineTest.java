@@ -15,6 +15,7 @@ import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.Roofline.Bound;
 import org.brickprofiler.graph.Roofline.Distance;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class RooflineTest {
@@ -26,6 +27,7 @@ final class RooflineTest {
 
     private final ExecutionGraph graph = new ExecutionGraph();
 
+    @Spec("9.9")
     @Test
     void leftOfTheRidgeTheBandwidthIsTheRoof() {
         graph.addNode(new Brick("norm", 10, 1));
@@ -57,6 +59,7 @@ final class RooflineTest {
         assertThat(distances.get(0).aboveRoof()).as("at the roof, not above it").isFalse();
     }
 
+    @Spec("9.9")
     @Test
     void aRateAboveTheRoofIsFlaggedAndKept() {
         kernel("wrong", 10, 15);
@@ -69,6 +72,7 @@ final class RooflineTest {
         assertThat(distance.achievedTflops()).isEqualTo(15);
     }
 
+    @Spec("9.9")
     @Test
     void whatIsNotKnownIsNotInvented() {
         int nothing = graph.addNode(kernelOf("nothing", OptionalDouble.empty(), OptionalDouble.empty()));

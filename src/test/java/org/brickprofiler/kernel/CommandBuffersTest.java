@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.tuple;
 import java.util.List;
 import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
-import org.brickprofiler.device.ClockPair;
 import org.brickprofiler.kernel.CommandBufferTiming.Dispatch;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.NullAndEmptySource;
 final class CommandBuffersTest {
 
     private static final ClockConversion MHZ_24 =
-            ClockConversion.between(new ClockPair(-1_000, 0), new ClockPair(124_000, 3_000));
+            ClockConversion.between(new ClockConversion.Pair(-1_000, 0), new ClockConversion.Pair(124_000, 3_000));
 
     private final KernelTimings timings = new KernelTimings();
     private final DispatchLog small = new DispatchLog(3, 2);
@@ -110,6 +110,7 @@ final class CommandBuffersTest {
 
     // ---- bounds ----
 
+    @Spec("11.4")
     @Test
     void keepsTheFirstDispatchesAndCountsTheOthers() {
         try (CapturedLog log = new CapturedLog()) {
@@ -145,6 +146,7 @@ final class CommandBuffersTest {
                         new CommandBufferTiming("a", Backend.CUDA, 1, 4, 4, 4, List.of()));
     }
 
+    @Spec("11.4")
     @Test
     void labelsPastTheBoundAreCountedTogetherOnTheirBackend() {
         try (CapturedLog log = new CapturedLog()) {
@@ -166,6 +168,7 @@ final class CommandBuffersTest {
                         tuple(KernelTimings.OTHER_NAMES, 1L));
     }
 
+    @Spec("11.4")
     @Test
     void theBoundsAreThoseOfTheDocumentation() {
         for (int i = 0; i <= 262_144; i++) {
@@ -194,7 +197,7 @@ final class CommandBuffersTest {
 
     @Test
     void refusesAnIntervalOfMoreThanALong() {
-        ClockConversion slow = ClockConversion.between(new ClockPair(Long.MIN_VALUE, 0), new ClockPair(-2, 1));
+        ClockConversion slow = ClockConversion.between(new ClockConversion.Pair(Long.MIN_VALUE, 0), new ClockConversion.Pair(-2, 1));
 
         assertThat(slow.toHostNs(2)).isEqualTo(Long.MAX_VALUE - 3);
         assertThatIllegalArgumentException()

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import java.util.List;
 import org.brickprofiler.Backend;
 import org.brickprofiler.kernel.KernelSpeedup.Change;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,6 +22,7 @@ final class KernelSpeedupTest {
         return timing(name, Backend.CPU, count, totalNs);
     }
 
+    @Spec("11.6")
     @Test
     void comparesMeansKernelByKernel() {
         KernelTiming before = cpu("matmul", 10, 1_000);
@@ -72,6 +74,7 @@ final class KernelSpeedupTest {
                         tuple("little", Backend.CPU));
     }
 
+    @Spec("11.6")
     @Test
     void listsKernelsThatOnlyOneSideHas() {
         KernelTiming gone = cpu("gone", 1, 5);

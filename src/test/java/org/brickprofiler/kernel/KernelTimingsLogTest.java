@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import org.brickprofiler.Backend;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -93,6 +94,7 @@ final class KernelTimingsLogTest {
         }
     }
 
+    @Spec("11.7")
     @ParameterizedTest
     @CsvSource({"0, 10, 10", "1, 10, 10", "2, 10, 5", "3, 10, 3", "10, 10, 1", "11, 10, 0"})
     void writesAtEveryNthCall(int everyNth, int calls, long written) {

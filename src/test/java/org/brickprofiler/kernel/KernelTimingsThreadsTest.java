@@ -12,6 +12,7 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.kernel.CommandBufferTiming.Dispatch;
 import org.brickprofiler.record.CapturedLog;
 import org.brickprofiler.record.Crew;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Kernel timings under many threads. No test sleeps; each ends when its threads have. */
@@ -35,6 +36,7 @@ final class KernelTimingsThreadsTest {
         return tasks.stream().allMatch(FutureTask::isDone);
     }
 
+    @Spec("11.3")
     @Test
     void snapshotsAreConsistentAndResetsLoseNothing() throws Exception {
         int perWriter = 400_000;

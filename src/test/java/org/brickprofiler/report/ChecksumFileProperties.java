@@ -16,6 +16,7 @@ import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.checksum.Tolerance;
+import org.brickprofiler.testing.Spec;
 
 final class ChecksumFileProperties {
 
@@ -54,6 +55,7 @@ final class ChecksumFileProperties {
                 });
     }
 
+    @Spec("10.7")
     @Property(tries = 150)
     void whatIsWrittenIsReadBackExactly(@ForAll("logs") ChecksumLog log) throws IOException {
         Path file = Files.createTempFile("checksums", ".jsonl");

@@ -13,6 +13,7 @@ import java.util.OptionalLong;
 import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -138,8 +139,8 @@ final class ChecksumFileTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
-        "`` | line 1, column 0: the first line does not say kind",
-        "{} | line 1, column 2: the first line does not say kind",
+        "`` | line 1, column 0: the first line does not have kind",
+        "{} | line 1, column 2: the first line does not have kind",
         "[] | the first line [ is not an object",
         "{\"bricks\":[]} | this is no file of checksums",
         "{\"kind\":\"other\"} | line 1, column 9: kind \"other\" is not \"brick-checksums\"",
@@ -194,6 +195,7 @@ final class ChecksumFileTest {
     }
 
     /** Wherever a file was cut off, it is no shorter log. */
+    @Spec("10.7")
     @Test
     void aFileThatWasCutOffIsRefused() throws IOException {
         ChecksumFile.write(full(), file);
