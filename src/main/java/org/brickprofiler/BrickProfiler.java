@@ -1,6 +1,6 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.time.Duration;
 import java.util.List;
@@ -13,17 +13,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.graph.GraphRecorder;
-import org.brickprofiler.record.LayerToken;
-import org.brickprofiler.record.NameTable;
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.OwnSamples;
-import org.brickprofiler.record.PendingResolver;
-import org.brickprofiler.record.SpanKind;
-import org.brickprofiler.record.SpanNames;
-import org.brickprofiler.record.SpanStore;
-import org.brickprofiler.record.StatTable;
-import org.brickprofiler.record.TableRegistry;
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.LayerToken;
+import org.brickprofiler.internal.record.NameTable;
+import org.brickprofiler.internal.record.OwnSamples;
+import org.brickprofiler.internal.record.PendingResolver;
+import org.brickprofiler.internal.record.SpanKind;
+import org.brickprofiler.internal.record.SpanNames;
+import org.brickprofiler.internal.record.SpanStore;
+import org.brickprofiler.internal.record.StatTable;
+import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.internal.record.TimerToken;
+import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;

@@ -1,6 +1,6 @@
 package org.brickprofiler;
 
-import static org.brickprofiler.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.time.Instant;
 import java.util.ArrayList;
