@@ -1,5 +1,7 @@
 package org.brickprofiler;
 
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -87,7 +89,7 @@ import org.slf4j.LoggerFactory;
 public final class BrickProfiler {
 
     /** The name under which bricks past the bound are counted. */
-    public static final String OTHER_NAMES = "(other names)";
+    public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
 
     // The ways of a timer: none, on the host in the fewest steps, and all others.
     static final int OFF = 0;
@@ -1401,15 +1403,5 @@ public final class BrickProfiler {
     static void requireSample(long elapsedNs, long elements) {
         requireNotNegative("elapsedNs", elapsedNs);
         requireNotNegative("elements", elements);
-    }
-
-    static void requireNotNegative(String what, long value) {
-        if (value < 0) {
-            throw negative(what, value);
-        }
-    }
-
-    private static IllegalArgumentException negative(String what, long value) {
-        return new IllegalArgumentException(what + " " + value + " is negative");
     }
 }

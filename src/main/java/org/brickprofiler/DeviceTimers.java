@@ -1,5 +1,7 @@
 package org.brickprofiler;
 
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
 import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.device.DeviceFigures;
@@ -62,7 +64,7 @@ final class DeviceTimers {
         if (!profiler.hasBrick(key)) {
             return;
         }
-        BrickProfiler.requireNotNegative("elements", elements);
+        requireNotNegative("elements", elements);
         if (MarkToken.isDevice(timer)) {
             follow(key, timer, device.stop(timer, elements), elements);
             if (profiler.syncMode() == SyncMode.IMMEDIATE) {
@@ -85,7 +87,7 @@ final class DeviceTimers {
             }
             return start(nextKey, onStream ? device.stream(timer) : DEFAULT_STREAM);
         }
-        BrickProfiler.requireNotNegative("elements", elements);
+        requireNotNegative("elements", elements);
         long next = device.lap(timer, elements, nextKey);
         if (profiler.isFollowed()) {
             follow(key, timer, device.startedNs(next), elements);

@@ -1,5 +1,7 @@
 package org.brickprofiler;
 
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -128,12 +130,6 @@ public record ProfileSnapshot(
         this(
                 startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, 0, 0, l2CacheHitRate,
                 zeroCopy, false, environments, bricks, tiles, List.of());
-    }
-
-    private static void requireNotNegative(String what, long value) {
-        if (value < 0) {
-            throw new IllegalArgumentException(what + " " + value + " is negative");
-        }
     }
 
     private static List<BrickStats> sumByBrick(Collection<BrickStats> parts) {

@@ -66,11 +66,19 @@ final class ChecksumColumns {
         }
         Chunk chunk = chunk();
         int row = size % CHUNK_ROWS;
-        String known = names.putIfAbsent(name, name);
-        chunk.names[row] = known == null ? name : known;
+        chunk.names[row] = first(name);
         chunk.layers[row] = layer;
         chunk.positions[row] = position;
         chunk.elapsedNs[row] = elapsedNs;
+    }
+
+    private String first(String name) {
+        String known = names.get(name);
+        if (known == null) {
+            names.put(name, name);
+            return name;
+        }
+        return known;
     }
 
     /** Writes what the next entry holds, after its place. */

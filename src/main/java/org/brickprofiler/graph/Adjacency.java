@@ -9,7 +9,7 @@ import java.util.Arrays;
 final class Adjacency {
 
     /** In the array, instead of a node: the place belongs to none. */
-    static final int LEFT_OUT = -1;
+    static final int LEFT_OUT = ExecutionGraph.NONE;
 
     /** Where the places of each node begin, and how many there are in all. */
     private final int[] offsets;
@@ -39,6 +39,20 @@ final class Adjacency {
                 places[free[nodes[place]]++] = place;
             }
         }
+    }
+
+    private Adjacency(int[] offsets, int[] places) {
+        this.offsets = offsets;
+        this.places = places;
+    }
+
+    /** The same with a number instead of each place. */
+    Adjacency mapped(int[] numbers) {
+        int[] mapped = new int[places.length];
+        for (int i = 0; i < mapped.length; i++) {
+            mapped[i] = numbers[places[i]];
+        }
+        return new Adjacency(offsets, mapped);
     }
 
     int degree(int node) {

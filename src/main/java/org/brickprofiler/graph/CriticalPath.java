@@ -3,7 +3,6 @@ package org.brickprofiler.graph;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.IntFunction;
 
 /**
  * The longest way through an execution graph, and how much room every node has beside it: the critical path method
@@ -32,10 +31,10 @@ public final class CriticalPath {
     private final long[] slackNs;
     private final List<Integer> nodes;
 
-    private CriticalPath(EventGraph events, IntFunction<String> names) {
-        this.events = events;
-        this.order = events.inOrder(names);
-        this.earliestNs = earliestNs(new boolean[events.nodeCount()]);
+    private CriticalPath(ExecutionGraph graph) {
+        this.events = new EventGraph(graph);
+        this.order = events.inOrder(node -> graph.node(node).name());
+        this.earliestNs = earliestNs(events.ownNs());
         this.totalNs = Arrays.stream(earliestNs).max().orElse(0);
         this.latestNs = latestNs();
         this.slackNs = slackNs();
@@ -51,18 +50,18 @@ public final class CriticalPath {
      * @throws ArithmeticException when a path takes longer than {@link Long#MAX_VALUE} ns; the message names a node
      */
     public static CriticalPath of(ExecutionGraph graph) {
-        return new CriticalPath(EventGraph.of(graph), node -> graph.node(node).name());
+        return new CriticalPath(graph);
     }
 
     // ---- times of events ----
 
-    /** The forward pass, in which some nodes take no time. */
-    private long[] earliestNs(boolean[] timeless) {
+    /** The forward pass, over these times of the nodes. */
+    private long[] earliestNs(long[] ownNs) {
         long[] atNs = new long[order.length];
         for (int event : order) {
             for (int i = 0; i < events.degree(event); i++) {
                 int successor = events.successor(event, i);
-                long takesNs = timeless[EventGraph.nodeOf(event)] ? 0 : takesNs(event, successor);
+                long takesNs = EventGraph.isOwn(event, successor) ? ownNs[EventGraph.nodeOf(event)] : 0;
                 atNs[successor] = Math.max(atNs[successor], sum(atNs[event], takesNs, event));
             }
         }
@@ -71,7 +70,7 @@ public final class CriticalPath {
 
     /** The time of an arrow. */
     private long takesNs(int event, int successor) {
-        return EventGraph.isOwn(event, successor) ? events.ownNs(EventGraph.nodeOf(event)) : 0;
+        return EventGraph.isOwn(event, successor) ? events.ownNs()[EventGraph.nodeOf(event)] : 0;
     }
 
     private static long sum(long beforeNs, long ownNs, int event) {
@@ -103,7 +102,7 @@ public final class CriticalPath {
     private long[] slackNs() {
         long[] roomNs = new long[events.nodeCount()];
         for (int v = 0; v < roomNs.length; v++) {
-            roomNs[v] = latestNs[EventGraph.endOf(v)] - earliestNs[EventGraph.startOf(v)] - events.ownNs(v);
+            roomNs[v] = latestNs[EventGraph.endOf(v)] - earliestNs[EventGraph.startOf(v)] - events.ownNs()[v];
         }
         // A child ends before its parent does, so its own room is final by then.
         for (int event : order) {
@@ -243,14 +242,16 @@ public final class CriticalPath {
 
     /** How long the longest path would be if some nodes took no time, and nothing in them did, ns. */
     long totalWithoutNs(boolean[] nodesGone) {
-        boolean[] timeless = nodesGone.clone();
+        boolean[] gone = nodesGone.clone();
+        long[] ownNs = events.ownNs().clone();
         // A parent starts before its children do.
         for (int event : order) {
             int node = EventGraph.nodeOf(event);
             int parent = events.parent(node);
-            timeless[node] |= parent != EventGraph.NO_PARENT && timeless[parent];
+            gone[node] |= parent != EventGraph.NO_PARENT && gone[parent];
+            ownNs[node] = gone[node] ? 0 : ownNs[node];
         }
-        return Arrays.stream(earliestNs(timeless)).max().orElse(0);
+        return Arrays.stream(earliestNs(ownNs)).max().orElse(0);
     }
 
     private int checked(int node) {

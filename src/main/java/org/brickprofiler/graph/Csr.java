@@ -21,11 +21,7 @@ public final class Csr {
 
     static Csr of(ExecutionGraph graph, Set<EdgeType> types) {
         EdgeColumns edges = graph.edges();
-        int[] from = new int[edges.size()];
-        for (int edge = 0; edge < from.length; edge++) {
-            from[edge] = types.contains(edges.type(edge)) ? edges.from(edge) : Adjacency.LEFT_OUT;
-        }
-        Adjacency rows = new Adjacency(graph.nodeCount(), from);
+        Adjacency rows = new Adjacency(graph.nodeCount(), edges.sources(types::contains));
         int[] chosen = rows.places();
         int[] columns = new int[chosen.length];
         double[] weights = new double[chosen.length];

@@ -2,6 +2,7 @@ package org.brickprofiler.graph;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import org.eclipse.collections.impl.list.mutable.primitive.ByteArrayList;
 import org.eclipse.collections.impl.list.mutable.primitive.DoubleArrayList;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
@@ -58,6 +59,20 @@ final class EdgeColumns {
 
     double weight(int edge) {
         return weights.get(edge);
+    }
+
+    /** The node that each edge leaves, for an {@link Adjacency}; edges that are not chosen are left out. */
+    int[] sources(Predicate<EdgeType> chosen) {
+        int[] sources = new int[size()];
+        for (int edge = 0; edge < sources.length; edge++) {
+            sources[edge] = chosen.test(type(edge)) ? from(edge) : Adjacency.LEFT_OUT;
+        }
+        return sources;
+    }
+
+    /** The node that each edge enters. */
+    int[] targets() {
+        return to.toArray();
     }
 
     /** The edges that leave a node. */

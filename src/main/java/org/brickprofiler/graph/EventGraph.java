@@ -3,7 +3,6 @@ package org.brickprofiler.graph;
 import java.util.Arrays;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
  * The order in time that an execution graph stands for. Every node has two events, its start and its end, and an arrow
@@ -16,61 +15,31 @@ import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
  * </ul>
  *
  * <p>So an ordering edge between two nodes orders everything in them, and a parent's time and that of its children lie
- * side by side on different ways from its start to its end. Immutable; any thread. The arrays given are not copied.
+ * side by side on different ways from its start to its end. Immutable; any thread.
  */
 final class EventGraph {
 
     /** The parent of a node that has none. */
-    static final int NO_PARENT = Adjacency.LEFT_OUT;
-
-    /** The time of a node that has none of its own. */
-    static final long UNTIMED = -1;
+    static final int NO_PARENT = ExecutionGraph.NONE;
 
     private final int nodeCount;
     private final long[] ownNs;
     private final int[] parents;
     private final Adjacency children;
-
-    /** The places of {@link #followers} that belong to each node. */
-    private final Adjacency orders;
-
-    private final int[] followers;
-
-    /**
-     * Events of the nodes 0 to {@code ownNs.length - 1}.
-     *
-     * @param ownNs each node's own time, ns; {@link #UNTIMED} where it has none
-     * @param parents each node's parent; {@link #NO_PARENT} where it has none
-     * @param from the nodes that must end first, one for each ordering edge
-     * @param to the nodes that start afterwards
-     */
-    EventGraph(long[] ownNs, int[] parents, int[] from, int[] to) {
-        this.nodeCount = ownNs.length;
-        this.ownNs = ownNs;
-        this.parents = parents;
-        this.children = new Adjacency(nodeCount, parents);
-        this.orders = new Adjacency(nodeCount, from);
-        this.followers = to;
-    }
+    private final Adjacency followers;
 
     /** The events of a graph as it is now. */
-    static EventGraph of(ExecutionGraph graph) {
-        long[] ownNs = new long[graph.nodeCount()];
-        int[] parents = new int[ownNs.length];
-        for (int v = 0; v < ownNs.length; v++) {
-            ownNs[v] = graph.node(v).timeNs().orElse(UNTIMED);
-            parents[v] = graph.parent(v).orElse(NO_PARENT);
+    EventGraph(ExecutionGraph graph) {
+        nodeCount = graph.nodeCount();
+        ownNs = new long[nodeCount];
+        parents = new int[nodeCount];
+        for (int v = 0; v < nodeCount; v++) {
+            ownNs[v] = graph.node(v).timeNs().orElse(0);
+            parents[v] = graph.parentOrNone(v);
         }
         EdgeColumns edges = graph.edges();
-        IntArrayList from = new IntArrayList(edges.size());
-        IntArrayList to = new IntArrayList(edges.size());
-        for (int edge = 0; edge < edges.size(); edge++) {
-            if (edges.type(edge).isOrder()) {
-                from.add(edges.from(edge));
-                to.add(edges.to(edge));
-            }
-        }
-        return new EventGraph(ownNs, parents, from.toArray(), to.toArray());
+        children = new Adjacency(nodeCount, parents);
+        followers = new Adjacency(nodeCount, edges.sources(EdgeType::isOrder)).mapped(edges.targets());
     }
 
     static int startOf(int node) {
@@ -101,9 +70,9 @@ final class EventGraph {
         return parents[node];
     }
 
-    /** The time of the arrow from a node's start to its end, ns; 0 for an untimed node. */
-    long ownNs(int node) {
-        return Math.max(0, ownNs[node]);
+    /** For each node the time of the arrow from its start to its end, ns; 0 for an untimed node; not to be changed. */
+    long[] ownNs() {
+        return ownNs;
     }
 
     /** How many arrows leave an event. */
@@ -112,7 +81,7 @@ final class EventGraph {
         if (isStart(event)) {
             return children.degree(node) + 1;
         }
-        return orders.degree(node) + (parents[node] == NO_PARENT ? 0 : 1);
+        return followers.degree(node) + (parents[node] == NO_PARENT ? 0 : 1);
     }
 
     /** Where an arrow leads. The last one that leaves a start leads to the node's own end. */
@@ -121,7 +90,7 @@ final class EventGraph {
         if (isStart(event)) {
             return index < children.degree(node) ? startOf(children.place(node, index)) : endOf(node);
         }
-        return index < orders.degree(node) ? startOf(followers[orders.place(node, index)]) : endOf(parents[node]);
+        return index < followers.degree(node) ? startOf(followers.place(node, index)) : endOf(parents[node]);
     }
 
     /** Whether an arrow is the one from a node's start to its own end, the only kind that takes time. */

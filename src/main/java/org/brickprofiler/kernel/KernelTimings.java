@@ -53,7 +53,7 @@ import org.slf4j.LoggerFactory;
 public final class KernelTimings {
 
     /** The name under which kernels and labels past the bounds are counted. */
-    public static final String OTHER_NAMES = "(other names)";
+    public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
 
     private static final Logger LOG = LoggerFactory.getLogger(KernelTimings.class);
 

@@ -1,5 +1,7 @@
 package org.brickprofiler.trace;
 
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalInt;
@@ -51,11 +53,5 @@ public record TraceInfo(
         requireNotNegative("unixNs", unixNs);
         requireNotNegative("droppedSpans", droppedSpans);
         requireNotNegative("clockErrorNs", clockErrorNs.orElse(0));
-    }
-
-    private static void requireNotNegative(String what, long value) {
-        if (value < 0) {
-            throw new IllegalArgumentException(what + " is negative: " + value);
-        }
     }
 }

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.internal.record.NameTable;
@@ -349,12 +348,10 @@ public final class TraceRecorder implements Tracing {
         /** The category of what an application names and gives no category. */
         static final String APPLICATION = "Application";
 
-        static final String OTHER_NAMES = "(other names)";
-
         /** Between a category and a name. No sensible category holds it. */
         private static final char SEPARATOR = '\u0000';
 
-        private final NameTable table = new NameTable(OTHER_NAMES, 0);
+        private final NameTable table = new NameTable(NameTable.OTHER_NAMES, 0);
 
         /** The key of a name in the category {@link #APPLICATION}. */
         int keyOf(String name) {

@@ -35,10 +35,10 @@ final class TraceModelTest {
         "8, 8, 1, 1, 1, 1, rank 8 of 8 processes",
         "-1, 8, 1, 1, 1, 1, rank -1 of 8 processes",
         "0, 0, 1, 1, 1, 1, 'a run has at least one process, not 0'",
-        "0, 1, -2, 1, 1, 1, pid is negative: -2",
-        "0, 1, 1, -3, 1, 1, unixNs is negative: -3",
-        "0, 1, 1, 1, -4, 1, droppedSpans is negative: -4",
-        "0, 1, 1, 1, 1, -5, clockErrorNs is negative: -5",
+        "0, 1, -2, 1, 1, 1, pid -2 is negative",
+        "0, 1, 1, -3, 1, 1, unixNs -3 is negative",
+        "0, 1, 1, 1, -4, 1, droppedSpans -4 is negative",
+        "0, 1, 1, 1, 1, -5, clockErrorNs -5 is negative",
     })
     void whatCannotBeIsRefused(
             int rank, int worldSize, long pid, long unixNs, long dropped, long errorNs, String message) {

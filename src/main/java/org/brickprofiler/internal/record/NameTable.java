@@ -22,6 +22,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class NameTable {
 
+    /** What all names past a table's bound are called together. */
+    public static final String OTHER_NAMES = "(other names)";
+
     /** The key of no name. */
     public static final int NONE = -1;
 
