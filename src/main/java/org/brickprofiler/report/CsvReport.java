@@ -106,10 +106,10 @@ public final class CsvReport {
         try {
             CSV.printRecord(csv, COLUMNS.stream().map(Column::key).toArray());
             for (BrickStats brick : snapshot.bricks()) {
-                for (Column column : COLUMNS) {
-                    String cell = column.cell().of(brick, totalNs);
+                for (int i = 0; i < COLUMNS.size(); i++) {
+                    String cell = COLUMNS.get(i).cell().of(brick, totalNs);
                     CSVFormat format = cell.chars().anyMatch(c -> SPLIT.indexOf(c) >= 0) ? QUOTED_CSV : CSV;
-                    format.print(cell, csv, column == COLUMNS.get(0));
+                    format.print(cell, csv, i == 0);
                 }
                 CSV.println(csv);
             }
