@@ -12,7 +12,6 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.cli.OutputFile;
 import org.brickprofiler.graph.CriticalPath;
-import org.brickprofiler.graph.CriticalPathSummary;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.GraphExport;
 import org.brickprofiler.io.AtomicFile;
@@ -102,7 +101,7 @@ final class Recordings {
         String text = dot ? GraphExport.toDot(graph) : GraphExport.toTree(graph);
         AtomicFile.write(file, to -> to.write(text.getBytes(StandardCharsets.UTF_8)));
         out.println();
-        out.println(CriticalPathSummary.of(graph).toText().stripTrailing());
+        out.println(GraphExport.toSummary(graph).stripTrailing());
         long pathNs = CriticalPath.of(graph).totalNs();
         out.printf(
                 Locale.ROOT,

@@ -106,10 +106,12 @@ public final class CsvReport {
         try {
             CSV.printRecord(csv, COLUMNS.stream().map(Column::key).toArray());
             for (BrickStats brick : snapshot.bricks()) {
-                for (int i = 0; i < COLUMNS.size(); i++) {
-                    String cell = COLUMNS.get(i).cell().of(brick, totalNs);
+                boolean first = true;
+                for (Column column : COLUMNS) {
+                    String cell = column.cell().of(brick, totalNs);
                     CSVFormat format = cell.chars().anyMatch(c -> SPLIT.indexOf(c) >= 0) ? QUOTED_CSV : CSV;
-                    format.print(cell, csv, i == 0);
+                    format.print(cell, csv, first);
+                    first = false;
                 }
                 CSV.println(csv);
             }

@@ -17,6 +17,7 @@ import org.brickprofiler.graph.GraphExport;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.VirtualThreadStarter;
 import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Which layer a brick belongs to, in timeline and graph: over boundaries, and on the threads that work for a pass. */
@@ -205,6 +206,7 @@ final class LayersTest extends TracedBricks {
         assertThat(in("FusedAttention")).containsExactly("AttentionScore", "AttentionOutput");
     }
 
+    @Spec("3.9")
     @Test
     void aBrickThatRanMostlyBetweenLayersIsInNone() {
         startLayerAt(0);
@@ -226,8 +228,43 @@ final class LayersTest extends TracedBricks {
                         "RmsNorm 160..200 x1 layer 1");
     }
 
+    /** The layer of the first brick of a pass is not announced, and the brick ends after it. */
+    @Test
+    void aPassOfOneBrickThatEndsAfterItIsAStepAllTheSame() {
+        long timer = startAt(10, BrickId.EMBEDDING);
+        endPassAt(20);
+        timer = lapAt(23, timer, BrickId.RMS_NORM);
+        endLayerAt(40);
+        stopAt(42, timer, 1);
+        endPassAt(50);
+
+        assertThat(events(thread))
+                .containsExactly(
+                        "step 10..23",
+                        "Embedding 10..23 x1",
+                        "step 23..50",
+                        "Layer 0 23..42 layer 0",
+                        "RmsNorm 23..42 x1 layer 0");
+        assertThat(in("Layer 0")).containsExactly("RmsNorm");
+    }
+
+    /** What a brick lies around need not move for it. */
+    @Test
+    void aLayerInsideABrickOfNoneIsShownWhereItWas() {
+        long timer = startAt(0, BrickId.EMBEDDING);
+        startLayerAt(10);
+        timer = lapAt(13, timer, BrickId.ALL_REDUCE);
+        endLayerAt(20);
+        stopAt(60, timer, 1);
+
+        assertThat(events(thread))
+                .containsExactly("Embedding 0..13 x1", "AllReduce 13..60 x1", "Layer 0 13..20 layer 0");
+        assertThat(roots(graph())).contains("Embedding", "AllReduce");
+    }
+
     // ---- passes that break off ----
 
+    @Spec("3.8")
     @Test
     void aLayerThatBeganEndsWithThePassAndTheNextIsNumberZero() {
         startLayerAt(0);
@@ -246,6 +283,7 @@ final class LayersTest extends TracedBricks {
         assertThat(roots(graph())).containsExactly("Layer 0", "Layer 1", "Layer 0");
     }
 
+    @Spec("3.8")
     @Test
     void aLayerThatBeginsWithinAnotherSaysThatThePassBrokeOff() {
         startLayerAt(0);
@@ -270,6 +308,7 @@ final class LayersTest extends TracedBricks {
         assertThat(roots(graph())).containsExactly("Layer 0", "Layer 1", "Layer 0");
     }
 
+    @Spec("3.8")
     @Test
     void aResetEndsThePassesOfAllThreads() throws Exception {
         startLayerAt(0);
@@ -280,6 +319,7 @@ final class LayersTest extends TracedBricks {
         assertThat(profiler.currentLayer()).isZero();
     }
 
+    @Spec("3.8")
     @Test
     void layersAreCountedWhileTheProfilerIsOff() {
         for (int layer = 0; layer < 4; layer++) {
@@ -303,6 +343,7 @@ final class LayersTest extends TracedBricks {
 
     // ---- work of other threads ----
 
+    @Spec("3.10")
     @Test
     void whatAnotherThreadDoesForALayerIsThatLayers() throws Exception {
         brick(BrickId.EMBEDDING, 0, 5);
@@ -413,6 +454,7 @@ final class LayersTest extends TracedBricks {
     }
 
     /** Two passes share three workers; every task is for the layer that handed it out. */
+    @Spec("3.10")
     @Test
     void passesThatShareWorkersDoNotMix() throws Exception {
         TraceRecorder trace = new TraceRecorder();
@@ -579,6 +621,7 @@ final class LayersTest extends TracedBricks {
         assertThat(Replay.of(small.timeline(), 0)).hasSize(3).allMatch(event -> event.endsWith("layer 3"));
     }
 
+    @Spec("3.10")
     @Test
     void workingForALayerAllocatesNothing() throws Exception {
         BrickProfiler plain = BrickProfiler.enabled();
