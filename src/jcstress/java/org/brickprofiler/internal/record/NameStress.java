@@ -3,7 +3,6 @@ package org.brickprofiler.internal.record;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import java.util.List;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -24,7 +23,7 @@ public final class NameStress {
     private NameStress() {}
 
     private static NameTable newTable() {
-        return new NameTable(List.of("fixed"), List.of(0), "overflow", 0);
+        return new NameTable(new String[] {"fixed"}, new int[] {0}, "overflow", 0, null);
     }
 
     private static int usableKeyOf(NameTable names, String name) {
