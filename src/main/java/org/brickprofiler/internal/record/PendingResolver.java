@@ -2,7 +2,7 @@ package org.brickprofiler.internal.record;
 
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
-import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+import org.brickprofiler.internal.io.MergeSort;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -125,10 +125,10 @@ public final class PendingResolver {
     }
 
     private void addSequentially() {
-        IntArrayList order = inOrder() ? null : order();
+        int @Nullable [] order = inOrder() ? null : order();
         for (int i = 0; i < size; i++) {
-            int at = order == null ? i : order.get(i);
-            int next = order == null || i + 1 == size ? i + 1 : order.get(i + 1);
+            int at = order == null ? i : order[i];
+            int next = order == null || i + 1 == size ? i + 1 : order[i + 1];
             long until = i + 1 == size ? endNs : Math.min(endNs, starts[next]);
             add(keys[at], starts[at], until, elements[at]);
         }
@@ -143,12 +143,11 @@ public final class PendingResolver {
         return true;
     }
 
-    private IntArrayList order() {
-        IntArrayList order = new IntArrayList(size);
-        for (int i = 0; i < size; i++) {
-            order.add(i);
-        }
-        return order.sortThis((a, b) -> starts[a] != starts[b] ? Long.compare(starts[a], starts[b]) : a - b);
+    private int[] order() {
+        int[] order = new int[size];
+        Arrays.setAll(order, i -> i);
+        MergeSort.sort(order, (a, b) -> Long.compare(starts[a], starts[b]));
+        return order;
     }
 
     /** Asks for each sample whether the calling thread still has the same table: resets rely on it. */

@@ -408,8 +408,9 @@ public final class TableRegistry {
     public int pendingCount() {
         PerThread.Slots<StatTable, Left> now = threads.slots();
         long count = waiting(now.live()) + waiting(threads.shared());
-        for (PendingQueue queue : now.left().queues()) {
-            count += queue.size();
+        List<PendingQueue> left = now.left().queues();
+        for (int i = 0; i < left.size(); i++) {
+            count += left.get(i).size();
         }
         return (int) Math.min(Integer.MAX_VALUE, count);
     }
