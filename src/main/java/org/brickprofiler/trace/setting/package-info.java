@@ -1,6 +1,6 @@
 /**
- * Switches a timeline on without a line of code, for {@link org.brickprofiler.record.TraceSetting}. Found by the service
- * loader; not for applications.
+ * Opens the file that the property or the environment variable of {@link org.brickprofiler.record.TraceSetting} names.
+ * Found by the service loader; not for applications.
  */
 @NullMarked
 package org.brickprofiler.trace.setting;
