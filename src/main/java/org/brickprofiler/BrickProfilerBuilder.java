@@ -97,7 +97,7 @@ public final class BrickProfilerBuilder {
      */
     public BrickProfilerBuilder deviceStream(String name, DeviceStream stream) {
         Objects.requireNonNull(stream, "stream");
-        BrickTimers.requireStreamName(name);
+        BrickProfiler.requireStreamName(name);
         if (streams.containsKey(name)) {
             throw new IllegalArgumentException("there is a device stream named '" + name + "' already");
         }

@@ -59,7 +59,7 @@ import org.brickprofiler.device.StreamTracing;
 import org.brickprofiler.device.cuda.CudaStream;
 import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.brickprofiler.device.metal.MetalStream;
-import org.brickprofiler.device.metal.MetalStreamBuilder;
+import org.brickprofiler.device.metal.MetalStream.Builder;
 import org.brickprofiler.device.metal.SimulatedMetal;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
@@ -69,6 +69,7 @@ import org.brickprofiler.graph.KernelRegistry;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.DeviceInfo;
@@ -104,8 +105,7 @@ final class NullArgumentsTest {
 
     NullArgumentsTest() {
         instances.put(BrickProfiler.class, BrickProfiler::enabled);
-        instances.put(BrickTimers.class, BrickProfiler::enabled);
-        instances.put(BrickRecorder.class, BrickProfiler::enabled);
+        instances.put(ThreadProfiler.class, () -> BrickProfiler.enabled().forThisThread());
         instances.put(BrickProfilerBuilder.class, BrickProfiler::builder);
         instances.put(LatencyDistribution.class, () -> LatencyDistribution.EMPTY);
         instances.put(ChecksumLog.class, () -> BrickProfiler.enabled().checksums());
@@ -142,7 +142,7 @@ final class NullArgumentsTest {
         instances.put(CudaStream.class, () -> closing(cudaStream().open()));
         instances.put(CUcontext.class, CUcontext::new);
         instances.put(CUstream.class, CUstream::new);
-        instances.put(MetalStreamBuilder.class, NullArgumentsTest::metalStream);
+        instances.put(MetalStream.Builder.class, NullArgumentsTest::metalStream);
         instances.put(MetalStream.class, () -> closing(metalStream().open()));
     }
 
@@ -151,7 +151,7 @@ final class NullArgumentsTest {
         return CudaStream.onDevice(0);
     }
 
-    private static MetalStreamBuilder metalStream() {
+    private static MetalStream.Builder metalStream() {
         SimulatedMetal.start();
         return MetalStream.onDevice();
     }
@@ -238,6 +238,7 @@ final class NullArgumentsTest {
         return true;
     }
 
+    @Spec("2.8")
     @TestFactory
     Stream<DynamicTest> everyParameterIsRefusedByName() throws Exception {
         return publicTypes().stream()
@@ -380,6 +381,7 @@ final class NullArgumentsTest {
 
     // ---- what a refusal leaves behind ----
 
+    @Spec("2.8")
     @Test
     @SuppressWarnings("NullAway") // what this is about
     void nothingIsLostOrChangedByARefusal() {

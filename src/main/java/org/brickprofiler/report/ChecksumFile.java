@@ -18,9 +18,7 @@ import java.util.regex.Pattern;
 import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
-import org.brickprofiler.checksum.ChecksumScope;
 import org.brickprofiler.io.AtomicFile;
-import org.eclipse.collections.impl.list.mutable.primitive.FloatArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,7 +117,7 @@ public final class ChecksumFile {
         if (entry.elapsedNs().isPresent()) {
             json.writeNumberField("elapsed_ns", entry.elapsedNs().getAsLong());
         }
-        if (entry.samples().notEmpty()) {
+        if (!entry.samples().isEmpty()) {
             json.writeArrayFieldStart("samples");
             for (int i = 0; i < entry.samples().size(); i++) {
                 // What is not finite becomes a string.
@@ -188,7 +186,7 @@ public final class ChecksumFile {
                 case "schema_version" -> input.version(key, HIGHEST_MAJOR_VERSION);
                 case "kind" -> kindFound = requireKind(key);
                 case "scope" ->
-                    options = options.withScope(input.oneOf(key, ChecksumScope.values(), ChecksumScope::displayName));
+                    options = options.withScope(input.oneOf(key, ChecksumOptions.Scope.values(), ChecksumOptions.Scope::displayName));
                 case "samples" ->
                     options = options.withSamples((int) input.whole(key, 0, ChecksumOptions.MOST_SAMPLES));
                 case "capacity" -> options = options.withCapacity((int) input.whole(key, 1, Integer.MAX_VALUE));
@@ -227,7 +225,7 @@ public final class ChecksumFile {
             private int nans;
             private int infinities;
             private OptionalLong elapsedNs = OptionalLong.empty();
-            private final FloatArrayList samples = new FloatArrayList();
+            private final List<Float> samples = new ArrayList<>();
 
             @Override
             public void read(String key) throws IOException {
@@ -251,7 +249,7 @@ public final class ChecksumFile {
                 }
                 try {
                     return new ChecksumEntry(
-                            name, layer, position, hash, elements, nans, infinities, elapsedNs, samples.toImmutable());
+                            name, layer, position, hash, elements, nans, infinities, elapsedNs, samples);
                 } catch (IllegalArgumentException impossible) {
                     throw input.error("an entry is wrong: " + impossible.getMessage());
                 }

@@ -120,7 +120,7 @@ public final class TraceRecorder implements Tracing {
 
         private ThreadEvents(SpanStore store) {
             this.store = store;
-            this.threads = new TableRegistry(0, false, store);
+            this.threads = new TableRegistry(0, false, null, store, null);
         }
 
         void mark(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
@@ -350,7 +350,7 @@ public final class TraceRecorder implements Tracing {
         /** Between a category and a name. No sensible category holds it. */
         private static final char SEPARATOR = '\u0000';
 
-        private final NameTable table = new NameTable(List.of(), List.of(), OTHER_NAMES, 0);
+        private final NameTable table = new NameTable(OTHER_NAMES, 0);
 
         /** The key of a name in the category {@link #APPLICATION}. */
         int keyOf(String name) {

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
-import org.brickprofiler.device.ClockPair;
 import org.brickprofiler.device.DispatchTimer;
 import org.brickprofiler.device.HostStream;
 import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Recording allocates nothing in its steady state. */
@@ -18,7 +18,7 @@ final class KernelAllocationTest {
     private static final int KERNELS = 23;
 
     private static final ClockConversion CLOCK =
-            ClockConversion.between(new ClockPair(5, 7), new ClockPair(3_600_000_000_001L, 86_400_000_077L));
+            ClockConversion.between(new ClockConversion.Pair(5, 7), new ClockConversion.Pair(3_600_000_000_001L, 86_400_000_077L));
 
     private final KernelTimings timings = new KernelTimings();
     private final String[] names = new String[KERNELS];
@@ -40,6 +40,7 @@ final class KernelAllocationTest {
         return AllocatedBytes.fewest(STRETCHES, () -> AllocatedBytes.ofCalls(CALLS, path));
     }
 
+    @Spec("11.3")
     @Test
     void recordingAKernelAllocatesNothing() {
         assertThat(bytesOf(() -> timings.record(next(), Backend.CUDA, turn))).isZero();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 
@@ -30,6 +31,7 @@ final class TraceSettingTest {
         assertThat(TraceSetting.sink()).isNull();
     }
 
+    @Spec("13.1")
     @Test
     void aFileThatCannotBeWrittenIsToldAndStopsNobody() {
         SpanSinkProvider refusing = path -> {

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * elsewhere the context is made current for it, and what was current before is so again afterwards. It takes no lock and
  * allocates nothing unless the pool of marks grows. Any thread.
  *
- * <p>Times are what {@code cuEventElapsedTime} tells, a float in milliseconds: exact to the nanosecond up to 16 ms only,
+ * <p>Times are what {@code cuEventElapsedTime} answers, a float in milliseconds: exact to the nanosecond up to 16 ms only,
  * and the clock behind it may be coarser. Measure from a mark nearby.
  *
  * <p>Single kernels, for {@code KernelTimings}, are timed by a {@link org.brickprofiler.device.DispatchTimer} over this.
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * <h2>Capture</h2>
  *
  * While the application captures the stream into a graph, marks are set as always, but runs of the graph do not set them:
- * such a mark has no time, {@link #UNRESOLVED}. Until the capture ends no mark is reached and {@link #synchronize()}
+ * such a mark has no time, {@link #UNRESOLVED}. Until the capture ends no mark is reached and {@link #waitFor}
  * returns false, since to ask would spoil the capture. Over a driver that would answer with the time of an earlier use of
  * the event, no mark is set in a capture; that is tried out when the stream is opened, with a capture of another stream that
  * is made for it.
@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * <h2>Closing</h2>
  *
  * To close is allowed at any time, from any thread. It waits for calls that other threads are in, {@link #waitFor}
- * and {@link #synchronize()} among them, but not for the device: events may go while they are pending. Calls that come later do nothing: no mark is
+ * among them, but not for the device: events may go while they are pending. Calls that come later do nothing: no mark is
  * set, every mark counts as reached, and no time is known.
  */
 public final class CudaStream implements DeviceStream {
@@ -84,12 +84,12 @@ public final class CudaStream implements DeviceStream {
     private static @Nullable CudaQueue open(Opening opening, CudaFailures failures) {
         CudaSupport support = CudaSupport.probe();
         if (!support.isAvailable()) {
-            failures.tell(DriverCall.INIT, support.toString());
+            failures.report(DriverCall.INIT, support.toString());
             return null;
         }
         try {
             return opening.open(failures);
-        } catch (CudaRefusal reported) {
+        } catch (CudaFailures.Refusal reported) {
             return null;
         }
     }
@@ -203,11 +203,6 @@ public final class CudaStream implements DeviceStream {
         }
     }
 
-    @Override
-    public boolean synchronize() {
-        return marks != null && marks.synchronize();
-    }
-
     /** Where no more events could be made, they are tried for once more, by whoever needs one. */
     @Override
     public void passEnded() {
@@ -310,7 +305,7 @@ public final class CudaStream implements DeviceStream {
     /** Makes the queue behind a stream. */
     @FunctionalInterface
     private interface Opening {
-        CudaQueue open(CudaFailures failures) throws CudaRefusal;
+        CudaQueue open(CudaFailures failures) throws CudaFailures.Refusal;
     }
 
     /** Settings of a stream that is to be made. One thread. */

@@ -13,6 +13,7 @@ import org.brickprofiler.device.CpuTimer;
 import org.brickprofiler.device.ProbeTimer;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,6 +76,7 @@ final class FileTracingTest {
                 .isEqualTo(3));
     }
 
+    @Spec("13.1")
     @Test
     void probesInstantsAndCountersOfTheApplicationAreInTheFile() throws Exception {
         ChromeTrace trace = traced(List.of("asks later"));

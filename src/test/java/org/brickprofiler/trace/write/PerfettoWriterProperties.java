@@ -12,6 +12,7 @@ import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.write.ExpectedEvents.Slice;
 import org.brickprofiler.trace.write.PerfettoDecoder.Decoded;
@@ -36,6 +37,7 @@ final class PerfettoWriterProperties {
         return tracks;
     }
 
+    @Spec("13.8")
     @Property(tries = 400)
     void everySpanComesBackOnItsTrack(@ForAll FixedTimeline timeline) throws IOException {
         PerfettoDecoder trace = decoded(timeline);

@@ -1,0 +1,55 @@
+package org.brickprofiler.device.metal;
+
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a stream could not do: the latest reason is kept, and the first of each kind is logged. Any thread. */
+final class MetalFailures {
+
+    /** What is logged once for each stream. */
+    enum Kind {
+        CALL,
+        DEVICE,
+        MARKS,
+        UNWATCHED,
+        INSIDE,
+        EMPTY,
+        OLD,
+        NO_TIME,
+        LOST,
+        COUNTERS,
+        CLOCKS
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(MetalStream.class);
+
+    private final String stream;
+
+    /** Guarded by this. */
+    private final Set<Kind> logged = EnumSet.noneOf(Kind.class);
+
+    private volatile @Nullable String latest;
+
+    MetalFailures(String stream) {
+        this.stream = stream;
+    }
+
+    void report(Kind kind, String reason) {
+        latest = reason;
+        boolean first;
+        synchronized (this) {
+            first = logged.add(kind);
+        }
+        if (first) {
+            LOG.warn("Metal stream {}: {}. Not logged again", stream, reason);
+        }
+    }
+
+    Optional<String> latest() {
+        return Optional.ofNullable(latest);
+    }
+}
