@@ -1,5 +1,5 @@
 /**
- * Opens the file that the property or the environment variable of {@link org.brickprofiler.record.TraceSetting} names.
+ * Opens the file that the property or the environment variable of {@link org.brickprofiler.internal.record.TraceSetting} names.
  * Found by the service loader; not for applications.
  */
 @NullMarked
