@@ -16,7 +16,7 @@ import org.eclipse.collections.impl.map.mutable.primitive.ObjectDoubleHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.ObjectLongHashMap;
 
 /**
- * Typed values from a stream of JSON. A wrong value ends the reading, with an exception that says which value it is and
+ * Typed values from a stream of JSON. A wrong value ends the reading, with an exception that names the value and
  * where it stands. A value of {@code null} counts as a key that is not there. Wherever a method takes a {@code what},
  * that names the value in messages. One thread.
  */

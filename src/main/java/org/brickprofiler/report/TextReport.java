@@ -314,7 +314,7 @@ public final class TextReport {
         largestOthers();
     }
 
-    /** The category that says least is named brick by brick: the projection to the vocabulary is in it. */
+    /** The category that means least is listed brick by brick: the projection to the vocabulary is in it. */
     private void largestOthers() {
         String largest = snapshot.bricks().stream()
                 .filter(brick -> brick.category() == BrickCategory.OTHER && brick.count() > 0)

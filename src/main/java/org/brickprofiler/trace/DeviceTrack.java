@@ -12,7 +12,7 @@ import org.brickprofiler.internal.record.SpanStore;
  * since spans of a device are known after a synchronisation and not in a hot loop. Nothing is allocated but for new names
  * and while the track grows to its bound.
  *
- * <p>Times are the host's: ns of the recorder's clock. {@link #clockErrorNs(long)} says how far they may be off.
+ * <p>Times are the host's: ns of the recorder's clock. How far they may be off is set by {@link #clockErrorNs(long)}.
  */
 public final class DeviceTrack {
 
@@ -86,7 +86,7 @@ public final class DeviceTrack {
 
     /**
      * Adds a batch of which only the durations are known: one span after the other from the submission on. They get a
-     * track of their own, whose name says so.
+     * track of their own, whose name ends with "(laid end to end)".
      *
      * @param submitNs when the batch was submitted, ns on the recorder's clock
      * @param spanNames the names, in the order of execution

@@ -49,7 +49,7 @@ public final class TraceRecorder implements Tracing {
     }
 
     private final NanoClock clock;
-    private final TraceRecorderBuilder.Origin process;
+    private final TraceRecorderBuilder.RunProcess process;
     private final int threadCapacity;
     private final boolean keepNewest;
     private final AtomicLong budget;

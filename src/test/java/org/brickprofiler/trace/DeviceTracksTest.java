@@ -88,7 +88,7 @@ final class DeviceTracksTest extends TracedDevice {
 
     @Test
     void whatIsToldByHandKeepsItsNumber() {
-        DeviceInfo told = new DeviceInfo(0, "a GPU", Backend.CUDA, OptionalLong.of(80L << 30));
+        DeviceInfo added = new DeviceInfo(0, "a GPU", Backend.CUDA, OptionalLong.of(80L << 30));
         SimulatedStream decode = on("CUDA", 0, "a GPU", "decode");
         SimulatedStream stream7 = on("CUDA", 0, "a GPU", "stream 7");
         SimulatedStream board = on("CPU", 0, "a board", "decode");
@@ -98,13 +98,13 @@ final class DeviceTracksTest extends TracedDevice {
             made.stopBrick(made.startBrick(BrickId.LM_HEAD), 1);
             made.endPass();
         }
-        recorder.stream(told, "stream 7", 7).span("memset", "Transfer", 900, 5, 0);
-        recorder.stream(told, "default", 0).span("memset", "Transfer", 900, 5, 0);
+        recorder.stream(added, "stream 7", 7).span("memset", "Transfer", 900, 5, 0);
+        recorder.stream(added, "default", 0).span("memset", "Transfer", 900, 5, 0);
 
         assertThat(deviceTracks())
                 .containsExactly("a GPU 0", "1/stream 7 7", "1/default 0", "1/decode 1", "a board 1", "5/decode 0");
         assertThat(recorder.timeline().info().devices())
-                .containsExactly(told, new DeviceInfo(1, "a board", Backend.CPU, OptionalLong.empty()));
+                .containsExactly(added, new DeviceInfo(1, "a board", Backend.CPU, OptionalLong.empty()));
         assertThat(events("stream 7"))
                 .containsExactly("memset 900..905 x0", "LmHead 1000..1000 x1 sample in 1");
     }

@@ -13,7 +13,7 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
 
-/** What a profiler tells a recorder, and the bounds of the recorder. */
+/** What a profiler gives a recorder, and the bounds of the recorder. */
 final class TraceRecorderTest extends TracedBricks {
 
     // ---- bricks ----

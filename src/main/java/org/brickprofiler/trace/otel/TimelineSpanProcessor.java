@@ -13,7 +13,7 @@ import org.eclipse.collections.impl.map.mutable.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts every span that an application opens through OpenTelemetry on the timeline, on the line of the thread that
+ * Puts every span that an application opens through OpenTelemetry on the timeline, on the track of the thread that
  * opened it, and the events of the span as instants. Spans and what becomes of them otherwise stay as they are.
  *
  * <pre>{@code
@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Any thread. A span is recorded when it ends: its duration is OpenTelemetry's own, its end the moment at which this
- * processor is told. An event lies as long before that end as OpenTelemetry's clock says; one that was given a time
- * outside of its span lies at the nearer end of it. Attributes are left out. Spans that never end are not recorded; at most {@value #MOST_OPEN} open ones are followed, and
- * others go to the line of the thread that ends them.
+ * processor is called. An event lies as long before that end as by OpenTelemetry's clock; one that was given a time
+ * outside of its span lies at the nearer end of it. Attributes are left out. Spans that never end are not recorded; at
+ * most {@value #MOST_OPEN} open ones are followed, and others go to the track of the thread that ends them.
  */
 public final class TimelineSpanProcessor implements SpanProcessor {
 

@@ -148,7 +148,7 @@ final class ChromeEvents implements TimelineVisitor {
         }
     }
 
-    /** Where within the span the launch was is not known: it takes the whole of it, and says that it is derived. */
+    /** Where within the span the launch was is not known: it takes the whole of it, and is marked as derived. */
     private void writeLaunch(Span span, ChromeRows.Row row, long startNs, long endNs) {
         openEvent("\"X\"", LAUNCH);
         out.ascii(names.isTransfer(span.name()) ? "\"cudaMemcpyAsync\"" : "\"cudaLaunchKernel\"");

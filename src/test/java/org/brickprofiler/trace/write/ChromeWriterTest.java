@@ -151,7 +151,7 @@ final class ChromeWriterTest {
                 .toList();
     }
 
-    /** A process that only the list of devices tells of has a number too. */
+    /** A process that only the list of devices has a number too. */
     @Test
     void theProcessMovesAwayFromADeviceWithoutEvents() throws IOException {
         ChromeTrace trace = ChromeTrace.of(onDevice(

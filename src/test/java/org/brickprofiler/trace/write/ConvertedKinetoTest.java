@@ -50,7 +50,7 @@ final class ConvertedKinetoTest {
     private byte[] converted;
     private PerfettoDecoder after;
 
-    /** A slice as both formats tell it. */
+    /** A slice as both formats have it. */
     private record Slice(String name, String category, long startNs, long endNs) {}
 
     @BeforeAll

@@ -11,8 +11,8 @@ import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
 
 /**
- * A decode run of any length, as a recorder tells it: a step of 32 layers of ten bricks, again and again. Its spans are
- * made up while they are told.
+ * A decode run of any length, as a recorder has it: a step of 32 layers of ten bricks, again and again. Its spans are
+ * made up while they are replayed.
  *
  * @param spans how many there are, steps and layers included; the last step is whole
  * @param elements what each brick processes
@@ -56,12 +56,12 @@ record DecodeRun(long spans, long elements) implements Timeline {
     @Override
     public void replay(int track, TimelineVisitor visitor) {
         long startNs = FIRST_NS;
-        for (long told = 0; told < spans; told += 1 + LAYERS * (1 + BRICKS)) {
+        for (long done = 0; done < spans; done += 1 + LAYERS * (1 + BRICKS)) {
             long[] ends = new long[LAYERS * BRICKS];
             long atNs = startNs;
             for (int brick = 0; brick < ends.length; brick++) {
                 // Between 2 and 10 microseconds, in no pattern.
-                ends[brick] = atNs + 2_000 + (((told + brick) * 0x9E37_79B9_7F4A_7C15L) >>> 51);
+                ends[brick] = atNs + 2_000 + (((done + brick) * 0x9E37_79B9_7F4A_7C15L) >>> 51);
                 atNs = ends[brick] + PAUSE_NS;
             }
             visitor.span(Event.span(startNs, atNs - PAUSE_NS, NAMES.size() - 1));

@@ -13,7 +13,7 @@ final class ExpectedEvents {
 
     private ExpectedEvents() {}
 
-    /** A span, told apart by everything that both formats keep. */
+    /** A span, distinguished by everything that both formats keep. */
     record Slice(int track, String name, String category, long startNs, long endNs, Map<String, Long> annotations) {}
 
     static List<Slice> slices(FixedTimeline timeline) {

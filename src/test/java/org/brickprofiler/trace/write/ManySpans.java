@@ -12,7 +12,7 @@ import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
 
 /**
- * A decode run of any length that takes no memory: its spans are made up while they are told. One thread; layers of ten
+ * A decode run of any length that takes no memory: its spans are made up while they are replayed. One thread; layers of ten
  * bricks, back to back, each a few microseconds.
  */
 public final class ManySpans implements Timeline, Span {
@@ -21,7 +21,7 @@ public final class ManySpans implements Timeline, Span {
     private static final int LAYERS = 32;
     private static final long FIRST_NS = 86_400_000_000_000L;
 
-    /** More than one token each, so that they have to be told. */
+    /** More than one token each, so that they have to be written. */
     private static final int ELEMENTS = 3;
 
     private static final List<SpanName> NAMES = List.of(BrickId.values()).subList(0, BRICKS).stream()

@@ -53,7 +53,7 @@ final class ProtoBufferTest {
         assertThat(in.isAtEnd()).isTrue();
     }
 
-    /** Each length is told in as few bytes as it takes: a number of two bytes, and one of three where it is odd. */
+    /** Each length is written in as few bytes as it takes: a number of two bytes, and one of three where it is odd. */
     @ParameterizedTest
     @CsvSource({"127, 129", "128, 131", "16383, 16386", "16384, 16388"})
     void aLengthTakesNoMoreThanItNeeds(int content, int whole) throws IOException {

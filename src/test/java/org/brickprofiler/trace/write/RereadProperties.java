@@ -18,7 +18,7 @@ import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.read.Loss;
 import org.brickprofiler.trace.read.TimelineReader;
 import org.brickprofiler.trace.read.TimelineReading;
-import org.brickprofiler.trace.write.RereadTimeline.Told;
+import org.brickprofiler.trace.write.RereadTimeline.Replayed;
 
 /** A timeline that was written and read is the one that it was, whatever it holds. */
 @Domain(Timelines.class)
@@ -38,21 +38,21 @@ final class RereadProperties {
     }
 
     /** Chrome's readers want steps to be called by a number. */
-    private static List<Told> withoutStepNames(List<Told> events) {
+    private static List<Replayed> withoutStepNames(List<Replayed> events) {
         return events.stream().map(RereadProperties::withoutStepName).toList();
     }
 
-    private static Told withoutStepName(Told told) {
-        return told.category().equals(SpanName.STEP) && told.what().equals("span")
-                ? new Told(
-                        told.track(), told.what(), "", told.category(), told.startNs(), told.endNs(), told.elements(),
-                        told.layer(), told.deviceNs(), told.isDeviceSample(), told.value())
-                : told;
+    private static Replayed withoutStepName(Replayed replayed) {
+        return replayed.category().equals(SpanName.STEP) && replayed.what().equals("span")
+                ? new Replayed(
+                        replayed.track(), replayed.what(), "", replayed.category(), replayed.startNs(), replayed.endNs(), replayed.elements(),
+                        replayed.layer(), replayed.deviceNs(), replayed.isDeviceSample(), replayed.value())
+                : replayed;
     }
 
     /** Each flow as the spans at its two ends. */
-    private static List<List<Told>> flows(Timeline timeline) {
-        List<List<Told>> flows = new ArrayList<>();
+    private static List<List<Replayed>> flows(Timeline timeline) {
+        List<List<Replayed>> flows = new ArrayList<>();
         RereadTimeline.of(timeline).flows().forEach((from, ends) -> ends.forEach(
                 to -> flows.add(List.of(withoutStepName(from), withoutStepName(to)))));
         return flows;

@@ -11,15 +11,15 @@ import org.brickprofiler.trace.TimelineVisitor;
 import org.brickprofiler.trace.Track;
 
 /**
- * What a timeline tells, in a form that two can be compared in: times count from its first event.
+ * What is on a timeline, in a form that two can be compared in: times count from its first event.
  *
  * @param events what happened, in no order
  * @param flows which span leads to which
  */
-record RereadTimeline(List<Told> events, Map<Told, List<Told>> flows) {
+record RereadTimeline(List<Replayed> events, Map<Replayed, List<Replayed>> flows) {
 
     /** One event; what it does not have is -1. */
-    record Told(
+    record Replayed(
             String track,
             String what,
             String name,
@@ -44,9 +44,9 @@ record RereadTimeline(List<Told> events, Map<Told, List<Told>> flows) {
     private static final class Teller implements TimelineVisitor {
         private final List<SpanName> names;
         private final long earliestNs;
-        private final List<Told> events = new ArrayList<>();
-        private final Map<Long, List<Told>> starts = new HashMap<>();
-        private final Map<Long, List<Told>> ends = new HashMap<>();
+        private final List<Replayed> events = new ArrayList<>();
+        private final Map<Long, List<Replayed>> starts = new HashMap<>();
+        private final Map<Long, List<Replayed>> ends = new HashMap<>();
         private String track = "";
 
         Teller(Timeline timeline) {
@@ -62,7 +62,7 @@ record RereadTimeline(List<Told> events, Map<Told, List<Told>> flows) {
         @Override
         public void span(Span span) {
             SpanName name = names.get(span.name());
-            Told told = new Told(
+            Replayed replayed = new Replayed(
                     track,
                     "span",
                     ExpectedEvents.readable(name.name()),
@@ -74,19 +74,19 @@ record RereadTimeline(List<Told> events, Map<Told, List<Told>> flows) {
                     span.deviceNs(),
                     span.isDeviceSample(),
                     -1);
-            events.add(told);
+            events.add(replayed);
             if (span.flowOut() != 0) {
-                starts.computeIfAbsent(span.flowOut(), flow -> new ArrayList<>()).add(told);
+                starts.computeIfAbsent(span.flowOut(), flow -> new ArrayList<>()).add(replayed);
             }
             if (span.flowIn() != 0) {
-                ends.computeIfAbsent(span.flowIn(), flow -> new ArrayList<>()).add(told);
+                ends.computeIfAbsent(span.flowIn(), flow -> new ArrayList<>()).add(replayed);
             }
         }
 
         @Override
         public void instant(long atNs, int name) {
             SpanName of = names.get(name);
-            events.add(new Told(
+            events.add(new Replayed(
                     track,
                     "instant",
                     ExpectedEvents.readable(of.name()),
@@ -102,11 +102,11 @@ record RereadTimeline(List<Told> events, Map<Told, List<Told>> flows) {
 
         @Override
         public void counter(long atNs, double value) {
-            events.add(new Told(track, "value", "", "", atNs - earliestNs, -1, -1, -1, -1, false, value));
+            events.add(new Replayed(track, "value", "", "", atNs - earliestNs, -1, -1, -1, -1, false, value));
         }
 
-        Map<Told, List<Told>> flows() {
-            Map<Told, List<Told>> flows = new HashMap<>();
+        Map<Replayed, List<Replayed>> flows() {
+            Map<Replayed, List<Replayed>> flows = new HashMap<>();
             starts.forEach((flow, from) -> from.forEach(start ->
                     flows.computeIfAbsent(start, any -> new ArrayList<>()).addAll(ends.getOrDefault(flow, List.of()))));
             return flows;
