@@ -11,6 +11,7 @@ import org.brickprofiler.device.HostStream;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.TimerToken;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class ThreadProfilerTest {
@@ -24,6 +25,7 @@ final class ThreadProfilerTest {
     }
 
     /** The same random calls, bound to the thread and not, with resets and the switch in between. */
+    @Spec("2.13")
     @Test
     void recordsWhatTheProfilerDoes() {
         BrickProfiler other = BrickProfiler.builder().clock(clock).build();
@@ -94,6 +96,7 @@ final class ThreadProfilerTest {
         assertThat(profiler.brickStats(BrickId.SPMV).totalNs()).isEqualTo(12);
     }
 
+    @Spec("2.13")
     @Test
     void isOfNoUseToAnotherThread() throws Exception {
         Crew.runOnNewThread(() -> {

@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,18 +92,21 @@ class LibraryJarIT {
         return result;
     }
 
+    @Spec("15.5")
     @Test
     void runsOnTheClassPath() throws IOException {
         assertThat(run("-cp", libraries + File.pathSeparator + folder.resolve("classes"), "app.Main").output())
                 .contains("module null");
     }
 
+    @Spec("15.5")
     @Test
     void runsAsAModule() throws IOException {
         String modules = libraries + File.pathSeparator + folder.resolve("classes");
         assertThat(run("--module-path", modules, "-m", "app/app.Main").output()).contains("module org.brickprofiler");
     }
 
+    @Spec("15.5")
     @Test
     void exportsNothingOfTheEngine() {
         ModuleReference found = ModuleFinder.of(LIBRARY).find("org.brickprofiler").orElseThrow();
