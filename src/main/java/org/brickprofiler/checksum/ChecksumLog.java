@@ -4,7 +4,6 @@ import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -371,7 +370,9 @@ public final class ChecksumLog {
         }
 
         PendingTimes() {
-            Arrays.setAll(entries, i -> new Pending());
+            for (int i = 0; i < ROOM; i++) {
+                entries[i] = new Pending();
+            }
         }
 
         /** Notes an entry of the calling thread, and the clock when its output was there. */
