@@ -145,7 +145,7 @@ public final class DeviceFigures {
         /** Not on the timeline of the calling thread, which did not do it. */
         private static void add(TableRegistry registry, int key, long elapsedNs, long atNs, long elements) {
             StatTable table = registry.acquire();
-            table.addTold(key, elapsedNs, atNs, elements);
+            table.addForeign(key, elapsedNs, atNs, elements);
             registry.release(table);
         }
 

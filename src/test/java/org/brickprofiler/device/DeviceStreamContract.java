@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -280,6 +281,7 @@ public abstract class DeviceStreamContract {
         assertThat(device.liveMarks()).isZero();
     }
 
+    @Spec("12.11")
     @Test
     void threadsMarkAtOnceAndNoneGetsAnothersMark() throws Exception {
         AtomicIntegerArray owners = new AtomicIntegerArray(stream.maxMarks());

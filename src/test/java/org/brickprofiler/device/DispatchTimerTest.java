@@ -12,6 +12,7 @@ import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class DispatchTimerTest {
@@ -46,6 +47,7 @@ final class DispatchTimerTest {
         assertThat(stream.marksHeld()).isZero();
     }
 
+    @Spec("11.8")
     @Test
     void whatIsNotDoneYetIsHandedOverLaterAndWaitedForByNobody() {
         dispatches.time("first", () -> stream.work(10));
@@ -92,6 +94,7 @@ final class DispatchTimerTest {
         assertThat(stream.marksHeld()).isZero();
     }
 
+    @Spec("11.8")
     @Test
     void whatFindsNoRoomIsCountedAndRunsAllTheSame() {
         int[] runs = {0};
@@ -106,6 +109,7 @@ final class DispatchTimerTest {
         assertThat(dispatches.lost()).isEqualTo(3);
     }
 
+    @Spec("11.8")
     @Test
     void whatHasNoTimeIsCounted() {
         stream.capture(true);

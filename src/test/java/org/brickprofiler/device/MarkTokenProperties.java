@@ -8,6 +8,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.testing.Spec;
 
 final class MarkTokenProperties {
 
@@ -26,6 +27,7 @@ final class MarkTokenProperties {
         assertThat(MarkToken.isTimed(token)).isEqualTo(timed);
     }
 
+    @Spec("2.6")
     @Property
     void aHostTokenHoldsItsTime(
             @ForAll @IntRange(max = TimerToken.MAX_KEY) int key,

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
-import org.brickprofiler.BrickTimers;
+import org.brickprofiler.BrickProfiler;
 
 /** The kernels of a trace, by numbers from 0 on, and what they count as. One thread. */
 final class Kernels {
@@ -17,7 +17,7 @@ final class Kernels {
     static final int IGNORED = -1;
 
     private static final int CACHED = 2_048;
-    private static final RuleTarget OTHER_BRICKS = new RuleTarget(BrickTimers.OTHER_NAMES, BrickCategory.OTHER);
+    private static final RuleTarget OTHER_BRICKS = new RuleTarget(BrickProfiler.OTHER_NAMES, BrickCategory.OTHER);
 
     private final TraceRules rules;
     private final int mostNames;
@@ -38,7 +38,7 @@ final class Kernels {
 
         /** Whether all its executions do the same work. */
         boolean canWarmUp() {
-            return !isCopy && !name.equals(BrickTimers.OTHER_NAMES);
+            return !isCopy && !name.equals(BrickProfiler.OTHER_NAMES);
         }
     }
 
@@ -119,7 +119,7 @@ final class Kernels {
 
     /** Past the bound kernels are told apart by what rules say of them only. */
     private static Kernel oneOfOthers(Kernel kernel) {
-        String name = BrickTimers.OTHER_NAMES;
+        String name = BrickProfiler.OTHER_NAMES;
         RuleTarget target = kernel.matched() ? kernel.target() : new RuleTarget(name, BrickCategory.OTHER);
         return new Kernel(name, target, kernel.matched(), kernel.isCopy());
     }

@@ -14,6 +14,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -101,6 +102,7 @@ class CudaCaptureTest {
     }
 
     /** The marks of every pass have been used before: the driver could hand out the times of then. */
+    @Spec("12.16")
     @ParameterizedTest
     @ValueSource(ints = {CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS})
     void whateverTheDriverAnswersNoBrickOfACaptureHasATime(int code) {
@@ -212,6 +214,7 @@ class CudaCaptureTest {
         }
     }
 
+    @Spec("12.16")
     @Test
     void theCaptureOfAnotherStreamIsNotDisturbed() throws InterruptedException {
         CUstream other = new CUstream();

@@ -14,6 +14,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,6 +63,7 @@ class CudaDefaultStreamTest {
 
     // ---- what spoils a capture ----
 
+    @Spec("12.16")
     @ParameterizedTest
     @ValueSource(
             ints = {

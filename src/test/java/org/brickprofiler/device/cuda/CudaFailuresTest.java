@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -118,6 +119,7 @@ class CudaFailuresTest {
         assertThat(SimulatedCuda.liveEvents()).isZero();
     }
 
+    @Spec("12.15")
     @TestFactory
     Stream<DynamicTest> oneFailureIsToldOnceAndLeavesNothingBehind() throws InterruptedException {
         return calls().entrySet().stream().flatMap(call -> Stream.of(1L, 2L, call.getValue())

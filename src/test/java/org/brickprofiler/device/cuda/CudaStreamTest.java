@@ -26,6 +26,7 @@ import org.brickprofiler.device.DispatchTimer;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -142,6 +143,7 @@ class CudaStreamTest {
                 .containsExactly(new KernelTiming("matmul", Backend.CUDA, 2, 7_000, 3_000, 4_000, 4_000));
     }
 
+    @Spec("12.15")
     @Test
     void aMarkIsOneCallOfTheDriver() {
         try (CudaStream stream = onTheEngines()) {
@@ -221,6 +223,7 @@ class CudaStreamTest {
         assertThat(SimulatedCuda.liveStreams()).isOne();
     }
 
+    @Spec("12.15")
     @Test
     void theApplicationsStreamAndContextStay() {
         CudaStream stream = onTheEngines();
@@ -389,6 +392,7 @@ class CudaStreamTest {
         }
     }
 
+    @Spec("12.15")
     @Test
     void leavesItToTheApplicationWhetherJCudaThrows() {
         try (CapturedLog log = new CapturedLog();

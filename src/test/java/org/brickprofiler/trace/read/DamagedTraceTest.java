@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +42,7 @@ final class DamagedTraceTest {
         assertThat(refused).hasMessageStartingWith("the trace, offset " + refused.offset() + ": ");
     }
 
+    @Spec("14.6")
     @Test
     void saysWhatIsWrongAndWhere() {
         assertThat(refused("")).hasMessage("the trace, offset 0: the text is empty");
@@ -60,6 +62,7 @@ final class DamagedTraceTest {
                 .hasMessageStartingWith("the trace, offset ");
     }
 
+    @Spec("14.6")
     @Test
     void everyCutOfAnObjectIsRefused() {
         String whole = object(slice("a", 0, 5), slice("b", 10, 7));
@@ -70,6 +73,7 @@ final class DamagedTraceTest {
         }
     }
 
+    @Spec("14.6")
     @Test
     void everyCutOfAnArrayIsRefusedOrReported() throws IOException {
         String first = slice("a", 0, 5);
@@ -128,6 +132,7 @@ final class DamagedTraceTest {
 
     // ---- faulty events ----
 
+    @Spec("14.3")
     @Test
     void faultyEventsAreDroppedAndCounted() throws IOException {
         TraceReading reading = Traces.read(array(

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** What is left out of the beginning. */
@@ -30,6 +31,7 @@ final class StepsAndWarmupTest {
                 step(8, 1, 105), step(8, 2, 100), slice("ProfilerStep", "user_annotation", 1, 0, 1));
     }
 
+    @Spec("14.5")
     @Test
     void skippedStepsAreLeftOutByTheTimeTheirEventsBegin() throws IOException {
         TraceReading reading = Traces.read(threeSteps(), OPTIONS.withSkipSteps(1));
@@ -80,6 +82,7 @@ final class StepsAndWarmupTest {
         return all;
     }
 
+    @Spec({"14.3", "14.5"})
     @Test
     void firstExecutionsFarOutOfLineAreWarmup() throws IOException {
         TraceReading reading = Traces.read(series("kernel", steady(900, 300)));
@@ -89,6 +92,7 @@ final class StepsAndWarmupTest {
         assertThat(reading.wallNs()).isEqualTo((39_000 + 10) * 1_000L);
     }
 
+    @Spec("14.5")
     @Test
     void warmupCanBeKept() throws IOException {
         TraceReading reading = Traces.read(series("kernel", steady(900, 300)), OPTIONS.withKeepWarmup(true));

@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.junit.jupiter.api.Test;
@@ -88,6 +89,7 @@ final class TimelineReaderTest {
 
     // ---- what a timeline has no place for ----
 
+    @Spec("14.10")
     @Test
     void whatATimelineHasNoPlaceForIsCounted() throws IOException {
         TimelineReading reading = read(array(
@@ -290,6 +292,7 @@ final class TimelineReaderTest {
 
     // ---- what is refused ----
 
+    @Spec("14.11")
     @Test
     void moreEventsThanTheHeapHoldsAreRefused() {
         String json = array(slice("a", 0, 1), slice("b", 1, 1), slice("c", 2, 1));

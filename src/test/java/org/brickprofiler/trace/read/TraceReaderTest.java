@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Traces as bricks: the forms of their text, the events that count, the rules, and the limits. */
@@ -31,6 +32,7 @@ final class TraceReaderTest {
 
     // ---- forms of the text ----
 
+    @Spec("14.1")
     @Test
     void readsAnArrayAndAnObjectPlainAndPackedAlike() throws IOException {
         String[] events = {slice("a", 0, 5), slice("b", 10, 7)};
@@ -84,6 +86,7 @@ final class TraceReaderTest {
 
     // ---- what counts ----
 
+    @Spec("14.2")
     @Test
     void onlyTheDevicesEventsCountWhereTheyAreMarked() throws IOException {
         String flow = "{\"ph\": \"%s\", \"cat\": \"ac2g\", \"name\": \"ac2g\", \"id\": 1,"
@@ -150,6 +153,7 @@ final class TraceReaderTest {
         }
     }
 
+    @Spec("14.2")
     @Test
     void aSliceThatHoldsOthersCountsWithTheRest() throws IOException {
         TraceReading reading = Traces.read(array(
@@ -178,6 +182,7 @@ final class TraceReaderTest {
         assertThat(reading.eventsCounted()).isEqualTo(2);
     }
 
+    @Spec("14.2")
     @Test
     void slicesThatOverlapCountInFullAndAreReported() throws IOException {
         TraceReading reading = Traces.read(array(slice("a", 0, 50), slice("b", 40, 50), slice("c", 95, 5)));
@@ -198,6 +203,7 @@ final class TraceReaderTest {
         assertThat(reading.repairs()).isEmpty();
     }
 
+    @Spec("14.3")
     @Test
     void otherPhasesAreIgnoredAndCounted() throws IOException {
         String phases = "bneSTpFiIRCPNOD(";
@@ -213,6 +219,7 @@ final class TraceReaderTest {
 
     // ---- what no rule matches ----
 
+    @Spec("14.8")
     @Test
     void unmatchedKernelsKeepTheirNames() throws IOException {
         TraceReading reading = Traces.read(
