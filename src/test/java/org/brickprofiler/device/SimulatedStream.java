@@ -32,6 +32,8 @@ public final class SimulatedStream implements DeviceStream {
     private int marksSet;
     private boolean capturing;
     private boolean lost;
+    private boolean answersElsewhere;
+    private int passesEnded;
 
     /** A stream with 64 marks at first and 4,096 at most. */
     public SimulatedStream(String name, FakeClock clock) {
@@ -70,6 +72,16 @@ public final class SimulatedStream implements DeviceStream {
     /** What a thread does that waits for the stream, before it does. */
     public void beforeWait(Runnable action) {
         beforeWait = action;
+    }
+
+    /** Whether only threads that mark it or wait for it are to ask it. */
+    public synchronized void answersElsewhere(boolean elsewhere) {
+        answersElsewhere = elsewhere;
+    }
+
+    /** How often it was reported that a pass has ended. */
+    public synchronized int passesEnded() {
+        return passesEnded;
     }
 
     /** How often it was asked whether a mark is reached. */
@@ -126,6 +138,16 @@ public final class SimulatedStream implements DeviceStream {
             }
         }
         return mark;
+    }
+
+    @Override
+    public synchronized boolean answersHere() {
+        return !answersElsewhere;
+    }
+
+    @Override
+    public synchronized void passEnded() {
+        passesEnded++;
     }
 
     @Override
