@@ -56,7 +56,7 @@ final class QueueMarks {
         if (mark == NO_MARK) {
             return NO_MARK;
         }
-        if (MetalShim.mark(stream, addresses[mark >>> CHUNK_SHIFT] + (mark & IN_CHUNK) * POSITION_BYTES) != MetalShim.OK) {
+        if (MetalShim.mark(stream, addresses[mark >>> CHUNK_SHIFT] + (long) (mark & IN_CHUNK) * POSITION_BYTES) != MetalShim.OK) {
             pool.give(mark);
             if (!finished.isClosed()) {
                 failures.report(MetalFailures.Kind.MARKS, "a mark could not be set: " + MetalShim.failure());
