@@ -382,9 +382,8 @@ final class MarkedStream {
         dropFence();
     }
 
-    /** Uses the mark as fence that was set at a reading of {@link #markStart}. False where there is none. */
+    /** Uses the mark as fence that was set at a reading of {@link #markStart}, for the next {@link #poll}. False where there is none. */
     boolean fenceAt(long readingNs) {
-        dropFence();
         fence = starts.find(readingNs);
         return fence != Marks.NONE;
     }

@@ -196,6 +196,93 @@ class DeviceRecorderTest {
         assertThat(one.marksHeld()).isZero();
     }
 
+    @Test
+    void aPassOfAStreamEndsForAllItsThreads() {
+        brick(0, 0, 100);
+        recorder.endPass(0, true);
+        assertThat(one.passesEnded()).isOne();
+        recorder.endPass(true);
+        assertThat(one.passesEnded()).isOne();
+    }
+
+    @Test
+    void theFirstBrickAfterABoundaryIsTimedOnTheHostToo() {
+        DeviceRecorder few = recorder(Integer.MAX_VALUE, one);
+        few.start(0, 0);
+        assertThat(few.startedNs(few.start(0, 0))).isEqualTo(DeviceRecorder.NO_TIME);
+        few.poll(DeviceRecorder.NO_TIME);
+        assertThat(few.startedNs(few.start(0, 0))).isEqualTo(1_000);
+        assertThat(few.startedNs(few.start(0, 0))).isEqualTo(DeviceRecorder.NO_TIME);
+    }
+
+    // ---- what is added up ----
+
+    private StreamTotals totals() {
+        return recorder.figures(0, 1).streams().get(0);
+    }
+
+    @Test
+    void theGapsOfAPassCountThoughItEndedBeforeItWasDone() {
+        brick(0, 0, 100);
+        one.work(50);
+        brick(0, 0, 1_000);
+        clock.advance(120);
+        recorder.endPass(false);
+        assertThat(recorder.pendingCount()).isOne();
+        assertThat(totals().busyNs()).isEqualTo(100);
+        one.work(9_000);
+        brick(0, 0, 10);
+        recorder.endPass(true);
+        assertThat(totals().busyNs()).isEqualTo(1_110);
+        assertThat(totals().idleNs()).isEqualTo(50);
+    }
+
+    @Test
+    void theErrorOfTheClocksIsTheLatestThatIsKnown() {
+        one.work(500);
+        brick(0, 0, 100);
+        clock.advance(1_000);
+        recorder.poll(DeviceRecorder.NO_TIME);
+        // Set at 1,000, and 100 before 2,000 at the latest.
+        assertThat(totals().clockErrorNs()).isEqualTo(450);
+        one.capture(true);
+        brick(0, 0, 100);
+        one.capture(false);
+        brick(0, 0, 100);
+        clock.advance(5_000);
+        recorder.endPass(true);
+        assertThat(totals().clockErrorNs()).isEqualTo(450);
+        recorder.figuresAndReset();
+        assertThat(totals().clockErrorNs()).isEqualTo(450);
+        brick(0, 0, 100);
+        recorder.endPass(true);
+        assertThat(totals().clockErrorNs()).isZero();
+    }
+
+    @Test
+    void aBrickWithoutWorkIsUnresolved() {
+        one.withoutWork(true);
+        brick(0, 0, 0);
+        recorder.endPass(true);
+        assertThat(unresolved(0)).isOne();
+        assertThat(totals().samples()).isZero();
+        assertThat(totals().idleNs()).isZero();
+    }
+
+    @Test
+    void discardingLetsGoOfAllMarks() {
+        brick(0, 0, 100);
+        recorder.await();
+        // Up to its end time was added up.
+        assertThat(one.marksHeld()).isOne();
+        recorder.endSince(0, 0, 5, 1);
+        clock.advance(10);
+        recorder.poll(DeviceRecorder.NO_TIME);
+        assertThat(one.marksHeld()).isOne();
+        recorder.discard();
+        assertThat(one.marksHeld()).isZero();
+    }
+
     // ---- marks that are missing ----
 
     @Test

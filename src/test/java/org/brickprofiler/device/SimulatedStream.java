@@ -33,6 +33,7 @@ public final class SimulatedStream implements DeviceStream {
     private boolean capturing;
     private boolean lost;
     private boolean answersElsewhere;
+    private boolean withoutWork;
     private int passesEnded;
 
     /** A stream with 64 marks at first and 4,096 at most. */
@@ -77,6 +78,11 @@ public final class SimulatedStream implements DeviceStream {
     /** Whether only threads that mark it or wait for it are to ask it. */
     public synchronized void answersElsewhere(boolean elsewhere) {
         answersElsewhere = elsewhere;
+    }
+
+    /** Whether it is known that nothing was done between any two marks. */
+    public synchronized void withoutWork(boolean nothing) {
+        withoutWork = nothing;
     }
 
     /** How often it was reported that a pass has ended. */
@@ -138,6 +144,11 @@ public final class SimulatedStream implements DeviceStream {
             }
         }
         return mark;
+    }
+
+    @Override
+    public synchronized boolean hasWorkBetween(int from, int to) {
+        return !withoutWork;
     }
 
     @Override
