@@ -222,6 +222,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
     // ---- starts of another stream ----
 
     @Test
+    @Spec("12.8")
     void anotherStreamHasStartsOfItsOwn() {
         BrickStream copying = profiler.stream("copies");
         launch(70_000);
