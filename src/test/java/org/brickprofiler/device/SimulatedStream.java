@@ -34,6 +34,7 @@ public final class SimulatedStream implements DeviceStream {
     private boolean lost;
     private boolean answersElsewhere;
     private boolean withoutWork;
+    private long brokenAtNs = Long.MIN_VALUE;
     private int passesEnded;
 
     /** A stream with 64 marks at first and 4,096 at most. */
@@ -78,6 +79,11 @@ public final class SimulatedStream implements DeviceStream {
     /** Whether only threads that mark it or wait for it are to ask it. */
     public synchronized void answersElsewhere(boolean elsewhere) {
         answersElsewhere = elsewhere;
+    }
+
+    /** Work fails at the end of the queue: what lies before and what lies behind it have their times, but none between them. */
+    public synchronized void breakOff() {
+        brokenAtNs = Math.max(idleFromNs, clock.now());
     }
 
     /** Whether it is known that nothing was done between any two marks. */
@@ -179,7 +185,7 @@ public final class SimulatedStream implements DeviceStream {
         if (!lost && capturing) {
             return NOT_REACHED;
         }
-        if (lost || bad.contains(from) || bad.contains(to)) {
+        if (lost || bad.contains(from) || bad.contains(to) || isBrokenBetween(from, to)) {
             return UNRESOLVED;
         }
         return isPast(from) && isPast(to) ? reachedNs[to] - reachedNs[from] : NOT_REACHED;
@@ -192,6 +198,10 @@ public final class SimulatedStream implements DeviceStream {
             untilNs = idleFromNs;
         }
         clock.waitUntil(untilNs);
+    }
+
+    private boolean isBrokenBetween(int from, int to) {
+        return (reachedNs[from] < brokenAtNs) != (reachedNs[to] < brokenAtNs);
     }
 
     @Override
