@@ -311,6 +311,26 @@ class DeviceRecorderTest {
     }
 
     @Test
+    void marksOfForgottenTimersAreTakenBackAfterBoundariesOfEveryKind() {
+        for (int kind = 0; kind < 3; kind++) {
+            SimulatedStream small = new SimulatedStream("small", clock, 2);
+            DeviceRecorder tight = recorder(1, small);
+            long forgotten = tight.start(0, 0);
+            tight.start(0, 0);
+            for (int boundary = 0; boundary < 2; boundary++) {
+                assertThat(tight.startedNs(tight.start(1, 0))).isEqualTo(DeviceRecorder.NO_TIME);
+                switch (kind) {
+                    case 0 -> tight.endPass(true);
+                    case 1 -> tight.endPass(0, true);
+                    default -> tight.poll(DeviceRecorder.NO_TIME);
+                }
+            }
+            assertThat(tight.startedNs(tight.start(1, 0))).isEqualTo(1_000);
+            assertThat(tight.startedNs(forgotten)).isEqualTo(DeviceRecorder.NO_TIME);
+        }
+    }
+
+    @Test
     void deferredMeasurementsWithoutMarksAreUnresolved() {
         SimulatedStream small = new SimulatedStream("small", clock, 2);
         DeviceRecorder tight = recorder(1, small);
