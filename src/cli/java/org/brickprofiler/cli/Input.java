@@ -21,8 +21,8 @@ import org.brickprofiler.trace.read.TraceReading;
 import org.brickprofiler.trace.read.TraceRules;
 import org.brickprofiler.trace.read.TraceText;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Option;
+import picocli.CommandLine;
 
 /** What the commands read: reports of this library, traces, and logs of checksums, distinguished by their content. */
 final class Input {

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.util.Collections;
 import java.util.List;
-import org.brickprofiler.record.Crew;
-import org.brickprofiler.record.FakeClock;
-import org.brickprofiler.record.StatRow;
-import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.internal.record.StatRow;
+import org.brickprofiler.internal.record.TableRegistry;
 import org.junit.jupiter.api.Test;
 
 /** What a recorder asks of its streams at boundaries, what it answers, and samples that get no time. */

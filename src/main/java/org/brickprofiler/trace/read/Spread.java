@@ -2,7 +2,7 @@ package org.brickprofiler.trace.read;
 
 import java.util.Optional;
 import org.brickprofiler.LatencyDistribution;
-import org.brickprofiler.record.LatencyBuckets;
+import org.brickprofiler.internal.record.LatencyBuckets;
 
 /**
  * How the durations of a brick are spread, in as many buckets as they need. The buckets of all bricks of a reading come

@@ -1,7 +1,7 @@
 package org.brickprofiler.trace.read;
 
 import java.util.Arrays;
-import org.brickprofiler.io.MergeSort;
+import org.brickprofiler.internal.io.MergeSort;
 
 /**
  * The events of each track in the order that a timeline promises: by start, the longer first, and as in the file where

@@ -10,8 +10,8 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import org.brickprofiler.testing.Spec;
-import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
+import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.junit.jupiter.api.Test;
 
 /** Perfetto traces of other programs, made by the classes that protobuf generates. */
