@@ -31,6 +31,8 @@ int32_t fake_faults(void);
 /* The host's clock, and how far sampling both clocks moves it: half before the device's is read, half after. */
 int64_t fake_now_ns(void);
 void fake_advance(int64_t ns);
+/* From now on, and until a reset, the host's clock is the system's: moving it on, and doing work, lasts as long. */
+void fake_run_clock(void);
 void fake_sampling_takes(int64_t ns);
 /* The device's counter: at host time 0, and how many of its ticks pass in so many ns. */
 void fake_ticks(int64_t origin, int64_t ticks, int64_t ns);

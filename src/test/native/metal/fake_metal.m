@@ -1,6 +1,7 @@
 /* See fake_metal.h. No lock is held while handlers run, as in Metal. */
 #include <Block.h>
 #include <pthread.h>
+#include <time.h>
 
 #import <Metal/Metal.h>
 
@@ -15,6 +16,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* All of it guarded by the lock. */
 static struct {
   int64_t nowNs;
+  int32_t running;
   int64_t deviceFreeNs;
   int64_t samplingNs;
   int64_t originTicks;
@@ -56,9 +58,29 @@ static BOOL fails(const char *method) {
   return how == FAKE_NIL;
 }
 
+/* The host's clock; with the lock held. */
+static int64_t hostNs(void) {
+  if (world.running) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    world.nowNs = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+  }
+  return world.nowNs;
+}
+
+/* Lets the host's clock come to a time; with the lock held. */
+static void waitUntil(int64_t ns) {
+  while (world.running && hostNs() < ns) {
+  }
+  if (world.nowNs < ns) {
+    world.nowNs = ns;
+  }
+}
+
 static int64_t advance(int64_t ns) {
   pthread_mutex_lock(&lock);
-  int64_t now = world.nowNs += ns;
+  int64_t now = hostNs() + ns;
+  waitUntil(now);
   pthread_mutex_unlock(&lock);
   return now;
 }
@@ -415,7 +437,7 @@ static uint64_t ticksAt(int64_t ns) {
 - (void)commit {
   pthread_mutex_lock(&lock);
   status = MTLCommandBufferStatusCommitted;
-  committedNs = world.nowNs;
+  committedNs = hostNs();
   [committed addObject:self];
   pthread_mutex_unlock(&lock);
 }
@@ -443,9 +465,7 @@ static uint64_t ticksAt(int64_t ns) {
   }
   endNs = now;
   world.deviceFreeNs = now;
-  if (world.nowNs < now) {
-    world.nowNs = now;
-  }
+  waitUntil(now);
   status = errorCode == 0 ? MTLCommandBufferStatusCompleted : MTLCommandBufferStatusError;
 }
 
@@ -608,6 +628,12 @@ int64_t fake_now_ns(void) {
 
 void fake_advance(int64_t ns) {
   advance(ns);
+}
+
+void fake_run_clock(void) {
+  pthread_mutex_lock(&lock);
+  world.running = 1;
+  pthread_mutex_unlock(&lock);
 }
 
 void fake_sampling_takes(int64_t ns) {

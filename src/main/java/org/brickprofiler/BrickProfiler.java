@@ -798,7 +798,7 @@ public final class BrickProfiler {
      *
      * <p>With a device stream each call sets a mark at the end of the first stream's queue, as starting a brick does and at
      * the same cost, which is some times that of reading the clock; {@link #recordDeferred(BrickId, long, long)} finds the
-     * mark again by the returned number, on whichever thread. So read it for nothing else there, and not while a
+     * mark again by the returned number, on whichever thread. {@link BrickStream#elapsedNs()} sets one on another stream. So read it for nothing else there, and not while a
      * stream is captured that marks would disturb. The latest 4,096 marks are kept (fewer for a stream of less than 65,536),
      * and then used again. While the profiler is off, and in {@link SyncMode#NONE}, no mark is set.
      *
@@ -806,8 +806,12 @@ public final class BrickProfiler {
      *     return the same: where the clock stands still between them, the later one returns as little more as it takes
      */
     public long elapsedNs() {
+        return elapsedNs(DeviceTimers.DEFAULT_STREAM);
+    }
+
+    long elapsedNs(int stream) {
         DeviceTimers marked = marking();
-        return (marked == null ? nowNs() : marked.startNs()) - epochNs;
+        return (marked == null ? nowNs() : marked.startNs(stream)) - epochNs;
     }
 
     /** Makes now the epoch. Measurements already pending keep their true start. */
@@ -824,7 +828,8 @@ public final class BrickProfiler {
      * <p>With a device stream the measurement is what the first stream does from the mark that {@link #elapsedNs()} set when
      * it returned the start to a mark that this call sets: call it right after its work was enqueued. Several may begin at one
      * start, and any thread may call it. Where the start is another number, or too old, the host's clock has to be placed
-     * in the device's time, and where that cannot be done exactly the measurement is unresolved.
+     * in the device's time, and where that cannot be done exactly the measurement is unresolved. Work of another stream is
+     * measured by {@link BrickStream#recordDeferred(BrickId, long, long)}, from a start of that stream.
      *
      * @param id the brick
      * @param startNs when it began, as {@link #elapsedNs()} read it
@@ -871,9 +876,13 @@ public final class BrickProfiler {
     }
 
     private void defer(int key, long startNs, long elements) {
+        defer(key, DeviceTimers.DEFAULT_STREAM, startNs, elements);
+    }
+
+    void defer(int key, int stream, long startNs, long elements) {
         DeviceTimers marked = marking();
         if (marked != null) {
-            marked.defer(key, epochNs + startNs, elements);
+            marked.defer(key, stream, epochNs + startNs, elements);
         } else if (!registry.defer(key, epochNs + startNs, elements)) {
             drop(key);
         }

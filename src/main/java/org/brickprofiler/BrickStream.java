@@ -5,7 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One of the device streams of a {@link BrickProfiler}: starts bricks on it, which the profiler's {@code stopBrick} stops
- * there, and with which {@code lap} goes on there; and ends its pass alone. Any thread; allocates nothing.
+ * there, and with which {@code lap} goes on there; measures deferred work on it; and ends its pass alone. Any thread;
+ * allocates nothing.
  */
 public final class BrickStream {
 
@@ -48,6 +49,50 @@ public final class BrickStream {
      */
     public long startBrick(@Nullable String name) {
         return profiler.isEnabled() ? devices.start(profiler.keyOf(BrickProfiler.requireName(name)), stream) : TimerToken.VOID;
+    }
+
+    /**
+     * The time of deferred measurements on this stream: read it where one begins. Sets a mark on this stream as {@link
+     * BrickProfiler#elapsedNs()} does on the first one.
+     *
+     * @return ns since the profiler's epoch; on one stream no two calls return the same
+     */
+    public long elapsedNs() {
+        return profiler.elapsedNs(stream);
+    }
+
+    /**
+     * Queues a measurement of what this stream does from the mark that {@link #elapsedNs()} set to one that this call sets:
+     * see {@link BrickProfiler#recordDeferred(BrickId, long, long)}. A start that another stream read is none of this one's
+     * marks.
+     *
+     * @param id the brick
+     * @param startNs when it began, as {@link #elapsedNs()} of this stream read it
+     * @param elements elements it processes
+     * @throws IllegalArgumentException when the elements are negative
+     */
+    public void recordDeferred(BrickId id, long startNs, long elements) {
+        defer(id.index(), startNs, elements);
+    }
+
+    /**
+     * Queues a measurement, as {@link #recordDeferred(BrickId, long, long)} does.
+     *
+     * @param key the brick's key
+     * @param startNs when it began, as {@link #elapsedNs()} of this stream read it
+     * @param elements elements it processes
+     * @throws IllegalArgumentException when the elements are negative, or no brick has that key
+     */
+    public void recordDeferred(int key, long startNs, long elements) {
+        profiler.requireKey(key);
+        defer(key, startNs, elements);
+    }
+
+    private void defer(int key, long startNs, long elements) {
+        BrickProfiler.requireNotNegative("elements", elements);
+        if (profiler.isEnabled()) {
+            profiler.defer(key, stream, startNs, elements);
+        }
     }
 
     /**

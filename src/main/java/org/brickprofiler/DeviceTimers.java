@@ -19,7 +19,8 @@ import org.brickprofiler.internal.record.TimerToken;
  */
 final class DeviceTimers {
 
-    private static final int DEFAULT_STREAM = 0;
+    /** The stream of bricks that name none. */
+    static final int DEFAULT_STREAM = 0;
 
     private final BrickProfiler profiler;
     private final List<String> streamNames;
@@ -111,12 +112,12 @@ final class DeviceTimers {
     // ---- deferred measurements ----
 
     /** The clock where a deferred measurement may begin, at a mark by which {@link #defer} finds that start again. */
-    long startNs() {
-        return device.markStart(DEFAULT_STREAM);
+    long startNs(int stream) {
+        return device.markStart(stream);
     }
 
-    void defer(int key, long startNs, long elements) {
-        device.endSince(key, DEFAULT_STREAM, startNs, elements);
+    void defer(int key, int stream, long startNs, long elements) {
+        device.endSince(key, stream, startNs, elements);
     }
 
     int pendingCount() {
@@ -130,7 +131,7 @@ final class DeviceTimers {
         device.await();
     }
 
-    /** Resolves what devices have done; the end may be a reading of {@link #startNs()}. */
+    /** Resolves what devices have done; the end may be a reading of {@link #startNs}. */
     void poll(long endNs) {
         device.poll(endNs);
     }

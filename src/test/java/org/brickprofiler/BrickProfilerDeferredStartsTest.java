@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Objects;
 import java.util.concurrent.FutureTask;
@@ -216,5 +217,57 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
         Crew.result(task);
         assertThat(device(BrickId.RMS_NORM)).isEqualTo(500);
         assertThat(profiler.pendingCount()).isEqualTo(1);
+    }
+
+    // ---- starts of another stream ----
+
+    @Test
+    @Spec("12.8")
+    void anotherStreamHasStartsOfItsOwn() {
+        BrickStream copying = profiler.stream("copies");
+        launch(70_000);
+        copies.work(30_000);
+        long start = copying.elapsedNs();
+        copies.work(4_000);
+        stream.work(9);
+        copying.recordDeferred(BrickId.HOST_TO_DEVICE, start, 64);
+        int key = profiler.brickKey("page out");
+        long next = copying.elapsedNs();
+        copies.work(11);
+        copying.recordDeferred(key, next, 1);
+        assertThat(stream.marksSet()).isZero();
+        clock.advance(100_000);
+        profiler.finalize(copying.elapsedNs());
+        assertThat(device(BrickId.HOST_TO_DEVICE)).isEqualTo(4_000);
+        assertThat(stats(BrickId.HOST_TO_DEVICE).totalElements()).isEqualTo(64);
+        assertThat(profiler.stats("page out").orElseThrow().totalNs()).isEqualTo(11);
+        assertThat(stream.waits() + copies.waits()).isZero();
+        assertNoneUnresolved();
+    }
+
+    @Test
+    void aStartOfAnotherStreamIsNoMarkOfThisOne() {
+        stream.work(70_000);
+        long start = profiler.elapsedNs();
+        copies.work(4_000);
+        profiler.stream("copies").recordDeferred(BrickId.HOST_TO_DEVICE, start, 1);
+        profiler.stream("copies").endPass();
+        // Its own time of what it did, and none of the other stream's.
+        assertThat(device(BrickId.HOST_TO_DEVICE)).isEqualTo(4_000);
+    }
+
+    @Test
+    void aStreamDefersNothingWhereTheProfilerIsOffOrTheBrickIsNot() {
+        BrickStream copying = profiler.stream("copies");
+        assertThatThrownBy(() -> copying.recordDeferred(BrickId.HOST_TO_DEVICE, 0, -3))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("-3");
+        assertThatThrownBy(() -> copying.recordDeferred(4_000, 0, 1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("4000");
+        profiler.disable();
+        copying.recordDeferred(BrickId.HOST_TO_DEVICE, copying.elapsedNs(), 1);
+        assertThat(copies.marksSet()).isZero();
+        assertThat(profiler.pendingCount()).isZero();
     }
 }

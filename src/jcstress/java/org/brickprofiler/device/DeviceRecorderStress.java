@@ -20,7 +20,7 @@ public final class DeviceRecorderStress {
     private DeviceRecorderStress() {}
 
     /** A stream of few marks, each reached as it is set: the n-th one at n times 100 ns. */
-    private static final class SteadyStream implements DeviceStream {
+    static final class SteadyStream implements DeviceStream {
         private final MarkPool pool;
         private final long[] reachedNs;
         private long nowNs;

@@ -289,21 +289,16 @@ public final class DeviceRecorder {
     /**
      * Resolves what the devices have done. Waits for no device.
      *
-     * @param endNs the latest reading of {@link #markStart} on the first stream, or {@link #NO_TIME}
+     * @param endNs the latest reading of {@link #markStart} on some stream, or {@link #NO_TIME}
      */
     public void poll(long endNs) {
         long owner = drain();
-        long end = streams[0].findStart(endNs);
         long own = 0;
         turn.lock();
         try {
-            if (end != Marks.NONE) {
-                streams[0].fenceAt(end);
-                own = 1;
-            }
             for (MarkedStream stream : streams) {
                 long bit = 1L << stream.index();
-                own |= stream.hasMarked(owner) ? bit : 0;
+                own |= stream.fenceAt(endNs) || stream.hasMarked(owner) ? bit : 0;
                 if ((own & bit) != 0 || stream.stream().answersHere()) {
                     stream.poll();
                 }

@@ -282,11 +282,6 @@ final class MarkedStream {
         draws.drawAll();
     }
 
-    /** The mark that was set at a reading of {@link #markStart}, held once more for the caller, or {@link Marks#NONE}. */
-    long findStart(long readingNs) {
-        return starts.find(readingNs);
-    }
-
     // ---- one thread at a time: what waits ----
 
     /** Takes a sample from the queue, unless it has no end or its first mark is another brick's by now: then it is unresolved. */
@@ -387,10 +382,10 @@ final class MarkedStream {
         dropFence();
     }
 
-    /** Uses a mark as fence that the caller holds, and gives the hold away. */
-    void fenceAt(long mark) {
-        dropFence();
-        fence = mark;
+    /** Uses the mark as fence that was set at a reading of {@link #markStart}, for the next {@link #poll}. False where there is none. */
+    boolean fenceAt(long readingNs) {
+        fence = starts.find(readingNs);
+        return fence != Marks.NONE;
     }
 
     /** Where samples have no mark at their start, the host's time must have an exact place in the device's. */

@@ -113,6 +113,36 @@ class MarkChainTest {
     }
 
     @Test
+    void whatLiesOnEitherSideOfABreakIsKnownAndWhatLiesAcrossIsNot() {
+        int a = mark();
+        int b = markAfter(100);
+        stream.work(1_000);
+        stream.breakOff();
+        int c = mark();
+        int d = markAfter(30);
+        int e = markAfter(4);
+        int f = markAfter(2);
+        clock.advance(10_000);
+        chain.begin();
+        chain.addSample(a, b);
+        chain.addSample(c, d);
+        chain.addSample(e, f);
+        measure();
+        assertThat(chain.isUnbroken()).isFalse();
+        assertThat(chain.isEarly()).isFalse();
+        assertThat(chain.last()).isEqualTo(f);
+        assertThat(chain.elapsedNs(a, b)).isEqualTo(100);
+        assertThat(chain.elapsedNs(c, d)).isEqualTo(30);
+        assertThat(chain.elapsedNs(a, c)).isNegative();
+        assertThat(chain.elapsedNs(b, d)).isNegative();
+        chain.addUp(NO_MARK);
+        assertThat(chain.busyNs()).isEqualTo(132);
+        assertThat(chain.idleNs()).isEqualTo(4);
+        chain.addUp(c);
+        assertThat(chain.busyNs()).isEqualTo(32);
+    }
+
+    @Test
     void aBatchOfMarksWithoutTimesHasNoLast() {
         int bad = badMark();
         clock.advance(1_000);
@@ -296,6 +326,37 @@ class MarkChainTest {
         assertThat(chain.elapsedSinceNs(1_000, end)).isEqualTo(40_000);
         chain.measure(44_500, end, NO_MARK);
         assertThat(chain.elapsedSinceNs(30_000, end)).isEqualTo(14_500);
+    }
+
+    @Test
+    void aStartMayBeAMicrosecondOffAndNoMore() {
+        for (int off = 0; off <= 1; off++) {
+            clock.set(1_000_000L * (off + 1));
+            long setNs = clock.now();
+            stream.work(400);
+            int first = mark();
+            int end = markAfter(10_000);
+            clock.advance(11_000 + off);
+            add(first, end);
+            measure();
+            // The first mark was reached in a span of 1,000 ns, or of one more; the sample began after it.
+            long ns = chain.elapsedSinceNs(setNs + 5_000, end);
+            assertThat(ns).isEqualTo(off == 0 ? 5_500 : DeviceStream.UNRESOLVED);
+        }
+    }
+
+    @Test
+    void whereNothingWasDoneBeforeItASampleWithoutAStartIsNotKnown() {
+        int first = mark();
+        int end = markAfter(300);
+        clock.advance(300);
+        add(first, end);
+        chain.measure(clock.now(), end, NO_MARK);
+        stream.withoutWork(true);
+        assertThat(chain.elapsedSinceNs(1_100, end)).isNegative();
+        assertThat(chain.elapsedSinceNs(900, first)).isEqualTo(100);
+        stream.withoutWork(false);
+        assertThat(chain.elapsedSinceNs(1_100, end)).isEqualTo(200);
     }
 
     @Test

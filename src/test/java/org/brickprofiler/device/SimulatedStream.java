@@ -32,6 +32,10 @@ public final class SimulatedStream implements DeviceStream {
     private int marksSet;
     private boolean capturing;
     private boolean lost;
+    private boolean answersElsewhere;
+    private boolean withoutWork;
+    private long brokenAtNs = Long.MIN_VALUE;
+    private int passesEnded;
 
     /** A stream with 64 marks at first and 4,096 at most. */
     public SimulatedStream(String name, FakeClock clock) {
@@ -70,6 +74,26 @@ public final class SimulatedStream implements DeviceStream {
     /** What a thread does that waits for the stream, before it does. */
     public void beforeWait(Runnable action) {
         beforeWait = action;
+    }
+
+    /** Whether only threads that mark it or wait for it are to ask it. */
+    public synchronized void answersElsewhere(boolean elsewhere) {
+        answersElsewhere = elsewhere;
+    }
+
+    /** Work fails at the end of the queue: what lies before and what lies behind it have their times, but none between them. */
+    public synchronized void breakOff() {
+        brokenAtNs = Math.max(idleFromNs, clock.now());
+    }
+
+    /** Whether it is known that nothing was done between any two marks. */
+    public synchronized void withoutWork(boolean nothing) {
+        withoutWork = nothing;
+    }
+
+    /** How often it was reported that a pass has ended. */
+    public synchronized int passesEnded() {
+        return passesEnded;
     }
 
     /** How often it was asked whether a mark is reached. */
@@ -129,6 +153,21 @@ public final class SimulatedStream implements DeviceStream {
     }
 
     @Override
+    public synchronized boolean hasWorkBetween(int from, int to) {
+        return !withoutWork;
+    }
+
+    @Override
+    public synchronized boolean answersHere() {
+        return !answersElsewhere;
+    }
+
+    @Override
+    public synchronized void passEnded() {
+        passesEnded++;
+    }
+
+    @Override
     public synchronized boolean isReached(int mark) {
         requireTaken(mark);
         asked++;
@@ -146,7 +185,7 @@ public final class SimulatedStream implements DeviceStream {
         if (!lost && capturing) {
             return NOT_REACHED;
         }
-        if (lost || bad.contains(from) || bad.contains(to)) {
+        if (lost || bad.contains(from) || bad.contains(to) || isBrokenBetween(from, to)) {
             return UNRESOLVED;
         }
         return isPast(from) && isPast(to) ? reachedNs[to] - reachedNs[from] : NOT_REACHED;
@@ -159,6 +198,10 @@ public final class SimulatedStream implements DeviceStream {
             untilNs = idleFromNs;
         }
         clock.waitUntil(untilNs);
+    }
+
+    private boolean isBrokenBetween(int from, int to) {
+        return (reachedNs[from] < brokenAtNs) != (reachedNs[to] < brokenAtNs);
     }
 
     @Override

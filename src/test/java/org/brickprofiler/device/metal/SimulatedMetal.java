@@ -82,6 +82,8 @@ public final class SimulatedMetal {
 
     static native void advance(long ns);
 
+    static native void runClock();
+
     static native void samplingTakes(long ns);
 
     static native void ticks(long origin, long ticks, long ns);
