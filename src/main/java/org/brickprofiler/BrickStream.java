@@ -1,5 +1,6 @@
 package org.brickprofiler;
 
+import org.brickprofiler.internal.io.Checks;
 import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
@@ -89,7 +90,7 @@ public final class BrickStream {
     }
 
     private void defer(int key, long startNs, long elements) {
-        BrickProfiler.requireNotNegative("elements", elements);
+        Checks.requireNotNegative("elements", elements);
         if (profiler.isEnabled()) {
             profiler.defer(key, stream, startNs, elements);
         }
