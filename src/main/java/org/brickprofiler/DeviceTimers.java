@@ -4,11 +4,11 @@ import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.brickprofiler.device.DeviceFigures;
-import org.brickprofiler.device.DeviceRecorder;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.device.MarkToken;
-import org.brickprofiler.device.StreamTracing;
+import org.brickprofiler.internal.device.DeviceFigures;
+import org.brickprofiler.internal.device.DeviceRecorder;
+import org.brickprofiler.internal.device.MarkToken;
+import org.brickprofiler.internal.device.StreamTracing;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.StatSums;
 import org.brickprofiler.internal.record.TimerToken;

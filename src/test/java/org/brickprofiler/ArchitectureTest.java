@@ -79,11 +79,12 @@ final class ArchitectureTest {
     private static final DescribedPredicate<JavaClass> RECORD = inPackage("internal.record");
     private static final DescribedPredicate<JavaClass> TILE = inPackage("tile");
     private static final DescribedPredicate<JavaClass> DEVICE = inPackage("device");
+    private static final DescribedPredicate<JavaClass> MARKS = inPackage("internal.device");
     private static final DescribedPredicate<JavaClass> GRAPH = inPackage("graph");
     private static final DescribedPredicate<JavaClass> CHECKSUM = inPackage("checksum");
 
     private static final DescribedPredicate<JavaClass> TOOLS =
-            TILE.or(DEVICE).or(GRAPH).or(CHECKSUM).as("are a tool of the ground layer");
+            TILE.or(DEVICE).or(MARKS).or(GRAPH).or(CHECKSUM).as("are a tool of the ground layer");
 
     private static final DescribedPredicate<JavaClass> GROUND =
             SPI.or(IO).or(RECORD).or(TOOLS).as("are in the ground layer");
@@ -117,8 +118,12 @@ final class ArchitectureTest {
     static final ArchRule recordingKnowsNoTool =
             noClasses().that(RECORD).should().dependOnClassesThat(TOOLS);
 
+    @ArchTest
+    static final ArchRule streamsDoNotKnowWhoTimesThem =
+            noClasses().that(DEVICE).should().dependOnClassesThat(MARKS);
+
     @ArchTest static final ArchRule tilesStandAlone = standsAlone(TILE, TOOLS);
-    @ArchTest static final ArchRule devicesStandAlone = standsAlone(DEVICE, TOOLS);
+    @ArchTest static final ArchRule devicesStandAlone = standsAlone(DEVICE.or(MARKS), TOOLS);
     @ArchTest static final ArchRule graphsStandAlone = standsAlone(GRAPH, TOOLS);
     @ArchTest static final ArchRule checksumsStandAlone = standsAlone(CHECKSUM, TOOLS);
 

@@ -27,7 +27,7 @@ public final class CloseActions {
      * @param action what to do; must not hold the object
      * @return the action, for {@link #add}
      */
-    static <T> Runnable unlessForgotten(T object, Consumer<T> action) {
+    public static <T> Runnable unlessForgotten(T object, Consumer<T> action) {
         WeakReference<T> reference = new WeakReference<>(object);
         return () -> {
             T kept = reference.get();

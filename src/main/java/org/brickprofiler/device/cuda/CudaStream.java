@@ -9,6 +9,7 @@ import jcuda.driver.CUcontext;
 import jcuda.driver.CUstream;
 import org.brickprofiler.device.CloseActions;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.DispatchTimer;
 import org.brickprofiler.device.MarkPool;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,8 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.brickprofiler.device.DeviceStream;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,7 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import java.util.Arrays;
+import org.brickprofiler.device.DeviceStream;
 
 /**
  * The samples of one stream that wait for their time, those of a thread in the order in which it ended them. Each holds the

@@ -1,4 +1,4 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import java.util.function.BooleanSupplier;
 import org.brickprofiler.internal.record.StreamPlace;

@@ -1,8 +1,9 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.api.Test;

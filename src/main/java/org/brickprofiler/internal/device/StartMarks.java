@@ -1,4 +1,4 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

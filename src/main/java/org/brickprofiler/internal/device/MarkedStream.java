@@ -1,7 +1,9 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.StreamSpans;
 import org.brickprofiler.internal.record.TableRegistry;

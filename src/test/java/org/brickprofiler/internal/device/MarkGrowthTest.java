@@ -1,9 +1,10 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
+import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.TableRegistry;

@@ -1,10 +1,12 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.Collections;
 import java.util.List;
+import org.brickprofiler.device.SimulatedStream;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.StatRow;

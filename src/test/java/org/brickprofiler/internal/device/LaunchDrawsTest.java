@@ -1,10 +1,10 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import org.assertj.core.data.Percentage;
-import org.brickprofiler.device.MarkedStream.LaunchDraws;
+import org.brickprofiler.internal.device.MarkedStream.LaunchDraws;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -1,4 +1,4 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

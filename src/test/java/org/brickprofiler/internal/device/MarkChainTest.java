@@ -1,7 +1,9 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.api.Test;
 

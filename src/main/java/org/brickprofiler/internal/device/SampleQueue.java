@@ -1,5 +1,6 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
+import org.brickprofiler.device.MarkPool;
 import org.brickprofiler.internal.record.PendingConsumer;
 import org.brickprofiler.internal.record.TableRegistry;
 

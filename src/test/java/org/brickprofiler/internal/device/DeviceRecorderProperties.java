@@ -1,4 +1,4 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,6 +12,8 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import org.brickprofiler.device.SimulatedStream;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.TableRegistry;

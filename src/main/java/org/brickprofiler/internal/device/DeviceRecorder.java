@@ -1,10 +1,13 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import org.brickprofiler.device.CloseActions;
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.StreamPlace;
 import org.brickprofiler.internal.record.StreamSpans;
 import org.brickprofiler.internal.record.TableRegistry;

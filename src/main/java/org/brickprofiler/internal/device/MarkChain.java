@@ -1,7 +1,8 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.device;
 
 import java.util.Arrays;
 import java.util.function.IntToLongFunction;
+import org.brickprofiler.device.DeviceStream;
 
 /**
  * The marks of a batch of samples of one stream, put in the order in which the device reached them, and how far each lies
