@@ -91,16 +91,10 @@ public final class BrickProfiler {
     /** The name under which bricks past the bound are counted. */
     public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
 
-    // The ways of a timer: none, on the host in the fewest steps, and all others.
-    static final int OFF = 0;
-    static final int HOST = 1;
-    private static final int GENERAL = 2;
-
     // What the way of a sample reads, here and not behind another object: each load that waits for another one takes its
     // time again where a clock read waits for all before it.
 
-    /** The way of a timer that starts or stops now. Changed while holding {@code switching}. */
-    volatile int path = OFF;
+    private volatile boolean enabled;
 
     /** The clock that the builder was given; null for the system's. */
     private final @Nullable NanoClock ownClock;
@@ -111,12 +105,14 @@ public final class BrickProfiler {
     /** The bricks of device streams; null where there are none. */
     private final @Nullable DeviceTimers devices;
 
+    /** Who follows the bricks. Made when it is first asked for, while holding {@code this}. */
+    private volatile @Nullable GraphRecorder graph;
+
     private volatile SyncMode mode = SyncMode.DEFERRED;
     private volatile long epochNs;
 
     // The rest is for boundaries and readers.
 
-    private final Object switching = new Object();
     private final NanoClock clock;
     private final PendingResolver resolver;
     private final AtomicLong droppedPending = new AtomicLong();
@@ -134,9 +130,6 @@ public final class BrickProfiler {
     private final RunPeriod period;
     private final SelfCost selfCost;
     private final Results results;
-
-    /** Made when it is first asked for, while holding {@code switching}. */
-    private volatile @Nullable GraphRecorder graph;
 
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
@@ -209,21 +202,13 @@ public final class BrickProfiler {
     public void enable() {
         selfCost.start();
         period.resume(nowNs());
-        synchronized (switching) {
-            path = way();
-        }
+        enabled = true;
     }
 
     /** Switches recording off; what was recorded stays. */
     public void disable() {
-        synchronized (switching) {
-            path = OFF;
-        }
+        enabled = false;
         period.pause(nowNs());
-    }
-
-    private int way() {
-        return devices == null && graph == null ? HOST : GENERAL;
     }
 
     /**
@@ -232,7 +217,7 @@ public final class BrickProfiler {
      * @return true between {@link #enable} and {@link #disable}
      */
     public boolean isEnabled() {
-        return path != OFF;
+        return enabled;
     }
 
     // ---- the hot path ----
@@ -244,7 +229,7 @@ public final class BrickProfiler {
      * @return the timer, for {@link #stopBrick} or {@link #lap(long, long, BrickId)}
      */
     public long startBrick(BrickId id) {
-        return path == HOST ? TimerToken.pack(id.index(), nowNs()) : startElsewhere(id.index());
+        return enabled ? start(id.index()) : TimerToken.VOID;
     }
 
     /**
@@ -254,7 +239,7 @@ public final class BrickProfiler {
      * @return the timer; void where no brick has that key
      */
     public long startBrick(int key) {
-        return hasBrick(key) ? start(key) : TimerToken.VOID;
+        return enabled && hasBrick(key) ? start(key) : TimerToken.VOID;
     }
 
     /**
@@ -265,17 +250,10 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public long startBrick(String name) {
-        return path != OFF ? start(keyOf(name)) : TimerToken.VOID;
+        return enabled ? start(keyOf(name)) : TimerToken.VOID;
     }
 
     private long start(int key) {
-        return path == HOST ? TimerToken.pack(key, nowNs()) : startElsewhere(key);
-    }
-
-    private long startElsewhere(int key) {
-        if (path == OFF) {
-            return TimerToken.VOID;
-        }
         return devices == null ? TimerToken.pack(key, nowNs()) : devices.start(key);
     }
 
@@ -287,46 +265,43 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the elements are negative
      */
     public void stopBrick(long timer, long elements) {
-        if (timer == TimerToken.VOID) {
-            return;
-        }
-        if (path == HOST) {
-            stop(timer, elements, nowNs());
-        } else {
-            stopElsewhere(timer, elements);
-        }
-    }
-
-    private void stop(long timer, long elements, long nowNs) {
-        StatTable own = registry.ownTable();
-        if (own == null || !own.addTimed(timer, nowNs, elements)) {
-            addTimed(timer, elements, nowNs);
-        }
-    }
-
-    private void stopElsewhere(long timer, long elements) {
-        if (path == OFF) {
+        if (timer == TimerToken.VOID || !enabled) {
             return;
         }
         if (devices == null) {
-            addTimed(timer, elements, nowNs());
+            stop(timer, elements, nowNs());
         } else {
             devices.stop(timer, elements);
         }
     }
 
-    /** Adds the sample of a timer that is not void, where it belongs to a brick: in every case, but not in the fewest steps. */
-    void addTimed(long timer, long elements, long nowNs) {
-        int key = TimerToken.key(timer);
-        if (hasBrick(key)) {
-            requireNotNegative("elements", elements);
-            addTimed(key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
+    private void stop(long timer, long elements, long nowNs) {
+        stop(registry.ownTable(), timer, elements, nowNs);
+    }
+
+    /** Adds the sample of a timer that is not void to the calling thread's own table, or else to where it may go. */
+    void stop(@Nullable StatTable own, long timer, long elements, long nowNs) {
+        if (own == null || !own.addTimed(timer, nowNs, elements)) {
+            addWithoutRow(timer, elements, nowNs);
+        }
+        if (graph != null) {
+            followTimed(timer, elements, nowNs);
         }
     }
 
-    void addTimed(int key, long elapsedNs, long nowNs, long elements) {
-        registry.add(key, elapsedNs, nowNs, elements);
-        follow(key, nowNs - elapsedNs, nowNs, elements);
+    private void addWithoutRow(long timer, long elements, long nowNs) {
+        int key = TimerToken.key(timer);
+        if (hasBrick(key)) {
+            requireNotNegative("elements", elements);
+            registry.add(key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
+        }
+    }
+
+    private void followTimed(long timer, long elements, long nowNs) {
+        int key = TimerToken.key(timer);
+        if (hasBrick(key)) {
+            follow(key, nowNs - TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
+        }
     }
 
     /**
@@ -339,7 +314,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the elements are negative
      */
     public long lap(long timer, long elements, BrickId next) {
-        return path == HOST ? lapOnHost(timer, elements, next.index()) : lapElsewhere(timer, elements, next.index());
+        return enabled ? lapTo(timer, elements, next.index()) : TimerToken.VOID;
     }
 
     /**
@@ -352,31 +327,20 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the elements are negative
      */
     public long lap(long timer, long elements, int nextKey) {
-        if (hasBrick(nextKey)) {
-            return path == HOST ? lapOnHost(timer, elements, nextKey) : lapElsewhere(timer, elements, nextKey);
+        if (enabled && hasBrick(nextKey)) {
+            return lapTo(timer, elements, nextKey);
         }
         stopBrick(timer, elements);
         return TimerToken.VOID;
     }
 
-    private long lapOnHost(long timer, long elements, int nextKey) {
-        long nowNs = nowNs();
-        if (timer != TimerToken.VOID) {
-            stop(timer, elements, nowNs);
-        }
-        return TimerToken.pack(nextKey, nowNs);
-    }
-
-    private long lapElsewhere(long timer, long elements, int nextKey) {
-        if (path == OFF) {
-            return TimerToken.VOID;
-        }
+    private long lapTo(long timer, long elements, int nextKey) {
         if (devices != null) {
             return devices.lap(timer, elements, nextKey);
         }
         long nowNs = nowNs();
         if (timer != TimerToken.VOID) {
-            addTimed(timer, elements, nowNs);
+            stop(timer, elements, nowNs);
         }
         return TimerToken.pack(nextKey, nowNs);
     }
@@ -546,7 +510,7 @@ public final class BrickProfiler {
      */
     public BrickScope scope(BrickId id, long elements) {
         requireNotNegative("elements", elements);
-        return path != OFF ? new BrickScope(this, startBrick(id), elements) : noScope;
+        return enabled ? new BrickScope(this, startBrick(id), elements) : noScope;
     }
 
     /**
@@ -560,7 +524,7 @@ public final class BrickProfiler {
     public BrickScope scope(int key, long elements) {
         requireKey(key);
         requireNotNegative("elements", elements);
-        return path != OFF ? new BrickScope(this, startBrick(key), elements) : noScope;
+        return enabled ? new BrickScope(this, startBrick(key), elements) : noScope;
     }
 
     /**
@@ -574,7 +538,7 @@ public final class BrickProfiler {
     public BrickScope scope(String name, long elements) {
         requireName(name);
         requireNotNegative("elements", elements);
-        return path != OFF ? new BrickScope(this, startBrick(name), elements) : noScope;
+        return enabled ? new BrickScope(this, startBrick(name), elements) : noScope;
     }
 
     // ---- durations measured elsewhere ----
@@ -589,7 +553,7 @@ public final class BrickProfiler {
      */
     public void record(BrickId id, long elapsedNs, long elements) {
         requireSample(elapsedNs, elements);
-        if (path != OFF) {
+        if (enabled) {
             add(id.index(), elapsedNs, elements);
         }
     }
@@ -605,7 +569,7 @@ public final class BrickProfiler {
     public void record(int key, long elapsedNs, long elements) {
         requireKey(key);
         requireSample(elapsedNs, elements);
-        if (path != OFF) {
+        if (enabled) {
             add(key, elapsedNs, elements);
         }
     }
@@ -621,7 +585,7 @@ public final class BrickProfiler {
     public void record(String name, long elapsedNs, long elements) {
         requireName(name);
         requireSample(elapsedNs, elements);
-        if (path != OFF) {
+        if (enabled) {
             add(keyOf(name), elapsedNs, elements);
         }
     }
@@ -659,7 +623,7 @@ public final class BrickProfiler {
      */
     public void recordBytes(BrickId id, long elapsedNs, long elements, long inputBytes, long outputBytes) {
         requireBytes(elapsedNs, elements, inputBytes, outputBytes);
-        if (path != OFF) {
+        if (enabled) {
             addBytes(id.index(), elapsedNs, elements, inputBytes, outputBytes);
         }
     }
@@ -677,7 +641,7 @@ public final class BrickProfiler {
     public void recordBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
         requireKey(key);
         requireBytes(elapsedNs, elements, inputBytes, outputBytes);
-        if (path != OFF) {
+        if (enabled) {
             addBytes(key, elapsedNs, elements, inputBytes, outputBytes);
         }
     }
@@ -695,7 +659,7 @@ public final class BrickProfiler {
     public void recordBytes(String name, long elapsedNs, long elements, long inputBytes, long outputBytes) {
         requireName(name);
         requireBytes(elapsedNs, elements, inputBytes, outputBytes);
-        if (path != OFF) {
+        if (enabled) {
             addBytes(keyOf(name), elapsedNs, elements, inputBytes, outputBytes);
         }
     }
@@ -723,7 +687,7 @@ public final class BrickProfiler {
      */
     public void recordCycles(BrickId id, long elapsedNs, long elements, long cycles) {
         requireCycles(elapsedNs, elements, cycles);
-        if (path != OFF) {
+        if (enabled) {
             addCycles(id.index(), elapsedNs, elements, cycles);
         }
     }
@@ -740,7 +704,7 @@ public final class BrickProfiler {
     public void recordCycles(int key, long elapsedNs, long elements, long cycles) {
         requireKey(key);
         requireCycles(elapsedNs, elements, cycles);
-        if (path != OFF) {
+        if (enabled) {
             addCycles(key, elapsedNs, elements, cycles);
         }
     }
@@ -757,7 +721,7 @@ public final class BrickProfiler {
     public void recordCycles(String name, long elapsedNs, long elements, long cycles) {
         requireName(name);
         requireCycles(elapsedNs, elements, cycles);
-        if (path != OFF) {
+        if (enabled) {
             addCycles(keyOf(name), elapsedNs, elements, cycles);
         }
     }
@@ -838,7 +802,7 @@ public final class BrickProfiler {
      */
     public void recordDeferred(BrickId id, long startNs, long elements) {
         requireNotNegative("elements", elements);
-        if (path != OFF) {
+        if (enabled) {
             defer(id.index(), startNs, elements);
         }
     }
@@ -854,7 +818,7 @@ public final class BrickProfiler {
     public void recordDeferred(int key, long startNs, long elements) {
         requireKey(key);
         requireNotNegative("elements", elements);
-        if (path != OFF) {
+        if (enabled) {
             defer(key, startNs, elements);
         }
     }
@@ -870,7 +834,7 @@ public final class BrickProfiler {
     public void recordDeferred(String name, long startNs, long elements) {
         requireName(name);
         requireNotNegative("elements", elements);
-        if (path != OFF) {
+        if (enabled) {
             defer(keyOf(name), startNs, elements);
         }
     }
@@ -890,7 +854,7 @@ public final class BrickProfiler {
 
     /** Whose marks time deferred measurements now; null where the host's clock does. */
     private @Nullable DeviceTimers marking() {
-        return devices == null || path == OFF || mode == SyncMode.NONE ? null : devices;
+        return devices == null || !enabled || mode == SyncMode.NONE ? null : devices;
     }
 
     private void drop(int key) {
@@ -1018,7 +982,7 @@ public final class BrickProfiler {
     }
 
     private void reach(SpanKind boundary, long value, boolean resolves) {
-        boolean traced = path != OFF && registry.hasSpans();
+        boolean traced = enabled && registry.hasSpans();
         if (resolves || traced) {
             long now = nowNs();
             if (resolves) {
@@ -1074,7 +1038,7 @@ public final class BrickProfiler {
      */
     public long workFor(long layer) {
         long before = layers.workFor(layer);
-        if (before != layer && path != OFF) {
+        if (before != layer && enabled) {
             if (registry.hasSpans()) {
                 registry.mark(SpanKind.LAYER_CHANGE, 0, nowNs(), 0, layers.change(before, layer));
             }
@@ -1340,24 +1304,16 @@ public final class BrickProfiler {
      *
      * @return always the same object
      */
-    public GraphRecorder graph() {
+    public synchronized GraphRecorder graph() {
         GraphRecorder recorder = graph;
-        return recorder != null ? recorder : newGraph();
-    }
-
-    private GraphRecorder newGraph() {
-        synchronized (switching) {
-            GraphRecorder recorder = graph;
-            if (recorder == null) {
-                recorder = new GraphRecorder(clock);
-                graph = recorder;
-                if (devices != null) {
-                    devices.timeEveryLaunch();
-                }
-                path = isEnabled() ? way() : OFF;
+        if (recorder == null) {
+            recorder = new GraphRecorder(clock);
+            graph = recorder;
+            if (devices != null) {
+                devices.timeEveryLaunch();
             }
-            return recorder;
         }
+        return recorder;
     }
 
     /** Whether somebody follows the bricks. */
@@ -1367,7 +1323,7 @@ public final class BrickProfiler {
 
     /** Who follows bricks and boundaries now: the graph, whose own switch it asks; null where nobody does. */
     private @Nullable GraphRecorder follower() {
-        return path == OFF ? null : graph;
+        return enabled ? graph : null;
     }
 
     /** A timed brick has ended on the calling thread. */
@@ -1384,6 +1340,11 @@ public final class BrickProfiler {
     long nowNs() {
         NanoClock own = ownClock;
         return own == null ? System.nanoTime() : own.nanoTime();
+    }
+
+    /** Whether recording is on, and the host's clock times the bricks. */
+    boolean isOnHost() {
+        return enabled && devices == null;
     }
 
     boolean hasBrick(int key) {

@@ -73,7 +73,9 @@ final class DeviceTimers {
             }
         } else {
             long nowNs = profiler.nowNs();
-            profiler.addTimed(key, MarkToken.elapsedNs(timer, nowNs), nowNs, elements);
+            long elapsedNs = MarkToken.elapsedNs(timer, nowNs);
+            profiler.registry.add(key, elapsedNs, nowNs, elements);
+            profiler.follow(key, nowNs - elapsedNs, nowNs, elements);
         }
     }
 

@@ -61,7 +61,7 @@ public final class ThreadProfiler {
      */
     public void stopBrick(long timer, long elements) {
         assert isOwner() : misuse();
-        if (profiler.path != BrickProfiler.HOST || timer == TimerToken.VOID) {
+        if (!profiler.isOnHost() || timer == TimerToken.VOID) {
             profiler.stopBrick(timer, elements);
         } else {
             stop(timer, elements, profiler.nowNs());
@@ -79,7 +79,7 @@ public final class ThreadProfiler {
      */
     public long lap(long timer, long elements, BrickId next) {
         assert isOwner() : misuse();
-        if (profiler.path != BrickProfiler.HOST || timer == TimerToken.VOID) {
+        if (!profiler.isOnHost() || timer == TimerToken.VOID) {
             return profiler.lap(timer, elements, next);
         }
         long nowNs = profiler.nowNs();
@@ -98,7 +98,7 @@ public final class ThreadProfiler {
      */
     public long lap(long timer, long elements, int nextKey) {
         assert isOwner() : misuse();
-        if (profiler.path != BrickProfiler.HOST || timer == TimerToken.VOID || !profiler.hasBrick(nextKey)) {
+        if (!profiler.isOnHost() || timer == TimerToken.VOID || !profiler.hasBrick(nextKey)) {
             return profiler.lap(timer, elements, nextKey);
         }
         long nowNs = profiler.nowNs();
@@ -112,10 +112,7 @@ public final class ThreadProfiler {
             seen = now;
             own = profiler.registry.ownTable();
         }
-        StatTable table = own;
-        if (table == null || !table.addTimed(timer, nowNs, elements)) {
-            profiler.addTimed(timer, elements, nowNs);
-        }
+        profiler.stop(own, timer, elements, nowNs);
     }
 
     private boolean isOwner() {
