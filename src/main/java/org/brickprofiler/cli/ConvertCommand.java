@@ -2,6 +2,7 @@ package org.brickprofiler.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,17 +12,16 @@ import org.brickprofiler.demo.OutputFile;
 import org.brickprofiler.io.AtomicFile;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.JsonReport;
-import org.brickprofiler.trace.read.TimelineReading;
-import org.brickprofiler.trace.read.TimelineText;
+import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.Origin;
 import org.brickprofiler.trace.write.TraceFiles;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /** Writes the profile or the timeline that a file holds into a file of another format. */
 @Command(
@@ -108,18 +108,21 @@ final class ConvertCommand implements Callable<Integer> {
             throw new IllegalArgumentException("cannot write " + out + ": --rules, --skip-steps and --keep-warmup are "
                     + "for profiles, and that is a timeline");
         }
-        TimelineReading reading = TimelineInput.read(in);
-        TraceFiles.write(reading.timeline(), out, reading.isOwn() ? Origin.OWN : Origin.OTHER);
         PrintWriter err = spec.commandLine().getErr();
-        String differences = TimelineText.differences(reading);
-        if (!differences.isEmpty()) {
-            Failures.tell(err, out + " is not all that " + in + " is: " + differences);
+        try (TraceTimeline read = TimelineInput.read(in)) {
+            TraceFiles.write(read.timeline(), out, read.isOwn() ? Origin.OWN : Origin.OTHER);
+            String differences = read.differences();
+            if (!differences.isEmpty()) {
+                Failures.tell(err, out + " is not all that " + in + " is: " + differences);
+            }
+            if (read.events() > 0) {
+                return CommandLine.ExitCode.OK;
+            }
+            Failures.tell(err, in + " holds no event that a timeline could show");
+            return CommandLine.ExitCode.SOFTWARE;
+        } catch (UncheckedIOException failed) {
+            throw failed.getCause();
         }
-        if (reading.events() > 0) {
-            return CommandLine.ExitCode.OK;
-        }
-        Failures.tell(err, in + " holds no event that a timeline could show");
-        return CommandLine.ExitCode.SOFTWARE;
     }
 
     private Format formatOf(Path file) {

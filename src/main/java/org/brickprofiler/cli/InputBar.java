@@ -9,11 +9,11 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import org.brickprofiler.demo.Terminal;
-import org.brickprofiler.trace.read.ReadProgress;
+import org.brickprofiler.trace.read.ReadOptions;
 import org.jspecify.annotations.Nullable;
 
 /** A bar with the remaining time while a long input is read, gone when that is done. One thread. */
-final class InputBar implements ReadProgress, AutoCloseable {
+final class InputBar implements ReadOptions.Progress, AutoCloseable {
 
     /** Less is read before a bar could be. */
     static final long LONG_BYTES = 8L << 20;

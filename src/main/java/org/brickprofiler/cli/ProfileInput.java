@@ -8,9 +8,8 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.read.ReadOptions;
+import org.brickprofiler.trace.read.TraceProfile;
 import org.brickprofiler.trace.read.TraceReader;
-import org.brickprofiler.trace.read.TraceReading;
-import org.brickprofiler.trace.read.TraceText;
 import picocli.CommandLine;
 
 /**
@@ -20,7 +19,7 @@ import picocli.CommandLine;
  * @param snapshot the profile
  * @param trace what else is known of it where the file is a trace
  */
-record ProfileInput(Path file, ProfileSnapshot snapshot, Optional<TraceReading> trace) {
+record ProfileInput(Path file, ProfileSnapshot snapshot, Optional<TraceProfile> trace) {
 
     /**
      * Reads a report or a trace, whatever the file is called.
@@ -51,14 +50,14 @@ record ProfileInput(Path file, ProfileSnapshot snapshot, Optional<TraceReading> 
 
     private static ProfileInput trace(Path file, ReadOptions options) throws IOException {
         try (InputBar bar = InputBar.of(file)) {
-            TraceReading reading = TraceReader.read(file, options.withProgress(bar));
-            return new ProfileInput(file, reading.snapshot(), Optional.of(reading));
+            TraceProfile profile = TraceReader.profile(file, options.withProgress(bar));
+            return new ProfileInput(file, profile.snapshot(), Optional.of(profile));
         }
     }
 
     /** The report for people: of a trace, after what was and was not counted. */
     String text() {
-        String above = trace.map(reading -> TraceText.render(reading) + "\n").orElse("");
+        String above = trace.map(profile -> profile.summary() + "\n").orElse("");
         return above + TextReport.render(snapshot);
     }
 

@@ -1,10 +1,21 @@
 package org.brickprofiler.trace.read;
 
-/** Names of bounded length that are still told apart. Stateless; any thread. */
+import java.nio.charset.StandardCharsets;
+import org.brickprofiler.BrickTimers;
+import org.brickprofiler.io.Fnv1a;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The names of a trace: of bounded length, still different where the whole ones were, and each usually one object
+ * however often it stands in the text. One thread.
+ */
 final class Names {
 
     /** What an event without a name is called. */
     static final String NONE = "(no name)";
+
+    /** What the names past a bound are called. */
+    static final String OTHERS = BrickTimers.OTHER_NAMES;
 
     /** The longest name that is kept whole; names of templates run to tens of thousands of characters. */
     static final int LONGEST = 2_000;
@@ -12,10 +23,10 @@ final class Names {
     private static final String CUT = "...#";
     private static final int HASH_DIGITS = 16;
 
-    private static final long FNV_OFFSET = 0xcbf29ce484222325L;
-    private static final long FNV_PRIME = 0x100000001b3L;
+    private static final int PLACES = 1 << 13;
 
-    private Names() {}
+    /** The name that was met last of those with the same place. */
+    private final @Nullable String[] met = new String[PLACES];
 
     /** A name, or the beginning of a long one with the hash of the whole. One that is such a beginning stays. */
     static String bounded(String name) {
@@ -28,12 +39,38 @@ final class Names {
         return name.startsWith(CUT, LONGEST) && name.length() <= LONGEST + CUT.length() + HASH_DIGITS;
     }
 
-    /** FNV-1a over the characters. */
+    /** A hash that keeps names apart. */
     static long hash(String name) {
-        long hash = FNV_OFFSET;
-        for (int i = 0; i < name.length(); i++) {
-            hash = (hash ^ name.charAt(i)) * FNV_PRIME;
+        return Fnv1a.of(name.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The bounded name of some characters, without an object where the name was met before. */
+    String of(char[] text, int from, int length) {
+        if (length > LONGEST) {
+            return bounded(new String(text, from, length));
         }
-        return hash;
+        int hash = 0;
+        for (int i = from; i < from + length; i++) {
+            hash = 31 * hash + text[i];
+        }
+        int place = (hash ^ hash >>> 15) & PLACES - 1;
+        String known = met[place];
+        if (known == null || !isSame(known, text, from, length)) {
+            known = new String(text, from, length);
+            met[place] = known;
+        }
+        return known;
+    }
+
+    private static boolean isSame(String known, char[] text, int from, int length) {
+        if (known.length() != length) {
+            return false;
+        }
+        for (int i = 0; i < length; i++) {
+            if (known.charAt(i) != text[from + i]) {
+                return false;
+            }
+        }
+        return true;
     }
 }

@@ -1,7 +1,11 @@
 package org.brickprofiler.trace.read;
 
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,10 +15,44 @@ import org.jspecify.annotations.Nullable;
  * @param conditions all of them must hold
  * @param line where it stands
  */
-record Rule(RuleTarget target, List<Condition> conditions, int line) {
+record Rule(Target target, List<Condition> conditions, int line) {
 
     /** Far more than a pattern needs that does not try combinations. */
     private static final int MOST_LOOKS = 2_000_000;
+
+    /**
+     * What a kernel counts as. Immutable.
+     *
+     * @param name display name of a known brick, or the name of a dynamic one
+     * @param category its category
+     * @param counts false where it counts nowhere
+     */
+    record Target(String name, BrickCategory category, boolean counts) {
+
+        static final Target IGNORE = new Target("ignore", BrickCategory.OTHER, false);
+
+        Target(String name, BrickCategory category) {
+            this(name, category, true);
+        }
+
+        static Target of(BrickId brick) {
+            return new Target(brick.displayName(), brick.category());
+        }
+
+        /** The known brick that a kernel is by its own name, as in traces of this library. */
+        static Optional<Target> named(String name) {
+            return BrickId.parse(name).map(Target::of);
+        }
+    }
+
+    /**
+     * What rules look at. Immutable.
+     *
+     * @param name the event's name
+     * @param category the event's category, empty without one
+     * @param args those arguments that some rule names, as text
+     */
+    record Key(String name, String category, Map<String, String> args) {}
 
     /** Says that a pattern tried too many combinations. */
     static final class TooCostly extends RuntimeException {
@@ -37,12 +75,12 @@ record Rule(RuleTarget target, List<Condition> conditions, int line) {
         static final String CATEGORY = "cat";
         static final String ARGS = "args.";
 
-        boolean holds(KernelKey key) {
+        boolean holds(Key key) {
             String text = text(key);
             return text != null && pattern.matcher(new WatchedText(text)).find();
         }
 
-        private @Nullable String text(KernelKey key) {
+        private @Nullable String text(Key key) {
             return switch (field) {
                 case NAME -> key.name();
                 case CATEGORY -> key.category();
@@ -56,7 +94,7 @@ record Rule(RuleTarget target, List<Condition> conditions, int line) {
      *
      * @throws TooCostly when a pattern takes too long, or too much of the stack
      */
-    boolean matches(KernelKey key) {
+    boolean matches(Key key) {
         try {
             return conditions.stream().allMatch(condition -> condition.holds(key));
         } catch (StackOverflowError tooDeep) {

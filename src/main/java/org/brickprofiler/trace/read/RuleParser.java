@@ -51,7 +51,7 @@ final class RuleParser {
         if (atEnd()) {
             return;
         }
-        RuleTarget target = target();
+        Rule.Target target = target();
         if (!line.startsWith(ARROW, at)) {
             throw error("there is no " + ARROW + " after the brick");
         }
@@ -68,7 +68,7 @@ final class RuleParser {
         rules.add(new Rule(target, List.copyOf(conditions), lineNumber));
     }
 
-    private RuleTarget target() {
+    private Rule.Target target() {
         int begin = at;
         boolean quoted = line.charAt(at) == QUOTE;
         String name = quoted ? delimited(QUOTE) : word();
@@ -78,7 +78,7 @@ final class RuleParser {
         skipBlanks();
         Optional<BrickCategory> category = category();
         if (name.equals(IGNORE) && !quoted && category.isEmpty()) {
-            return RuleTarget.IGNORE;
+            return Rule.Target.IGNORE;
         }
         Optional<BrickId> known = BrickId.parse(name);
         if (known.isPresent() && category.isPresent() && category.get() != known.get().category()) {
@@ -87,8 +87,8 @@ final class RuleParser {
                     name + " is a known brick of category " + known.get().category().displayName() + ", not "
                             + category.get().displayName());
         }
-        return known.map(RuleTarget::of)
-                .orElseGet(() -> new RuleTarget(name, category.orElse(BrickCategory.OTHER)));
+        return known.map(Rule.Target::of)
+                .orElseGet(() -> new Rule.Target(name, category.orElse(BrickCategory.OTHER)));
     }
 
     private Optional<BrickCategory> category() {

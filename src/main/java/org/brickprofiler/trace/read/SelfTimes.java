@@ -7,7 +7,7 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes through events in order of time and says how much of each is its own: its interval without those of the events
+ * Goes through events in order of time and measures how much of each is its own: its interval without those of the events
  * that it holds on the same row. So no time of a row counts twice, unless two events overlap and neither holds the
  * other. One thread.
  */
@@ -29,14 +29,14 @@ final class SelfTimes {
          * @param event the event
          * @return whether it counts
          */
-        boolean begins(DeviceEvent event);
+        boolean begins(Execution event);
 
         /**
          * An event that counts overlaps one before it that counts, and neither holds the other.
          *
          * @param event the later one
          */
-        void overlaps(DeviceEvent event);
+        void overlaps(Execution event);
 
         /**
          * An event is over; called once for each, in no order.
@@ -46,27 +46,27 @@ final class SelfTimes {
          * @param counts whether it counts
          * @throws TraceFormatException when a sum is too large
          */
-        void ends(DeviceEvent event, long selfNs, boolean counts) throws TraceFormatException;
+        void ends(Execution event, long selfNs, boolean counts) throws TraceFormatException;
     }
 
     /** An event that is not over yet. */
     private static final class Open {
-        final DeviceEvent event;
+        final Execution event;
         final boolean counts;
         private long heldUntilNs;
         private long heldNs;
 
-        Open(DeviceEvent event, boolean counts) {
+        Open(Execution event, boolean counts) {
             this.event = event;
             this.counts = counts;
             this.heldUntilNs = event.startNs();
         }
 
-        boolean holds(DeviceEvent other) {
+        boolean holds(Execution other) {
             return other.endNs() <= event.endNs();
         }
 
-        void hold(DeviceEvent inner) {
+        void hold(Execution inner) {
             heldNs += Math.max(0, inner.endNs() - Math.max(inner.startNs(), heldUntilNs));
             heldUntilNs = Math.max(heldUntilNs, inner.endNs());
         }
@@ -96,15 +96,15 @@ final class SelfTimes {
      * @throws TraceFormatException when more run at once
      * @throws IOException when the events cannot be read
      */
-    static void of(EventSorter.Cursor events, String source, int mostOpen, Sink sink) throws IOException {
+    static void of(EventStore.Cursor events, String source, int mostOpen, Sink sink) throws IOException {
         SelfTimes times = new SelfTimes(source, mostOpen, sink);
-        for (DeviceEvent event = events.next(); event != null; event = events.next()) {
-            times.begin(event);
+        for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+            times.begin(new Execution(event));
         }
         times.endAll();
     }
 
-    private void begin(DeviceEvent event) throws TraceFormatException {
+    private void begin(Execution event) throws TraceFormatException {
         Row row = rows.getIfAbsentPut(event.row(), Row::new);
         endUntil(row, event.startNs());
         if (row.stack.size() == mostOpen || open == (long) mostOpen * ROWS_AT_THEIR_LIMIT) {
@@ -123,7 +123,7 @@ final class SelfTimes {
         open++;
     }
 
-    private static @Nullable Open holder(Row row, DeviceEvent event) {
+    private static @Nullable Open holder(Row row, Execution event) {
         for (int i = row.stack.size() - 1; i >= 0; i--) {
             if (row.stack.get(i).holds(event)) {
                 return row.stack.get(i);
@@ -132,7 +132,7 @@ final class SelfTimes {
         return null;
     }
 
-    private static boolean overlapsAnother(Row row, DeviceEvent event) {
+    private static boolean overlapsAnother(Row row, Execution event) {
         for (Open other : row.stack) {
             if (other.counts && !other.holds(event)) {
                 return true;

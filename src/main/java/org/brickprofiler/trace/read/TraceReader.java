@@ -52,21 +52,23 @@ public final class TraceReader {
 
     private TraceReader() {}
 
+    // ---- profiles ----
+
     /**
-     * Reads a file with {@link ReadOptions#defaults()}.
+     * Reads the profile of a file with {@link ReadOptions#defaults()}.
      *
      * @param path the file
      * @return the profile, and what did not go into it
      * @throws TraceFormatException when the text is no trace, is damaged, or is beyond a limit
      * @throws IOException when the file cannot be read, or the temporary file cannot be written
      */
-    public static TraceReading read(Path path) throws IOException {
+    public static TraceProfile profile(Path path) throws IOException {
         Objects.requireNonNull(path, "path");
-        return read(path, ReadOptions.defaults());
+        return profile(path, ReadOptions.defaults());
     }
 
     /**
-     * Reads a file.
+     * Reads the profile of a file.
      *
      * @param path the file
      * @param options how to read it
@@ -75,20 +77,13 @@ public final class TraceReader {
      *     are to be skipped
      * @throws IOException when the file cannot be read, or the temporary file cannot be written
      */
-    public static TraceReading read(Path path, ReadOptions options) throws IOException {
+    public static TraceProfile profile(Path path, ReadOptions options) throws IOException {
         Objects.requireNonNull(options, "options");
-        Objects.requireNonNull(path, "path");
-        try (InputStream file = Files.newInputStream(path)) {
-            return read(file, Files.size(path), path.toString(), options);
-        } catch (TraceFormatException malformed) {
-            throw malformed;
-        } catch (IOException failed) {
-            throw new IOException("cannot read " + path + ": " + AtomicFile.reason(failed), failed);
-        }
+        return file(path, (bytes, size) -> profile(bytes, size, path.toString(), options));
     }
 
     /**
-     * Reads a stream up to its end.
+     * Reads the profile of a stream up to its end.
      *
      * @param trace the bytes of a file; left open
      * @param options how to read it
@@ -96,22 +91,93 @@ public final class TraceReader {
      * @throws TraceFormatException as above
      * @throws IOException when the stream cannot be read, or the temporary file cannot be written
      */
-    public static TraceReading read(InputStream trace, ReadOptions options) throws IOException {
+    public static TraceProfile profile(InputStream trace, ReadOptions options) throws IOException {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(trace, "trace");
-        return read(trace, ReadProgress.UNKNOWN, STREAM, options);
+        return profile(trace, ReadOptions.Progress.UNKNOWN, STREAM, options);
     }
 
-    private static TraceReading read(InputStream bytes, long totalBytes, String source, ReadOptions options)
+    private static TraceProfile profile(InputStream bytes, long size, String source, ReadOptions options)
             throws IOException {
-        BufferedInputStream text = TraceInput.text(bytes, totalBytes, options.progress());
-        try (TraceCollector collector = new TraceCollector(source, options)) {
-            if (TraceInput.isPerfetto(text, source)) {
-                PerfettoParser.parse(text, source, options.limits(), collector);
-            } else {
-                TraceParser.parse(text, source, options.limits(), collector);
-            }
-            return TraceAnalysis.of(collector, options);
+        try (ProfileBuilder builder = new ProfileBuilder(source, options)) {
+            parse(bytes, size, builder, options);
+            return builder.profile();
+        }
+    }
+
+    // ---- timelines ----
+
+    /**
+     * Reads the timeline of a file. The options' rules, steps and warm-up do not matter.
+     *
+     * @param path the file
+     * @param options how to read it
+     * @return the timeline, to be closed, and what did not go into it
+     * @throws TraceFormatException when the text is no trace, is damaged, or is beyond a limit
+     * @throws IOException when the file cannot be read, or the temporary file cannot be written
+     */
+    public static TraceTimeline timeline(Path path, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        return file(path, (bytes, size) -> timeline(bytes, size, path.toString(), options, EventStore.KEPT));
+    }
+
+    /**
+     * Reads the timeline of a stream up to its end. The options' rules, steps and warm-up do not matter.
+     *
+     * @param trace the bytes of a file; left open
+     * @param options how to read it
+     * @return the timeline, to be closed, and what did not go into it
+     * @throws TraceFormatException as above
+     * @throws IOException when the stream cannot be read, or the temporary file cannot be written
+     */
+    public static TraceTimeline timeline(InputStream trace, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(trace, "trace");
+        return timeline(trace, options, EventStore.KEPT);
+    }
+
+    /** The same with so many events in memory. */
+    static TraceTimeline timeline(InputStream trace, ReadOptions options, int mostKept) throws IOException {
+        return timeline(trace, ReadOptions.Progress.UNKNOWN, STREAM, options, mostKept);
+    }
+
+    private static TraceTimeline timeline(
+            InputStream bytes, long size, String source, ReadOptions options, int mostKept) throws IOException {
+        TimelineBuilder builder = new TimelineBuilder(source, options.limits(), mostKept);
+        try {
+            parse(bytes, size, builder, options);
+            return builder.timeline();
+        } catch (IOException | RuntimeException | Error failed) {
+            builder.close();
+            throw failed;
+        }
+    }
+
+    // ---- both ----
+
+    /** Reads something of the bytes of a file, of which the size is known. */
+    private interface Reading<T> {
+        T read(InputStream bytes, long size) throws IOException;
+    }
+
+    private static <T> T file(Path path, Reading<T> reading) throws IOException {
+        Objects.requireNonNull(path, "path");
+        try (InputStream file = Files.newInputStream(path)) {
+            return reading.read(file, Files.size(path));
+        } catch (TraceFormatException malformed) {
+            throw malformed;
+        } catch (IOException failed) {
+            throw new IOException("cannot read " + path + ": " + AtomicFile.reason(failed), failed);
+        }
+    }
+
+    private static void parse(
+            InputStream bytes, long size, EventCollector collector, ReadOptions options) throws IOException {
+        BufferedInputStream text = TraceInput.text(bytes, size, options.progress());
+        if (TraceInput.isPerfetto(text, collector.source)) {
+            PerfettoParser.parse(text, options.limits(), collector);
+        } else {
+            ChromeParser.parse(text, options.limits(), collector);
         }
     }
 }

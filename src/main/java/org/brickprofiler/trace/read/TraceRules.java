@@ -146,7 +146,7 @@ public final class TraceRules {
      * @return empty where no rule holds
      * @throws Rule.TooCostly when a pattern takes too long; the message names it
      */
-    Optional<RuleTarget> target(KernelKey key) {
+    Optional<Rule.Target> target(Rule.Key key) {
         for (Rule rule : rules) {
             try {
                 if (rule.matches(key)) {

@@ -83,11 +83,11 @@ final class LargeTrace extends InputStream {
     public static void main(String[] arguments) throws IOException {
         long kernels = Long.parseLong(arguments[0]);
         long[] bytes = new long[1];
-        TraceReading reading = TraceReader.read(
+        TraceProfile reading = TraceReader.profile(
                 new LargeTrace(kernels, Integer.parseInt(arguments[1])),
                 ReadOptions.defaults().withProgress((bytesRead, totalBytes) -> bytes[0] = bytesRead));
         System.out.println(bytes[0] + " " + reading.eventsRead() + " " + reading.eventsCounted() + " "
                 + reading.snapshot().totalNs() + " " + reading.busyNs() + " " + reading.wallNs() + " "
-                + reading.snapshot().bricks().size() + " " + reading.repairs().size());
+                + reading.snapshot().bricks().size() + " " + Omissions.faults(reading.omissions()).size());
     }
 }

@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.junit.jupiter.api.Test;
@@ -32,7 +33,7 @@ final class TimelineReaderTest {
 
     @Test
     void slicesComeByStartTheLongerFirst() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 slice("late", 9, 1), slice("inner", 2, 3), slice("outer", 2, 6), slice("twin", 2, 6),
                 event("B", "\"name\": \"begun\", \"ts\": 1"), event("E", "\"ts\": 8.5")));
 
@@ -44,7 +45,7 @@ final class TimelineReaderTest {
                         "thread 1: inner 2000..5000",
                         "thread 1: late 9000..10000");
         assertThat(reading.timeline().earliestNs()).isEqualTo(1_000);
-        assertThat(TimelineText.differences(reading)).isEmpty();
+        assertThat(reading.differences()).isEmpty();
     }
 
     @Test
@@ -65,7 +66,7 @@ final class TimelineReaderTest {
 
     @Test
     void whatIsFaultyIsLeftOutAndTold() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 event("B", "\"name\": \"open\", \"ts\": 1"),
                 event("X", "\"name\": \"no end\", \"ts\": 2"),
                 event("X", "\"name\": \"backwards\", \"ts\": 3, \"dur\": -1"),
@@ -76,21 +77,21 @@ final class TimelineReaderTest {
                 "{\"ph\": \"E\", \"pid\": 2, \"tid\": 2, \"ts\": 5}"));
 
         assertThat(told(reading)).containsExactly("thread 1: right 5000..6000");
-        assertThat(reading.repairs()).extracting(Repair::kind, Repair::count).containsExactly(
-                tuple(Repair.Kind.NO_PHASE, 1L),
-                tuple(Repair.Kind.NO_TIME, 3L),
-                tuple(Repair.Kind.MALFORMED_TIME, 1L),
-                tuple(Repair.Kind.NEGATIVE_DURATION, 1L),
-                tuple(Repair.Kind.BEGIN_WITHOUT_END, 1L),
-                tuple(Repair.Kind.END_WITHOUT_BEGIN, 1L));
-        assertThat(TimelineText.differences(reading)).contains("1 begin without end, dropped (first at offset 1)");
+        assertThat(Omissions.faults(reading.omissions())).extracting(Omission::reason, Omission::count).containsExactly(
+                tuple(Reason.NO_PHASE, 1L),
+                tuple(Reason.NO_TIME, 3L),
+                tuple(Reason.MALFORMED_TIME, 1L),
+                tuple(Reason.NEGATIVE_DURATION, 1L),
+                tuple(Reason.BEGIN_WITHOUT_END, 1L),
+                tuple(Reason.END_WITHOUT_BEGIN, 1L));
+        assertThat(reading.differences()).contains("1 begin without end, dropped (first at offset 1)");
     }
 
     // ---- what a timeline has no place for ----
 
     @Test
     void whatATimelineHasNoPlaceForIsCounted() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 event("X", "\"name\": \"a\", \"ts\": 1, \"dur\": 1, \"tts\": 4, \"args\": {\"elements\": 3, \"layer\": 2,"
                         + " \"device_ns\": 7, \"bytes\": 1, \"grid\": [1, 2], \"stream\": 7}"),
                 event("X", "\"name\": \"b\", \"ts\": 3, \"dur\": 1, \"args\": {\"elements\": \"many\","
@@ -101,15 +102,15 @@ final class TimelineReaderTest {
                 event("C", "\"name\": \"c\", \"ts\": 1, \"args\": {\"value\": \"high\"}"),
                 event("i", "\"name\": \"i\", \"ts\": 1, \"s\": \"g\"")));
 
-        assertThat(reading.losses()).isEqualTo(Map.of(
-                Loss.ARGUMENT, 6L, Loss.FIELD, 2L, Loss.ASYNC, 2L, Loss.OTHER_PHASE, 1L, Loss.FURTHER_FLOW, 1L,
-                Loss.METADATA, 1L, Loss.NO_NUMBER, 1L));
-        assertThat(reading.arguments()).isEqualTo(
+        assertThat(Omissions.unkept(reading)).isEqualTo(Map.of(
+                Reason.ARGUMENT, 6L, Reason.FIELD, 2L, Reason.ASYNC, 2L, Reason.OTHER_PHASE, 1L, Reason.FURTHER_FLOW, 1L,
+                Reason.OTHER_METADATA, 1L, Reason.NO_NUMBER, 1L));
+        assertThat(Omissions.arguments(reading)).isEqualTo(
                 Map.of("bytes", 2L, "elements", 1L, "grid", 1L, "layer", 1L, "stream", 1L));
-        assertThat(TimelineText.differences(reading))
-                .isEqualTo("6 arguments left out (bytes 2, elements 1, grid 1, layer 1, stream 1), 2 further fields left"
-                        + " out, 2 async events left out, 1 second flow of a slice left out, 1 counter value that is no"
-                        + " number left out, 1 event of another phase left out, 1 other metadata event left out");
+        assertThat(reading.differences())
+                .isEqualTo("2 async events left out, 1 event of another phase left out, 6 arguments left out (bytes 2,"
+                        + " elements 1, grid 1, layer 1, stream 1), 2 further fields left out, 1 second flow of a slice"
+                        + " left out, 1 counter value that is no number left out, 1 other metadata event left out");
         assertThat(reading.eventsRead()).isEqualTo(9);
     }
 
@@ -119,10 +120,10 @@ final class TimelineReaderTest {
         for (int i = 0; i < slices.length; i++) {
             slices[i] = event("X", "\"name\": \"a\", \"ts\": 1, \"dur\": 1, \"args\": {\"key " + i + "\": 1}");
         }
-        TimelineReading reading = read(array(slices));
+        TraceTimeline reading = read(array(slices));
 
-        assertThat(reading.arguments()).hasSize(257).containsEntry(TimelineReading.OTHER_ARGUMENTS, 44L);
-        assertThat(TimelineText.differences(reading)).contains("300 arguments left out ((others) 44, key 0 1,");
+        assertThat(Omissions.arguments(reading)).hasSize(257).containsEntry(Omission.OTHER_NAMES, 44L);
+        assertThat(reading.differences()).contains("300 arguments left out ((others) 44, key 0 1,");
     }
 
     // ---- flows ----
@@ -134,7 +135,7 @@ final class TimelineReaderTest {
 
     @Test
     void aFlowBelongsToTheSliceAroundIt() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 flow("f", 4, 2, 25), flow("s", 4, 1, 3), slice("outer", "x", 1, 0, 10), slice("inner", "x", 1, 2, 3),
                 slice("kernel", "x", 2, 20, 9), slice("later", "x", 2, 30, 9)));
 
@@ -148,7 +149,7 @@ final class TimelineReaderTest {
 
     @Test
     void ofSlicesThatBeginTogetherTheOneBeforeTheFlowIsMeant() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 slice("outer", "x", 1, 0, 10), flow("s", 4, 1, 0), slice("inner", "x", 1, 0, 3),
                 slice("kernel", "x", 2, 20, 9), flow("f", 4, 2, 20), slice("inside", "x", 2, 20, 5)));
 
@@ -157,7 +158,7 @@ final class TimelineReaderTest {
 
     @Test
     void aFlowThatDoesNotBindToTheSliceAroundEndsInTheNext() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 slice("from", "x", 1, 0, 10), flow("s", 4, 1, 5),
                 slice("around", "x", 2, 0, 90), slice("next", "x", 2, 30, 5),
                 "{\"ph\":\"f\",\"cat\":\"ac2g\",\"id\":4,\"pid\":1,\"tid\":2,\"ts\":20}"));
@@ -167,7 +168,7 @@ final class TimelineReaderTest {
 
     @Test
     void anIdentifierMayComeAgainAfterItsFlow() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 slice("a", "x", 1, 0, 10), flow("s", 4, 1, 0), slice("b", "x", 2, 10, 10), flow("f", 4, 2, 10),
                 slice("c", "x", 1, 20, 10), flow("s", 4, 1, 20), slice("d", "x", 2, 30, 10), flow("f", 4, 2, 30)));
 
@@ -179,14 +180,14 @@ final class TimelineReaderTest {
 
     @Test
     void looseAndSecondFlowsAreCounted() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 slice("a", "x", 1, 0, 10), flow("s", 1, 1, 0), flow("s", 2, 1, 0), flow("s", 3, 1, 0),
                 flow("s", 1, 1, 0), slice("b", "x", 2, 10, 10), flow("f", 1, 2, 10), flow("f", 2, 2, 15),
                 flow("s", 5, 1, 500), flow("f", 5, 2, 10), flow("f", 6, 2, 10)));
 
         assertThat(told(reading)).containsExactly("thread 1: a 0..10000 out 1", "thread 2: b 10000..20000 in 1");
         // Two further ones of a slice, or of an identifier; without two ends those of 3, 5 and 6.
-        assertThat(reading.losses()).isEqualTo(Map.of(Loss.FURTHER_FLOW, 2L, Loss.LOOSE_FLOW, 3L));
+        assertThat(Omissions.unkept(reading)).isEqualTo(Map.of(Reason.FURTHER_FLOW, 2L, Reason.LOOSE_FLOW, 3L));
     }
 
     // ---- the whole ----
@@ -195,9 +196,9 @@ final class TimelineReaderTest {
     void theCalendarIsThatOfTheTrace() throws IOException {
         String base = "{\"baseTimeNanoseconds\": 1700000000000000000, \"distributedInfo\": {\"rank\": 3, \"backend\":"
                 + " \"nccl\"}, \"traceEvents\": " + array(slice("a", 5, 1)) + "}";
-        TimelineReading relative = read(base);
-        TimelineReading absolute = read(array(slice("a", 1_700_000_000_000_005L, 1)));
-        TimelineReading unknown = read(array(slice("a", 5, 1)));
+        TraceTimeline relative = read(base);
+        TraceTimeline absolute = read(array(slice("a", 1_700_000_000_000_005L, 1)));
+        TraceTimeline unknown = read(array(slice("a", 5, 1)));
 
         assertThat(calendarNs(relative)).isEqualTo(1_700_000_000_000_005_000L);
         assertThat(calendarNs(absolute)).isEqualTo(1_700_000_000_000_005_000L);
@@ -206,14 +207,14 @@ final class TimelineReaderTest {
         assertThat(relative.timeline().info().worldSize()).isEqualTo(4);
     }
 
-    private static long calendarNs(TimelineReading reading) {
+    private static long calendarNs(TraceTimeline reading) {
         return reading.timeline().info().unixNs() - reading.timeline().info().monotonicNs()
                 + reading.timeline().earliestNs();
     }
 
     @Test
     void anEmptyTraceIsAnEmptyTimeline() throws IOException {
-        TimelineReading reading = read("[]");
+        TraceTimeline reading = read("[]");
 
         assertThat(told(reading)).isEmpty();
         assertThat(reading.timeline().tracks()).isEmpty();
@@ -222,10 +223,10 @@ final class TimelineReaderTest {
 
     @Test
     void anArrayWithoutItsEndIsReadToItsLastEvent() throws IOException {
-        TimelineReading reading = read("[" + slice("a", 0, 1) + ",");
+        TraceTimeline reading = read("[" + slice("a", 0, 1) + ",");
 
         assertThat(told(reading)).containsExactly("thread 1: a 0..1000");
-        assertThat(TimelineText.differences(reading)).contains("1 array without end, read to its last event");
+        assertThat(reading.differences()).contains("1 array without end, read to its last event");
     }
 
     // ---- Perfetto ----
@@ -252,8 +253,8 @@ final class TimelineReaderTest {
         perfettoEvent(trace, TrackEvent.Type.TYPE_COUNTER, 5, 105).setCounterValue(-3);
         perfettoEvent(trace, TrackEvent.Type.TYPE_COUNTER, 5, 106).setDoubleCounterValue(0.5);
         perfettoEvent(trace, TrackEvent.Type.TYPE_INSTANT, 99, 160).setName("where");
-        TimelineReading reading =
-                TimelineReader.read(new ByteArrayInputStream(trace.build().toByteArray()));
+        TraceTimeline reading =
+                TraceReader.timeline(new ByteArrayInputStream(trace.build().toByteArray()), ReadOptions.defaults());
 
         assertThat(told(reading))
                 .containsExactly(
@@ -265,8 +266,8 @@ final class TimelineReaderTest {
                         "HOST_THREAD main 6", "HOST_THREAD queue 0", "HOST_THREAD process 9: track 8 -1",
                         "HOST_THREAD track 99 0", "COUNTER bytes 0 in bytes");
         assertThat(reading.timeline().info().processName()).isEqualTo("app");
-        assertThat(reading.losses()).isEqualTo(
-                Map.of(Loss.ARGUMENT, 1L, Loss.LOOSE_FLOW, 1L, Loss.PROCESS, 1L));
+        assertThat(Omissions.unkept(reading)).isEqualTo(
+                Map.of(Reason.ARGUMENT, 1L, Reason.LOOSE_FLOW, 1L, Reason.PROCESS, 1L));
         assertThat(reading.isOwn()).isFalse();
     }
 
@@ -288,20 +289,32 @@ final class TimelineReaderTest {
         return perfettoEvent(trace, TrackEvent.Type.TYPE_SLICE_BEGIN, track, ns).setName(name);
     }
 
-    // ---- what is refused ----
+    // ---- large ones ----
 
     @Test
-    void moreEventsThanTheHeapHoldsAreRefused() {
-        String json = array(slice("a", 0, 1), slice("b", 1, 1), slice("c", 2, 1));
+    void whatGoesToAFileComesBack() throws IOException {
+        String json = array(
+                flow("f", 4, 2, 25), flow("s", 4, 1, 3), slice("outer", "x", 1, 0, 10), slice("inner", "x", 1, 2, 3),
+                slice("kernel", "x", 2, 20, 9), event("i", "\"name\": \"now\", \"ts\": 1"),
+                slice("around", "x", 2, 0, 90), slice("from", "x", 1, 20, 5), flow("s", 5, 1, 20),
+                "{\"ph\":\"f\",\"cat\":\"ac2g\",\"id\":5,\"pid\":1,\"tid\":2,\"ts\":30}",
+                slice("next", "x", 2, 30, 5), event("C", "\"name\": \"c\", \"ts\": 1, \"args\": {\"value\": 3}"),
+                flow("s", 6, 1, 20), flow("f", 6, 2, 30), flow("s", 7, 3, 20));
+        TraceTimeline inMemory = read(json);
 
-        assertThatExceptionOfType(TraceFormatException.class)
-                .isThrownBy(() -> TimelineReader.read(new ByteArrayInputStream(json.getBytes(UTF_8)), 2))
-                .withMessageContaining("more than 2 events")
-                .withMessageContaining("-Xmx")
-                .withMessageContaining("64,000,000");
-        assertThat(TimelineReader.mostEvents(96L << 20)).isEqualTo(1 << 20);
-        assertThat(TimelineReader.mostEvents(Long.MAX_VALUE)).isEqualTo(TimelineReader.MOST_EVENTS);
+        for (int kept = 1; kept < 8; kept++) {
+            try (TraceTimeline inFile = TraceReader.timeline(
+                    new ByteArrayInputStream(json.getBytes(UTF_8)), ReadOptions.defaults(), kept)) {
+                assertThat(told(inFile)).isEqualTo(told(inMemory));
+                assertThat(told(inFile)).as("once more").isEqualTo(told(inMemory));
+                assertThat(inFile.omissions()).isEqualTo(inMemory.omissions());
+                assertThat(inFile.timeline().earliestNs()).isZero();
+            }
+        }
+        assertThat(told(inMemory)).contains("thread 2: next 30000..35000 in 2");
     }
+
+    // ---- what is refused ----
 
     @Test
     void whatIsNoTraceOrDamagedIsRefused(@TempDir Path folder) throws IOException {
@@ -313,11 +326,11 @@ final class TimelineReaderTest {
         Files.write(cut, Arrays.copyOf(packed, packed.length / 2));
 
         assertThatExceptionOfType(TraceFormatException.class)
-                .isThrownBy(() -> TimelineReader.read(cut, (bytesRead, totalBytes) -> {}))
+                .isThrownBy(() -> TraceReader.timeline(cut, ReadOptions.defaults()))
                 .withMessageContaining(cut.toString())
                 .withMessageContaining("the packed file ends too early");
         assertThatIOException()
-                .isThrownBy(() -> TimelineReader.read(folder.resolve("none"), (bytesRead, totalBytes) -> {}))
+                .isThrownBy(() -> TraceReader.timeline(folder.resolve("none"), ReadOptions.defaults()))
                 .withMessage("cannot read " + folder.resolve("none") + ": it does not exist");
     }
 

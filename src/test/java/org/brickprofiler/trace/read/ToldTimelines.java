@@ -17,8 +17,8 @@ final class ToldTimelines {
 
     private ToldTimelines() {}
 
-    static TimelineReading read(String json) throws IOException {
-        return TimelineReader.read(new ByteArrayInputStream(json.getBytes(UTF_8)));
+    static TraceTimeline read(String json) throws IOException {
+        return TraceReader.timeline(new ByteArrayInputStream(json.getBytes(UTF_8)), ReadOptions.defaults());
     }
 
     static TraceFormatException refused(String json) {
@@ -26,7 +26,7 @@ final class ToldTimelines {
     }
 
     /** Each event in a line of text, in the order in which it is told. */
-    static List<String> told(TimelineReading reading) {
+    static List<String> told(TraceTimeline reading) {
         List<String> lines = new ArrayList<>();
         Timeline timeline = reading.timeline();
         for (int track = 0; track < timeline.tracks().size(); track++) {
@@ -56,7 +56,7 @@ final class ToldTimelines {
     }
 
     /** Each track in a line of text. */
-    static List<String> tracks(TimelineReading reading) {
+    static List<String> tracks(TraceTimeline reading) {
         List<Track> tracks = reading.timeline().tracks();
         return tracks.stream()
                 .map(track -> track.kind() + " " + track.name() + " " + track.id()

@@ -16,7 +16,7 @@ import org.eclipse.collections.impl.set.mutable.primitive.LongHashSet;
  *
  * <p>The median is that of at most {@value #KEPT} executions, spread evenly over all. One thread.
  */
-final class WarmupDetector {
+final class Warmup {
 
     /** How many executions can be warm-up. */
     static final int FIRST_EXECUTIONS = 8;
@@ -36,7 +36,7 @@ final class WarmupDetector {
 
     /** The executions of a kernel, as far as they are needed. */
     private static final class Executions {
-        private final DeviceEvent[] first = new DeviceEvent[FIRST_EXECUTIONS];
+        private final Execution[] first = new Execution[FIRST_EXECUTIONS];
         private final long[] firstNs = new long[FIRST_EXECUTIONS];
         private final long[] kept = new long[KEPT];
         private int keptCount;
@@ -44,14 +44,14 @@ final class WarmupDetector {
         private long count;
         private long longestLaterNs;
 
-        void add(DeviceEvent event, long selfNs) {
+        void add(Execution event, long selfNs) {
             keep(selfNs);
-            DeviceEvent inserted = event;
+            Execution inserted = event;
             long insertedNs = selfNs;
             int filled = (int) Math.min(count, FIRST_EXECUTIONS);
             for (int i = 0; i < filled; i++) {
-                if (DeviceEvent.BY_TIME.compare(inserted, first[i]) < 0) {
-                    DeviceEvent moved = first[i];
+                if (Execution.BY_TIME.compare(inserted, first[i]) < 0) {
+                    Execution moved = first[i];
                     long movedNs = firstNs[i];
                     first[i] = inserted;
                     firstNs[i] = insertedNs;
@@ -68,7 +68,7 @@ final class WarmupDetector {
             count++;
         }
 
-        /** Keeps every so-manieth; when there is no room left, every second of them. */
+        /** Keeps every n-th; when there is no room left, every second of them. */
         private void keep(long selfNs) {
             if (count % keepEvery != 0) {
                 return;
@@ -113,7 +113,7 @@ final class WarmupDetector {
      * @param event the event
      * @param selfNs how long it took by itself, ns
      */
-    void add(DeviceEvent event, long selfNs) {
+    void add(Execution event, long selfNs) {
         kernels.getIfAbsentPut(event.kernel(), Executions::new).add(event, selfNs);
     }
 
@@ -122,7 +122,7 @@ final class WarmupDetector {
      *
      * @return their offsets
      */
-    LongHashSet warmup() {
+    LongHashSet offsets() {
         LongHashSet offsets = new LongHashSet();
         kernels.forEachValue(executions -> executions.addWarmup(offsets));
         return offsets;
