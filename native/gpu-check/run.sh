@@ -20,7 +20,7 @@ else
     jar=$(ls -t "$root"/target/brick-profiler-*-cli.jar 2>/dev/null | head -n 1)
 fi
 [[ -f $jar ]] || die "nothing is built here: run mvn -q package -DskipTests, or unpack what pack.sh made"
-if [[ -n ${root:-} && -n $(find "$root/pom.xml" "$root/src/main" -newer "$jar" -print -quit) ]]; then
+if [[ -n ${root:-} && -n $(find "$root/pom.xml" "$root"/src/{main,cli,examples} "$root/native/gpu-check/java" -newer "$jar" -print -quit) ]]; then
     die "what is built is older than its sources: run mvn -q package -DskipTests"
 fi
 
@@ -77,7 +77,7 @@ fi
 
 # The heap is in memory from the start, so that the process grows by what is not in it.
 within 400 "$java" -Xms768m -Xmx768m -XX:+AlwaysPreTouch --enable-native-access=ALL-UNNAMED \
-    -cp "$jar" org.brickprofiler.demo.GpuCheck --torch "$torch" "$@"
+    -cp "$jar" org.brickprofiler.gpucheck.GpuCheck --torch "$torch" "$@"
 code=$?
 [[ $code -ne 124 && $code -ne 137 ]] || echo "gpu-check: stopped after 400 s; there is no result" >&2
 exit $code

@@ -6,8 +6,8 @@
  * ever called back.
  *
  * Rules for every function:
- *  - Threads: any thread, several at once. No lock is held across a call into Metal. Only brick_metal_synchronize and
- *    brick_metal_wait_for wait; they must not be called from a completed handler, as waitUntilCompleted must not.
+ *  - Threads: any thread, several at once. No lock is held across a call into Metal. Only brick_metal_wait_for
+ *    waits; it must not be called from a completed handler, as waitUntilCompleted must not.
  *  - Errors: a negative result is one of the codes below, and brick_metal_failure() has the words. No exception leaves
  *    a function. What failed left the stream as it was, unless the function says otherwise.
  *  - Ownership: pointers to Metal objects stay the caller's; what a stream needs longer it retains itself, and lets go
@@ -152,12 +152,10 @@ int32_t brick_metal_forget(brick_metal_stream stream, int64_t sequence);
 int32_t brick_metal_mark(brick_metal_stream stream, brick_metal_position *mark);
 
 /*
- * Waits until every command buffer that is watched and committed has ended and can be drained. handler_ms: how long
- * Metal may take, after it reported the end, to call the completed handler; then BRICK_METAL_PENDING.
+ * Waits until every command buffer up to a number that is committed has ended and can be drained. What is watched after
+ * that number is not waited for. handler_ms: how long Metal may take, after it reported the end, to call the completed
+ * handler; then BRICK_METAL_PENDING.
  */
-int32_t brick_metal_synchronize(brick_metal_stream stream, int32_t handler_ms);
-
-/* The same for the command buffers up to a number, as of a mark: what is watched after it is not waited for. */
 int32_t brick_metal_wait_for(brick_metal_stream stream, int64_t sequence, int32_t handler_ms);
 
 /*

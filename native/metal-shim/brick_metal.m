@@ -230,15 +230,6 @@ int32_t brick_metal_mark(brick_metal_stream stream, brick_metal_position *mark) 
   });
 }
 
-int32_t brick_metal_synchronize(brick_metal_stream stream, int32_t handler_ms) {
-  if (handler_ms < 0) {
-    return badArgument("synchronize");
-  }
-  return (int32_t)with(stream, "synchronize", ^int64_t(BrickStream *found) {
-    return [found waitFor:INT64_MAX ms:handler_ms];
-  });
-}
-
 int32_t brick_metal_wait_for(brick_metal_stream stream, int64_t sequence, int32_t handler_ms) {
   if (handler_ms < 0) {
     return badArgument("wait_for");

@@ -278,7 +278,7 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
       }
     }
     if (pending && ![self awaitHandler:sequence ms:handlerMs]) {
-      return brick_fail(BRICK_METAL_PENDING, "synchronize", @"a command buffer's completed handler has not run");
+      return brick_fail(BRICK_METAL_PENDING, "wait_for", @"a command buffer's completed handler has not run");
     }
   }
   return BRICK_METAL_OK;

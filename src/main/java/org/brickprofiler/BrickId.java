@@ -9,11 +9,10 @@ import static org.brickprofiler.BrickCategory.SOLVER;
 import static org.brickprofiler.BrickCategory.SPARSE;
 import static org.brickprofiler.BrickCategory.TRANSFER;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -104,9 +103,7 @@ public enum BrickId {
     DEVICE_TO_HOST("DeviceToHost", TRANSFER);
 
     private static final List<BrickId> ALL = List.of(values());
-    private static final Map<String, BrickId> BY_NAME = ALL.stream()
-            .flatMap(id -> id.names().map(name -> Map.entry(name, id)))
-            .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, Map.Entry::getValue));
+    private static final Map<String, BrickId> BY_NAME = byName();
 
     private final String displayName;
     private final BrickCategory category;
@@ -120,8 +117,15 @@ public enum BrickId {
         this.aliases = List.of(aliases);
     }
 
-    private Stream<String> names() {
-        return Stream.concat(Stream.of(displayName), aliases.stream());
+    private static Map<String, BrickId> byName() {
+        Map<String, BrickId> byName = new HashMap<>();
+        for (BrickId id : ALL) {
+            byName.put(id.displayName, id);
+            for (String alias : id.aliases) {
+                byName.put(alias, id);
+            }
+        }
+        return Map.copyOf(byName);
     }
 
     /**

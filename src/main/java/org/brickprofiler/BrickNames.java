@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import java.util.List;
+import java.util.function.ToIntFunction;
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.SpanNames;
 
@@ -17,21 +18,29 @@ final class BrickNames {
     /** A table with every display name and alias, which knows the other spellings too. */
     static NameTable newTable() {
         List<BrickId> known = BrickId.all();
-        NameTable names = new NameTable(
-                known.stream().map(BrickId::displayName).toList(),
-                known.stream().map(id -> tag(id.category())).toList(),
-                BrickTimers.OTHER_NAMES,
-                tag(BrickCategory.OTHER),
-                BrickNames::keyOfSpelling);
+        String[] fixed = new String[known.size()];
+        int[] tags = new int[known.size()];
         for (BrickId id : known) {
-            id.aliases().forEach(alias -> names.addAlias(alias, id.index()));
+            fixed[id.index()] = id.displayName();
+            tags[id.index()] = tag(id.category());
+        }
+        NameTable names = new NameTable(
+                fixed, tags, BrickProfiler.OTHER_NAMES, tag(BrickCategory.OTHER), new Spellings());
+        for (BrickId id : known) {
+            for (String alias : id.aliases()) {
+                names.addAlias(alias, id.index());
+            }
         }
         return names;
     }
 
-    private static int keyOfSpelling(String name) {
-        BrickId id = BrickSpellings.find(name);
-        return id == null ? NameTable.NONE : id.index();
+    /** A named class: the first lambda of a virtual machine takes longer to make than a profiler. */
+    private static final class Spellings implements ToIntFunction<String> {
+        @Override
+        public int applyAsInt(String name) {
+            BrickId id = BrickSpellings.find(name);
+            return id == null ? NameTable.NONE : id.index();
+        }
     }
 
     static int tag(BrickCategory category) {

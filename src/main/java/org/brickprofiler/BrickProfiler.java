@@ -1,19 +1,35 @@
 package org.brickprofiler;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.graph.GraphRecorder;
+import org.brickprofiler.record.LayerToken;
+import org.brickprofiler.record.NameTable;
+import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.OwnSamples;
+import org.brickprofiler.record.PendingResolver;
+import org.brickprofiler.record.SpanKind;
+import org.brickprofiler.record.SpanNames;
+import org.brickprofiler.record.SpanStore;
 import org.brickprofiler.record.StatTable;
+import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.record.TimerToken;
 import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * Times the bricks of a forward pass and adds them up.
+ *
+ * <p><b>In a hot loop</b>, a timer around each brick; {@code lap} stops one and starts the next with one clock read:
  *
  * <pre>{@code
  * BrickProfiler profiler = BrickProfiler.enabled();
@@ -22,14 +38,94 @@ import org.jspecify.annotations.Nullable;
  * timer = profiler.lap(timer, tokens, BrickId.QKV_PROJECTION);
  * qkv(x);
  * profiler.stopBrick(timer, tokens);
+ * }</pre>
+ *
+ * <p><b>Deferred</b>, where work is enqueued and one synchronisation ends all of it. Several bricks share one here, so each
+ * lasts until the next one starts; with a {@linkplain BrickProfilerBuilder#deviceStream device stream} they get the
+ * device's own times instead:
+ *
+ * <pre>{@code
+ * BrickProfiler profiler = BrickProfiler.builder().attribution(Attribution.SEQUENTIAL).build();
+ * profiler.enable();
+ * for (Kernel kernel : pass) {
+ *     long startNs = profiler.elapsedNs();
+ *     kernel.launch(stream);
+ *     profiler.recordDeferred(kernel.brick(), startNs, tokens);
+ * }
+ * stream.synchronize();
+ * profiler.finalize(profiler.elapsedNs());
+ * }</pre>
+ *
+ * <p><b>The breakdown</b>, by category or as a whole:
+ *
+ * <pre>{@code
+ * long totalNs = profiler.totalNs();
+ * profiler.categoryStats().forEach((category, stats) ->
+ *         System.out.printf("%s %.1f%%%n", category.displayName(), stats.percentage(totalNs)));
  * System.out.println(TextReport.render(profiler.snapshot()));
  * }</pre>
  *
- * <p>Every method may be called from any thread. Recording threads never wait for each other or for a reader; readers,
- * resets and resolutions of pending measurements wait for each other. What a reader gets is consistent brick by brick,
- * and nothing is missing from it once the recording threads are done.
+ * <p><b>Threads.</b> Every method may be called from any thread. Recording threads never wait for each other or for a
+ * reader; readers, resets and resolutions of pending measurements wait for each other. What a reader gets is consistent
+ * brick by brick, and nothing is missing from it once the recording threads are done.
+ *
+ * <p><b>The switch.</b> While the profiler is off, every method that records is a cheap no-op.
+ *
+ * <p><b>The timer</b> is a {@code long} that carries the brick and its start. It is a value: it may be stopped on
+ * another thread, and stopping it twice counts twice. A timer that was started while the profiler was off is void, and
+ * stopping it records nothing.
+ *
+ * <p><b>Names.</b> A name stands for the {@link BrickId} that {@link BrickId#parse} finds, otherwise for a dynamic
+ * brick. There is room for at least 4,000 of those; further new names share one brick called {@value #OTHER_NAMES},
+ * and that is logged once.
+ *
+ * <p><b>Errors.</b> Negative durations, elements, bytes and cycles, and null and empty names, are refused with an
+ * {@link IllegalArgumentException}; nothing is recorded then. Any other null is refused with a
+ * {@link NullPointerException} whose message names the parameter, on the hot path that of the dereference itself; a void
+ * timer and a null brick while the profiler is off are not looked at.
  */
-public final class BrickProfiler extends BrickRecorder {
+public final class BrickProfiler {
+
+    /** The name under which bricks past the bound are counted. */
+    public static final String OTHER_NAMES = "(other names)";
+
+    // The ways of a timer: none, on the host in the fewest steps, and all others.
+    static final int OFF = 0;
+    static final int HOST = 1;
+    private static final int GENERAL = 2;
+
+    // What the way of a sample reads, here and not behind another object: each load that waits for another one takes its
+    // time again where a clock read waits for all before it.
+
+    /** The way of a timer that starts or stops now. Changed while holding {@code switching}. */
+    volatile int path = OFF;
+
+    /** The clock that the builder was given; null for the system's. */
+    private final @Nullable NanoClock ownClock;
+
+    final TableRegistry registry;
+    final NameTable names = BrickNames.newTable();
+
+    /** The bricks of device streams; null where there are none. */
+    private final @Nullable DeviceTimers devices;
+
+    private volatile SyncMode mode = SyncMode.DEFERRED;
+    private volatile long epochNs;
+
+    // The rest is for boundaries and readers.
+
+    private final Object switching = new Object();
+    private final NanoClock clock;
+    private final PendingResolver resolver;
+    private final AtomicLong droppedPending = new AtomicLong();
+    private final AtomicBoolean dropLogged = new AtomicBoolean();
+    private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
+
+    /** What the keys mean to whoever shows spans. */
+    final SpanNames spanNames = BrickNames.spanNames(names);
+
+    /** Which layer each thread is in, or works for. */
+    final Layers layers = new Layers();
 
     private final TileProfiler tiles;
     private final ChecksumLog checksums;
@@ -37,8 +133,8 @@ public final class BrickProfiler extends BrickRecorder {
     private final SelfCost selfCost;
     private final Results results;
 
-    /** Made when it is first asked for; guarded by this. */
-    private @Nullable GraphRecorder graph;
+    /** Made when it is first asked for, while holding {@code switching}. */
+    private volatile @Nullable GraphRecorder graph;
 
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
@@ -50,14 +146,15 @@ public final class BrickProfiler extends BrickRecorder {
             return names.find(name);
         }
 
+        /** Not what the thread has resolved for a device: that is of an earlier pass, and may be another thread's. */
         @Override
         public @Nullable StatTable table() {
-            return timing.ownTable();
+            return devices == null || mode == SyncMode.NONE ? registry.ownTable() : null;
         }
 
         @Override
         public long nowNs() {
-            return clock.nanoTime();
+            return BrickProfiler.this.nowNs();
         }
     }
 
@@ -67,10 +164,16 @@ public final class BrickProfiler extends BrickRecorder {
     }
 
     BrickProfiler(BrickProfilerBuilder options) {
-        super(options);
+        clock = options.clock;
+        ownClock = clock == NanoClock.SYSTEM ? null : clock;
+        SpanStore spans = options.tracing == null ? null : options.tracing.bricks(spanNames);
+        registry = new TableRegistry(BrickNames.FIXED, options.percentiles, names, spans, layers);
+        devices = options.streams.isEmpty() ? null : new DeviceTimers(this, options);
+        resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
         checksums = new ChecksumLog(options.checksums, new Samples());
-        tiles = new TileProfiler(options.clock, options.tracing);
-        period = new RunPeriod(clock.nanoTime());
+        tiles = new TileProfiler(clock, options.tracing);
+        epochNs = clock.nanoTime();
+        period = new RunPeriod(epochNs);
         selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
         results = new Results(names, period, selfCost);
     }
@@ -103,14 +206,22 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public void enable() {
         selfCost.start();
-        period.resume(clock.nanoTime());
-        enabled = true;
+        period.resume(nowNs());
+        synchronized (switching) {
+            path = way();
+        }
     }
 
     /** Switches recording off; what was recorded stays. */
     public void disable() {
-        enabled = false;
-        period.pause(clock.nanoTime());
+        synchronized (switching) {
+            path = OFF;
+        }
+        period.pause(nowNs());
+    }
+
+    private int way() {
+        return devices == null && graph == null ? HOST : GENERAL;
     }
 
     /**
@@ -119,7 +230,849 @@ public final class BrickProfiler extends BrickRecorder {
      * @return true between {@link #enable} and {@link #disable}
      */
     public boolean isEnabled() {
-        return enabled;
+        return path != OFF;
+    }
+
+    // ---- the hot path ----
+
+    /**
+     * Starts timing a brick.
+     *
+     * @param id the brick
+     * @return the timer, for {@link #stopBrick} or {@link #lap(long, long, BrickId)}
+     */
+    public long startBrick(BrickId id) {
+        return path == HOST ? TimerToken.pack(id.index(), nowNs()) : startElsewhere(id.index());
+    }
+
+    /**
+     * Starts timing a brick by its key.
+     *
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @return the timer; void where no brick has that key
+     */
+    public long startBrick(int key) {
+        return hasBrick(key) ? start(key) : TimerToken.VOID;
+    }
+
+    /**
+     * Starts timing a brick by its name. Slower than by id or key.
+     *
+     * @param name a known name or alias, or the name of a dynamic brick, which need not be registered
+     * @return the timer
+     * @throws IllegalArgumentException when the name is null or empty
+     */
+    public long startBrick(String name) {
+        return path != OFF ? start(keyOf(name)) : TimerToken.VOID;
+    }
+
+    private long start(int key) {
+        return path == HOST ? TimerToken.pack(key, nowNs()) : startElsewhere(key);
+    }
+
+    private long startElsewhere(int key) {
+        if (path == OFF) {
+            return TimerToken.VOID;
+        }
+        return devices == null ? TimerToken.pack(key, nowNs()) : devices.start(key);
+    }
+
+    /**
+     * Stops a timer and records the sample.
+     *
+     * @param timer what starting it returned
+     * @param elements elements the brick processed: tokens, rows, pages
+     * @throws IllegalArgumentException when the elements are negative
+     */
+    public void stopBrick(long timer, long elements) {
+        if (timer == TimerToken.VOID) {
+            return;
+        }
+        if (path == HOST) {
+            stop(timer, elements, nowNs());
+        } else {
+            stopElsewhere(timer, elements);
+        }
+    }
+
+    private void stop(long timer, long elements, long nowNs) {
+        StatTable own = registry.ownTable();
+        if (own == null || !own.addTimed(timer, nowNs, elements)) {
+            addTimed(timer, elements, nowNs);
+        }
+    }
+
+    private void stopElsewhere(long timer, long elements) {
+        if (path == OFF) {
+            return;
+        }
+        if (devices == null) {
+            addTimed(timer, elements, nowNs());
+        } else {
+            devices.stop(timer, elements);
+        }
+    }
+
+    /** Adds the sample of a timer that is not void, where it belongs to a brick: in every case, but not in the fewest steps. */
+    void addTimed(long timer, long elements, long nowNs) {
+        int key = TimerToken.key(timer);
+        if (hasBrick(key)) {
+            requireNotNegative("elements", elements);
+            addTimed(key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
+        }
+    }
+
+    void addTimed(int key, long elapsedNs, long nowNs, long elements) {
+        registry.add(key, elapsedNs, nowNs, elements);
+        follow(key, nowNs - elapsedNs, nowNs, elements);
+    }
+
+    /**
+     * Stops a timer and starts the next at the same instant, with one clock read.
+     *
+     * @param timer what starting it returned; a void one only starts the next
+     * @param elements elements the brick processed
+     * @param next the brick that begins
+     * @return the timer of the next brick
+     * @throws IllegalArgumentException when the elements are negative
+     */
+    public long lap(long timer, long elements, BrickId next) {
+        return path == HOST ? lapOnHost(timer, elements, next.index()) : lapElsewhere(timer, elements, next.index());
+    }
+
+    /**
+     * Stops a timer and starts the next at the same instant, with one clock read.
+     *
+     * @param timer what starting it returned; a void one only starts the next
+     * @param elements elements the brick processed
+     * @param nextKey the key of the brick that begins
+     * @return the timer of the next brick; void where no brick has that key
+     * @throws IllegalArgumentException when the elements are negative
+     */
+    public long lap(long timer, long elements, int nextKey) {
+        if (hasBrick(nextKey)) {
+            return path == HOST ? lapOnHost(timer, elements, nextKey) : lapElsewhere(timer, elements, nextKey);
+        }
+        stopBrick(timer, elements);
+        return TimerToken.VOID;
+    }
+
+    private long lapOnHost(long timer, long elements, int nextKey) {
+        long nowNs = nowNs();
+        if (timer != TimerToken.VOID) {
+            stop(timer, elements, nowNs);
+        }
+        return TimerToken.pack(nextKey, nowNs);
+    }
+
+    private long lapElsewhere(long timer, long elements, int nextKey) {
+        if (path == OFF) {
+            return TimerToken.VOID;
+        }
+        if (devices != null) {
+            return devices.lap(timer, elements, nextKey);
+        }
+        long nowNs = nowNs();
+        if (timer != TimerToken.VOID) {
+            addTimed(timer, elements, nowNs);
+        }
+        return TimerToken.pack(nextKey, nowNs);
+    }
+
+    /**
+     * The same calls for the loop of one thread, which is not looked up at each call.
+     *
+     * @return what records for the calling thread; not to be used by another thread
+     */
+    public ThreadProfiler forThisThread() {
+        return new ThreadProfiler(this, Thread.currentThread());
+    }
+
+    // ---- dynamic bricks ----
+
+    /**
+     * The key of a brick, for the hot path. A new name becomes a dynamic brick of category
+     * {@link BrickCategory#OTHER}. Works while the profiler is off, too.
+     *
+     * @param name a name
+     * @return its key, the same for the life of the profiler
+     * @throws IllegalArgumentException when the name is null or empty
+     */
+    public int brickKey(String name) {
+        return keyOf(name);
+    }
+
+    /**
+     * The key of a brick, for the hot path. A new name becomes a dynamic brick of the given category; an existing brick
+     * keeps the category it has.
+     *
+     * @param name a name
+     * @param category the category of a new brick
+     * @return its key, the same for the life of the profiler
+     * @throws IllegalArgumentException when the name is null or empty
+     */
+    public int brickKey(String name, BrickCategory category) {
+        return names.keyOf(requireName(name), BrickNames.tag(category));
+    }
+
+    int keyOf(String name) {
+        return names.keyOf(requireName(name), BrickNames.tag(BrickCategory.OTHER));
+    }
+
+    // ---- outside hot loops ----
+
+    /**
+     * Runs and times a piece of code; the sample is recorded on every way out of it, exceptions included.
+     *
+     * @param id the brick
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @throws IllegalArgumentException when the elements are negative; the code is not run then
+     */
+    public void time(BrickId id, long elements, Runnable body) {
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        run(startBrick(id), elements, body);
+    }
+
+    /**
+     * Runs and times a piece of code that has a result; the sample is recorded on every way out of it, exceptions
+     * included.
+     *
+     * @param <T> the type of the result
+     * @param id the brick
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @return what the code returned
+     * @throws IllegalArgumentException when the elements are negative; the code is not run then
+     */
+    public <T extends @Nullable Object> T time(BrickId id, long elements, Supplier<T> body) {
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        return get(startBrick(id), elements, body);
+    }
+
+    /**
+     * Runs and times a piece of code, as {@link #time(BrickId, long, Runnable)} does.
+     *
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run then
+     */
+    public void time(int key, long elements, Runnable body) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        run(startBrick(key), elements, body);
+    }
+
+    /**
+     * Runs and times a piece of code that has a result, as {@link #time(BrickId, long, Supplier)} does.
+     *
+     * @param <T> the type of the result
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @return what the code returned
+     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run then
+     */
+    public <T extends @Nullable Object> T time(int key, long elements, Supplier<T> body) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        return get(startBrick(key), elements, body);
+    }
+
+    /**
+     * Runs and times a piece of code, as {@link #time(BrickId, long, Runnable)} does.
+     *
+     * @param name the brick's name
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not run
+     *     then
+     */
+    public void time(String name, long elements, Runnable body) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        run(startBrick(name), elements, body);
+    }
+
+    /**
+     * Runs and times a piece of code that has a result, as {@link #time(BrickId, long, Supplier)} does.
+     *
+     * @param <T> the type of the result
+     * @param name the brick's name
+     * @param elements elements it processes
+     * @param body the code; its exceptions pass through
+     * @return what the code returned
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not run
+     *     then
+     */
+    public <T extends @Nullable Object> T time(String name, long elements, Supplier<T> body) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        Objects.requireNonNull(body, "body");
+        return get(startBrick(name), elements, body);
+    }
+
+    private void run(long timer, long elements, Runnable body) {
+        try {
+            body.run();
+        } finally {
+            stopBrick(timer, elements);
+        }
+    }
+
+    private <T extends @Nullable Object> T get(long timer, long elements, Supplier<T> body) {
+        try {
+            return body.get();
+        } finally {
+            stopBrick(timer, elements);
+        }
+    }
+
+    /**
+     * Starts timing a brick until the scope is closed.
+     *
+     * @param id the brick
+     * @param elements elements it processes
+     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
+     * @throws IllegalArgumentException when the elements are negative
+     */
+    public BrickScope scope(BrickId id, long elements) {
+        requireNotNegative("elements", elements);
+        return path != OFF ? new BrickScope(this, startBrick(id), elements) : noScope;
+    }
+
+    /**
+     * Starts timing a brick until the scope is closed.
+     *
+     * @param key what {@link #brickKey(String)} of this profiler returned
+     * @param elements elements it processes
+     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
+     * @throws IllegalArgumentException when no brick has that key, or the elements are negative
+     */
+    public BrickScope scope(int key, long elements) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        return path != OFF ? new BrickScope(this, startBrick(key), elements) : noScope;
+    }
+
+    /**
+     * Starts timing a brick until the scope is closed.
+     *
+     * @param name the brick's name
+     * @param elements elements it processes
+     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty
+     */
+    public BrickScope scope(String name, long elements) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        return path != OFF ? new BrickScope(this, startBrick(name), elements) : noScope;
+    }
+
+    // ---- durations measured elsewhere ----
+
+    /**
+     * Records a sample that was timed elsewhere.
+     *
+     * @param id the brick
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public void record(BrickId id, long elapsedNs, long elements) {
+        requireSample(elapsedNs, elements);
+        if (path != OFF) {
+            add(id.index(), elapsedNs, elements);
+        }
+    }
+
+    /**
+     * Records a sample that was timed elsewhere.
+     *
+     * @param key the brick's key
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public void record(int key, long elapsedNs, long elements) {
+        requireKey(key);
+        requireSample(elapsedNs, elements);
+        if (path != OFF) {
+            add(key, elapsedNs, elements);
+        }
+    }
+
+    /**
+     * Records a sample that was timed elsewhere.
+     *
+     * @param name the brick's name
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
+     */
+    public void record(String name, long elapsedNs, long elements) {
+        requireName(name);
+        requireSample(elapsedNs, elements);
+        if (path != OFF) {
+            add(keyOf(name), elapsedNs, elements);
+        }
+    }
+
+    /**
+     * Records a sample that was timed elsewhere.
+     *
+     * @param name the brick's name
+     * @param elapsed its duration, up to 292 years
+     * @param elements elements it processed
+     * @throws IllegalArgumentException when the duration is negative or too long, the elements are negative, or the
+     *     name is null or empty
+     */
+    public void record(String name, Duration elapsed, long elements) {
+        try {
+            record(name, elapsed.toNanos(), elements);
+        } catch (ArithmeticException tooLong) {
+            throw new IllegalArgumentException("elapsed " + elapsed + " does not fit in 64 bits of ns", tooLong);
+        }
+    }
+
+    private void add(int key, long elapsedNs, long elements) {
+        registry.add(key, elapsedNs, nowNs(), elements);
+    }
+
+    /**
+     * Records a sample with the bytes that went in and came out.
+     *
+     * @param id the brick
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param inputBytes bytes read, or before compression
+     * @param outputBytes bytes written, or after compression
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public void recordBytes(BrickId id, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
+        if (path != OFF) {
+            addBytes(id.index(), elapsedNs, elements, inputBytes, outputBytes);
+        }
+    }
+
+    /**
+     * Records a sample with the bytes that went in and came out.
+     *
+     * @param key the brick's key
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param inputBytes bytes read, or before compression
+     * @param outputBytes bytes written, or after compression
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public void recordBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        requireKey(key);
+        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
+        if (path != OFF) {
+            addBytes(key, elapsedNs, elements, inputBytes, outputBytes);
+        }
+    }
+
+    /**
+     * Records a sample with the bytes that went in and came out.
+     *
+     * @param name the brick's name
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param inputBytes bytes read, or before compression
+     * @param outputBytes bytes written, or after compression
+     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
+     */
+    public void recordBytes(String name, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        requireName(name);
+        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
+        if (path != OFF) {
+            addBytes(keyOf(name), elapsedNs, elements, inputBytes, outputBytes);
+        }
+    }
+
+    private static void requireBytes(long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        requireSample(elapsedNs, elements);
+        requireNotNegative("inputBytes", inputBytes);
+        requireNotNegative("outputBytes", outputBytes);
+    }
+
+    private void addBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
+        StatTable table = registry.acquire();
+        table.addBytes(key, elapsedNs, nowNs(), elements, inputBytes, outputBytes);
+        registry.release(table);
+    }
+
+    /**
+     * Records a sample with its processor cycles.
+     *
+     * @param id the brick
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param cycles cycles it took; 0 where they were not measured
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public void recordCycles(BrickId id, long elapsedNs, long elements, long cycles) {
+        requireCycles(elapsedNs, elements, cycles);
+        if (path != OFF) {
+            addCycles(id.index(), elapsedNs, elements, cycles);
+        }
+    }
+
+    /**
+     * Records a sample with its processor cycles.
+     *
+     * @param key the brick's key
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param cycles cycles it took; 0 where they were not measured
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public void recordCycles(int key, long elapsedNs, long elements, long cycles) {
+        requireKey(key);
+        requireCycles(elapsedNs, elements, cycles);
+        if (path != OFF) {
+            addCycles(key, elapsedNs, elements, cycles);
+        }
+    }
+
+    /**
+     * Records a sample with its processor cycles.
+     *
+     * @param name the brick's name
+     * @param elapsedNs its duration, ns
+     * @param elements elements it processed
+     * @param cycles cycles it took; 0 where they were not measured
+     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
+     */
+    public void recordCycles(String name, long elapsedNs, long elements, long cycles) {
+        requireName(name);
+        requireCycles(elapsedNs, elements, cycles);
+        if (path != OFF) {
+            addCycles(keyOf(name), elapsedNs, elements, cycles);
+        }
+    }
+
+    private static void requireCycles(long elapsedNs, long elements, long cycles) {
+        requireSample(elapsedNs, elements);
+        requireNotNegative("cycles", cycles);
+    }
+
+    private void addCycles(int key, long elapsedNs, long elements, long cycles) {
+        StatTable table = registry.acquire();
+        table.addCycles(key, elapsedNs, nowNs(), elements, cycles);
+        registry.release(table);
+    }
+
+    // ---- the mode and the epoch ----
+
+    /**
+     * When pending measurements are resolved.
+     *
+     * @return the mode, {@link SyncMode#DEFERRED} unless set
+     */
+    public SyncMode syncMode() {
+        return mode;
+    }
+
+    /**
+     * Sets when pending measurements are resolved.
+     *
+     * @param mode the mode from now on
+     */
+    public void setSyncMode(SyncMode mode) {
+        this.mode = Objects.requireNonNull(mode, "mode");
+    }
+
+    /**
+     * The time of deferred measurements: read it where one begins.
+     *
+     * <p>With a device stream each call sets a mark at the end of the first stream's queue, as starting a brick does and at
+     * the same cost, which is some times that of reading the clock; {@link #recordDeferred(BrickId, long, long)} finds the
+     * mark again by the returned number, on whichever thread. So read it for nothing else there, and not while a
+     * stream is captured that marks would disturb. The latest 4,096 marks are kept (fewer for a stream of less than 65,536),
+     * and then used again. While the profiler is off, and in {@link SyncMode#NONE}, no mark is set.
+     *
+     * @return ns since the epoch: the construction, or the last {@link #resetEpoch}. With a device stream no two calls
+     *     return the same: where the clock stands still between them, the later one returns as little more as it takes
+     */
+    public long elapsedNs() {
+        DeviceTimers marked = marking();
+        return (marked == null ? nowNs() : marked.startNs()) - epochNs;
+    }
+
+    /** Makes now the epoch. Measurements already pending keep their true start. */
+    public void resetEpoch() {
+        epochNs = nowNs();
+    }
+
+    // ---- deferred measurements ----
+
+    /**
+     * Queues a measurement until its end is known. It lasts at least until {@link #finalize(long)} or a boundary. At
+     * most 1,048,576 wait for each thread; a further one is dropped, counted, and logged once.
+     *
+     * <p>With a device stream the measurement is what the first stream does from the mark that {@link #elapsedNs()} set when
+     * it returned the start to a mark that this call sets: call it right after its work was enqueued. Several may begin at one
+     * start, and any thread may call it. Where the start is another number, or too old, the host's clock has to be placed
+     * in the device's time, and where that cannot be done exactly the measurement is unresolved.
+     *
+     * @param id the brick
+     * @param startNs when it began, as {@link #elapsedNs()} read it
+     * @param elements elements it processes
+     * @throws IllegalArgumentException when the elements are negative
+     */
+    public void recordDeferred(BrickId id, long startNs, long elements) {
+        requireNotNegative("elements", elements);
+        if (path != OFF) {
+            defer(id.index(), startNs, elements);
+        }
+    }
+
+    /**
+     * Queues a measurement until its end is known, as {@link #recordDeferred(BrickId, long, long)} does.
+     *
+     * @param key the brick's key
+     * @param startNs when it began, as {@link #elapsedNs()} read it
+     * @param elements elements it processes
+     * @throws IllegalArgumentException when the elements are negative, or no brick has that key
+     */
+    public void recordDeferred(int key, long startNs, long elements) {
+        requireKey(key);
+        requireNotNegative("elements", elements);
+        if (path != OFF) {
+            defer(key, startNs, elements);
+        }
+    }
+
+    /**
+     * Queues a measurement until its end is known, as {@link #recordDeferred(BrickId, long, long)} does.
+     *
+     * @param name the brick's name
+     * @param startNs when it began, as {@link #elapsedNs()} read it
+     * @param elements elements it processes
+     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty
+     */
+    public void recordDeferred(String name, long startNs, long elements) {
+        requireName(name);
+        requireNotNegative("elements", elements);
+        if (path != OFF) {
+            defer(keyOf(name), startNs, elements);
+        }
+    }
+
+    private void defer(int key, long startNs, long elements) {
+        DeviceTimers marked = marking();
+        if (marked != null) {
+            marked.defer(key, epochNs + startNs, elements);
+        } else if (!registry.defer(key, epochNs + startNs, elements)) {
+            drop(key);
+        }
+    }
+
+    /** Whose marks time deferred measurements now; null where the host's clock does. */
+    private @Nullable DeviceTimers marking() {
+        return devices == null || path == OFF || mode == SyncMode.NONE ? null : devices;
+    }
+
+    private void drop(int key) {
+        if (dropLogged.compareAndSet(false, true)) {
+            LoggerFactory.getLogger(BrickProfiler.class)
+                    .warn(
+                    "too many deferred measurements wait for finalize: '{}' and further ones are dropped",
+                    names.name(key));
+        }
+        droppedPending.incrementAndGet();
+    }
+
+    /**
+     * Resolves every pending measurement: each lasts from its start to the given end, or to the next start where the
+     * profiler was built with {@link Attribution#SEQUENTIAL}. One that began after the end counts as 0 ns. Nothing
+     * happens where none is pending. Call it once per forward pass, after the device was waited for. With a device stream
+     * the given end ends nothing: what the device has done gets the device's own times, the rest stays pending.
+     *
+     * @param endNs when the pending work ended, as {@link #elapsedNs()} read it
+     */
+    public void finalize(long endNs) {
+        resolver.resolve(epochNs + endNs);
+        if (devices != null) {
+            devices.poll(epochNs + endNs);
+        }
+    }
+
+    /**
+     * Whether measurements wait for {@link #finalize(long)} or a boundary.
+     *
+     * @return true where at least one does
+     */
+    public boolean hasPending() {
+        return pendingCount() > 0;
+    }
+
+    /**
+     * How many measurements wait for {@link #finalize(long)} or a boundary.
+     *
+     * @return 0 or more; exact while nobody records
+     */
+    public int pendingCount() {
+        return registry.pendingCount() + (devices == null ? 0 : devices.pendingCount());
+    }
+
+    // ---- layers and passes ----
+
+    /**
+     * Marks the beginning of a layer on the calling thread, for timeline and graph; layers are counted from 0 in each
+     * pass, while the profiler is off, too. Needed where bricks came before the layer, or other threads work for it, see
+     * {@link #layerToken}: without this call a layer begins where the last boundary was.
+     *
+     * <p>A boundary may lie within a brick, as it does where {@code lap} goes on over it: the brick then belongs as a
+     * whole to the layer in which it ran longest, or to none where that was outside of layers.
+     *
+     * <p>Layers do not nest. Where the one before was not ended, an exception has ended its pass: it ends there, and this
+     * layer is number 0 of the next pass.
+     */
+    public void startLayer() {
+        if (layers.isOpen()) {
+            passEnded(true, false);
+        }
+        long layer = layers.start();
+        reach(SpanKind.LAYER_START, LayerToken.layer(layer), false);
+        GraphRecorder follower = follower();
+        if (follower != null) {
+            follower.startLayer(layer);
+        }
+    }
+
+    /**
+     * Marks the end of a layer. In the modes {@link SyncMode#IMMEDIATE} and {@link SyncMode#PER_LAYER} it waits for the
+     * bricks that the calling thread stopped on devices, once for each stream, and resolves them; deferred measurements
+     * without a device end now. In the other modes nothing is resolved.
+     */
+    public void endLayer() {
+        SyncMode now = mode;
+        boolean resolves = now == SyncMode.IMMEDIATE || now == SyncMode.PER_LAYER;
+        if (resolves && devices != null) {
+            devices.await();
+        }
+        long layer = layers.end();
+        reach(SpanKind.LAYER_END, LayerToken.layer(layer), resolves);
+        GraphRecorder follower = follower();
+        if (follower != null) {
+            follower.endLayer(layer);
+        }
+    }
+
+    /**
+     * Marks the end of a forward pass: of the device streams on which the calling thread stopped bricks since it last ended
+     * a pass. It waits for the last of these bricks on each stream, not for what was enqueued behind it, nor for bricks of
+     * other threads; those have ends of their own, or {@link BrickStream#endPass()}. What the thread waited for is resolved
+     * when the call returns; deferred measurements without a device end now. In {@link SyncMode#NONE} it waits for nothing.
+     * A layer that has begun and not ended ends here, and the thread's next one is number 0: a pass that may throw calls
+     * this in a {@code finally}.
+     */
+    public void endPass() {
+        passEnds(mode != SyncMode.NONE);
+        passEnded(false, true);
+    }
+
+    /**
+     * Marks the end of a forward pass and waits for nothing: bricks that devices have done are resolved, the others stay
+     * pending until a later boundary finds them done. Deferred measurements without a device stay pending.
+     */
+    public void endPassAsync() {
+        passEnds(false);
+        passEnded(false, false);
+    }
+
+    private void passEnds(boolean waits) {
+        if (devices != null) {
+            devices.endPass(waits);
+        }
+    }
+
+    private void passEnded(boolean abandoned, boolean resolves) {
+        layers.endPass();
+        reach(SpanKind.PASS_END, abandoned ? 1 : 0, resolves);
+        GraphRecorder follower = follower();
+        if (follower != null) {
+            follower.endPass();
+        }
+    }
+
+    private void reach(SpanKind boundary, long value, boolean resolves) {
+        boolean traced = path != OFF && registry.hasSpans();
+        if (resolves || traced) {
+            long now = nowNs();
+            if (resolves) {
+                resolver.resolve(now);
+            }
+            if (traced) {
+                registry.mark(boundary, 0, now, 0, value);
+            }
+        }
+    }
+
+    // ---- work of other threads for a layer ----
+
+    /**
+     * The layer that the calling thread works for: the one that it began with {@link #startLayer} and has not ended, or
+     * the one it was given by {@link #workFor}. Hand it to whoever does a part of that layer's work:
+     *
+     * <pre>{@code
+     * long layer = profiler.layerToken();
+     * IntStream.range(0, heads).parallel().forEach(head -> {
+     *     long before = profiler.workFor(layer);
+     *     try {
+     *         attend(head); // its bricks are that layer's, on whichever thread
+     *     } finally {
+     *         profiler.workFor(before);
+     *     }
+     * });
+     * }</pre>
+     *
+     * @return the token, which stays good for that layer of that pass; 0 where the thread works for none
+     */
+    public long layerToken() {
+        return layers.current();
+    }
+
+    /**
+     * The number of the layer that the calling thread works for, of {@link #layerToken}; the layer of a checksum
+     * that is recorded now.
+     *
+     * @return 0 or more; -1 where it works for none
+     */
+    public int currentLayer() {
+        return LayerToken.layer(layers.current());
+    }
+
+    /**
+     * Makes the calling thread work for a layer until the next such call: in timeline and graph its bricks belong to that
+     * layer. Passes that run at the same time on other threads have tokens of their own. Allocates nothing but for a
+     * thread's first call, and costs nothing where it is not called.
+     *
+     * @param layer what {@link #layerToken} answered on the thread of the pass, or 0 for none
+     * @return the layer that this thread worked for before, to be given back
+     */
+    public long workFor(long layer) {
+        long before = layers.workFor(layer);
+        if (before != layer && path != OFF) {
+            if (registry.hasSpans()) {
+                registry.mark(SpanKind.LAYER_CHANGE, 0, nowNs(), 0, layers.change(before, layer));
+            }
+            GraphRecorder follower = follower();
+            if (follower != null) {
+                follower.workFor(layers.getAsLong());
+            }
+        }
+        return before;
     }
 
     // ---- results ----
@@ -132,7 +1085,7 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public BrickStats brickStats(BrickId id) {
         int key = id.index();
-        return results.brick(key, timing.read(key, key + 1));
+        return results.brick(key, readRecorded(key, key + 1));
     }
 
     /**
@@ -145,7 +1098,7 @@ public final class BrickProfiler extends BrickRecorder {
         int key = names.find(name);
         return key < 0
                 ? Optional.empty()
-                : Optional.of(results.brick(key, timing.read(key, key + 1))).filter(BrickStats::isRecorded);
+                : Optional.of(results.brick(key, readRecorded(key, key + 1))).filter(BrickStats::isRecorded);
     }
 
     /**
@@ -154,7 +1107,7 @@ public final class BrickProfiler extends BrickRecorder {
      * @return the bricks that have samples, largest total first; cannot be changed
      */
     public List<BrickStats> allBrickStats() {
-        return results.bricks(timing.read());
+        return results.bricks(readRecorded(0, names.size()));
     }
 
     /**
@@ -214,7 +1167,7 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public ProfileSnapshot snapshot() {
         Results.Settings settings = settings(droppedPending.get(), resolver.overlaps());
-        return results.snapshot(timing.read(), tiles.snapshot(), period.until(clock.nanoTime()), settings);
+        return results.snapshot(readRecorded(0, names.size()), tiles.snapshot(), period.until(nowNs()), settings);
     }
 
     /**
@@ -224,9 +1177,9 @@ public final class BrickProfiler extends BrickRecorder {
      * @return the snapshot
      */
     public ProfileSnapshot snapshotAndReset() {
-        RunPeriod.Part part = period.endAndRestart(clock.nanoTime());
+        RunPeriod.Part part = period.endAndRestart(nowNs());
         Results.Settings settings = settings(droppedPending.getAndSet(0), resolver.takeOverlaps());
-        return results.snapshot(timing.readAndReset(), tiles.snapshotAndReset(), part, settings);
+        return results.snapshot(readRecordedAndReset(), tiles.snapshotAndReset(), part, settings);
     }
 
     /**
@@ -242,19 +1195,34 @@ public final class BrickProfiler extends BrickRecorder {
     /** Forgets what {@link #reset} does, while passes that are under way go on. */
     void forget() {
         resolver.discard();
-        timing.discard();
-        timing.readAndReset();
+        if (devices != null) {
+            devices.discard();
+        }
+        readRecordedAndReset();
         tiles.reset();
         checksums.reset();
-        timing.follower.reset();
+        GraphRecorder recorder = graph;
+        if (recorder != null) {
+            recorder.reset();
+        }
         droppedPending.set(0);
         resolver.takeOverlaps();
-        period.endAndRestart(clock.nanoTime());
+        period.endAndRestart(nowNs());
     }
 
     /** Marks on the timeline, if there is one, which phase of a run begins. */
     void beginPhase(Schedule.Phase phase) {
-        registry.phase(phase.index(), clock.nanoTime());
+        registry.phase(phase.index(), nowNs());
+    }
+
+    private Results.Recorded readRecorded(int fromKey, int toKey) {
+        return devices == null
+                ? new Results.Recorded(registry.read(fromKey, toKey), null)
+                : devices.read(fromKey, toKey);
+    }
+
+    private Results.Recorded readRecordedAndReset() {
+        return devices == null ? new Results.Recorded(registry.readAndReset(), null) : devices.readAndReset();
     }
 
     private Results.Settings settings(long dropped, long overlaps) {
@@ -316,6 +1284,8 @@ public final class BrickProfiler extends BrickRecorder {
         return zeroCopy;
     }
 
+    // ---- streams, tiles, checksums, graph ----
+
     /**
      * A device stream, for bricks that are enqueued there.
      *
@@ -325,7 +1295,7 @@ public final class BrickProfiler extends BrickRecorder {
      */
     public BrickStream stream(String name) {
         requireStreamName(name);
-        if (timing instanceof DeviceTiming devices) {
+        if (devices != null) {
             return new BrickStream(this, devices, devices.stream(name));
         }
         throw new IllegalArgumentException("no device stream is named '" + name + "': there are none");
@@ -359,13 +1329,87 @@ public final class BrickProfiler extends BrickRecorder {
      *
      * @return always the same object
      */
-    public synchronized GraphRecorder graph() {
+    public GraphRecorder graph() {
         GraphRecorder recorder = graph;
-        if (recorder == null) {
-            recorder = new GraphRecorder(clock);
-            graph = recorder;
-            timing.follow(GraphFollower.of(recorder, names));
+        return recorder != null ? recorder : newGraph();
+    }
+
+    private GraphRecorder newGraph() {
+        synchronized (switching) {
+            GraphRecorder recorder = graph;
+            if (recorder == null) {
+                recorder = new GraphRecorder(clock);
+                graph = recorder;
+                if (devices != null) {
+                    devices.timeEveryLaunch();
+                }
+                path = isEnabled() ? way() : OFF;
+            }
+            return recorder;
         }
-        return recorder;
+    }
+
+    /** Whether somebody follows the bricks. */
+    boolean isFollowed() {
+        return graph != null;
+    }
+
+    /** Who follows bricks and boundaries now: the graph, whose own switch it asks; null where nobody does. */
+    private @Nullable GraphRecorder follower() {
+        return path == OFF ? null : graph;
+    }
+
+    /** A timed brick has ended on the calling thread. */
+    void follow(int key, long startNs, long endNs, long elements) {
+        GraphRecorder recorder = graph;
+        if (recorder != null && recorder.isEnabled()) {
+            recorder.brick(names.name(key), startNs, endNs, elements);
+        }
+    }
+
+    // ---- what all of it stands on ----
+
+    /** The clock, now. The system's is called directly: what is behind an interface takes two loads more to find. */
+    long nowNs() {
+        NanoClock own = ownClock;
+        return own == null ? System.nanoTime() : own.nanoTime();
+    }
+
+    boolean hasBrick(int key) {
+        return key >= 0 && key < names.size();
+    }
+
+    void requireKey(int key) {
+        if (!hasBrick(key)) {
+            throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
+        }
+    }
+
+    static String requireName(@Nullable String name) {
+        if (name == null || name.isEmpty()) {
+            throw new IllegalArgumentException("a brick's name must not be " + (name == null ? "null" : "empty"));
+        }
+        return name;
+    }
+
+    static void requireStreamName(@Nullable String name) {
+        if (name == null) {
+            throw new IllegalArgumentException("the name of a device stream must not be null");
+        }
+    }
+
+    static void requireSample(long elapsedNs, long elements) {
+        requireNotNegative("elapsedNs", elapsedNs);
+        requireNotNegative("elements", elements);
+    }
+
+    static void requireNotNegative(String what, long value) {
+        if (value < 0) {
+            throw negative(what, value);
+        }
+    }
+
+    private static IllegalArgumentException negative(String what, long value) {
+        return new IllegalArgumentException(what + " " + value + " is negative");
     }
 }

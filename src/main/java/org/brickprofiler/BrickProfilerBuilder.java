@@ -8,6 +8,7 @@ import org.brickprofiler.device.DeviceRecorder;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanSink;
+import org.brickprofiler.record.SpanSinks;
 import org.brickprofiler.record.TraceSetting;
 import org.jspecify.annotations.Nullable;
 
@@ -59,16 +60,17 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * Who gets every sample, layer and pass as a span on a timeline. Spans cost time beside the sums:
-     * {@code org.brickprofiler.trace.TraceRecorder} is a sink. Unless set, nobody gets them, or a file where the system
-     * property {@code brick.profiler.trace} or the environment variable {@code BRICK_PROFILER_TRACE} names one.
+     * What takes every sample, layer and pass as a span on a timeline: an {@code org.brickprofiler.trace.TraceRecorder}.
+     * Spans cost time beside the sums. Unless set, there are none, or they go to a file where the system property
+     * {@code brick.profiler.trace} or the environment variable {@code BRICK_PROFILER_TRACE} names one.
      *
-     * @param sink the sink
+     * @param recorder the recorder
      * @return this
+     * @throws IllegalArgumentException when it is no recorder of this library
      */
-    public BrickProfilerBuilder tracing(SpanSink sink) {
-        Objects.requireNonNull(sink, "sink");
-        this.tracing = sink;
+    public BrickProfilerBuilder tracing(Tracing recorder) {
+        Objects.requireNonNull(recorder, "recorder");
+        this.tracing = SpanSinks.of(recorder);
         return this;
     }
 
@@ -95,7 +97,7 @@ public final class BrickProfilerBuilder {
      */
     public BrickProfilerBuilder deviceStream(String name, DeviceStream stream) {
         Objects.requireNonNull(stream, "stream");
-        BrickTimers.requireStreamName(name);
+        BrickProfiler.requireStreamName(name);
         if (streams.containsKey(name)) {
             throw new IllegalArgumentException("there is a device stream named '" + name + "' already");
         }

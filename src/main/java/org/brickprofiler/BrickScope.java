@@ -8,12 +8,12 @@ import org.brickprofiler.record.TimerToken;
  */
 public final class BrickScope implements AutoCloseable {
 
-    private final BrickTimers timers;
+    private final BrickProfiler profiler;
     private final long elements;
     private long timer;
 
-    BrickScope(BrickTimers timers, long timer, long elements) {
-        this.timers = timers;
+    BrickScope(BrickProfiler profiler, long timer, long elements) {
+        this.profiler = profiler;
         this.timer = timer;
         this.elements = elements;
     }
@@ -23,6 +23,6 @@ public final class BrickScope implements AutoCloseable {
     public void close() {
         long running = timer;
         timer = TimerToken.VOID;
-        timers.stopBrick(running, elements);
+        profiler.stopBrick(running, elements);
     }
 }

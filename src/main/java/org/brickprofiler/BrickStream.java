@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BrickStream {
 
-    private final BrickTimers timers;
-    private final DeviceTiming timing;
+    private final BrickProfiler profiler;
+    private final DeviceTimers devices;
     private final int stream;
 
-    BrickStream(BrickTimers timers, DeviceTiming timing, int stream) {
-        this.timers = timers;
-        this.timing = timing;
+    BrickStream(BrickProfiler profiler, DeviceTimers devices, int stream) {
+        this.profiler = profiler;
+        this.devices = devices;
         this.stream = stream;
     }
 
@@ -26,17 +26,17 @@ public final class BrickStream {
      * @return the timer, for the profiler to stop
      */
     public long startBrick(BrickId id) {
-        return timers.enabled ? timing.start(id.index(), stream) : TimerToken.VOID;
+        return profiler.isEnabled() ? devices.start(id.index(), stream) : TimerToken.VOID;
     }
 
     /**
      * Starts timing a brick on this stream by its key.
      *
-     * @param key what {@link BrickTimers#brickKey(String)} of the same profiler returned
+     * @param key what {@link BrickProfiler#brickKey(String)} of the same profiler returned
      * @return the timer, for the profiler to stop; void where no brick has that key
      */
     public long startBrick(int key) {
-        return timers.enabled && timing.hasBrick(key) ? timing.start(key, stream) : TimerToken.VOID;
+        return profiler.isEnabled() && profiler.hasBrick(key) ? devices.start(key, stream) : TimerToken.VOID;
     }
 
     /**
@@ -47,7 +47,7 @@ public final class BrickStream {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public long startBrick(@Nullable String name) {
-        return timers.enabled ? timing.start(timers.keyOf(BrickTimers.requireName(name)), stream) : TimerToken.VOID;
+        return profiler.isEnabled() ? devices.start(profiler.keyOf(BrickProfiler.requireName(name)), stream) : TimerToken.VOID;
     }
 
     /**
@@ -56,6 +56,6 @@ public final class BrickStream {
      * measurements without a device, the graph and the timeline. In {@link SyncMode#NONE} it waits for nothing.
      */
     public void endPass() {
-        timing.endPass(stream);
+        devices.endPass(stream);
     }
 }

@@ -1,24 +1,25 @@
 package org.brickprofiler;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.brickprofiler.record.LayerToken;
 import org.brickprofiler.record.PerThread;
-import org.brickprofiler.record.ThreadOwned;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which layer each thread is in, or works for. Layers are counted while the profiler is off, too: it may be switched on
  * within a pass. Any thread; allocates for a thread's first boundary alone.
  */
-final class Layers {
+final class Layers implements LongSupplier {
 
-    private final PerThread<Place> places = new PerThread<>(Place::new);
+    private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
     private final AtomicLong passes = new AtomicLong();
 
     /** Raised where all passes that are under way are to be forgotten. */
     private volatile int epoch;
 
     /** Where a thread is. Only that thread. */
-    private static final class Place extends ThreadOwned {
+    private static final class Place extends PerThread.Owned {
         private int epoch;
 
         /** The number of the pass; 0 before its first boundary. */
@@ -30,10 +31,10 @@ final class Layers {
         /** The layer that this thread began and did not end. */
         private long own;
 
-        /** The layer that it works for: its own, unless it was told another one. */
+        /** The layer that it works for: its own, unless it was given another one. */
         private long current;
 
-        Place(Thread thread) {
+        Place(@Nullable Thread thread) {
             super(thread);
         }
 
@@ -46,6 +47,14 @@ final class Layers {
 
         boolean isForeign() {
             return current != own;
+        }
+    }
+
+    /** A named class: the first lambda of a virtual machine takes longer to make than a profiler. */
+    private static final class Places implements PerThread.Keeper<Place, @Nullable Void> {
+        @Override
+        public Place make(@Nullable Thread owner) {
+            return new Place(owner);
         }
     }
 
@@ -117,8 +126,9 @@ final class Layers {
         return before;
     }
 
-    /** The layer that the calling thread was told to work for, or {@link LayerToken#OWN}. */
-    long foreign() {
+    /** The layer that the calling thread was given by {@link #workFor}, or {@link LayerToken#OWN}. */
+    @Override
+    public long getAsLong() {
         Place mine = mine();
         return mine.isForeign() ? mine.current : LayerToken.OWN;
     }

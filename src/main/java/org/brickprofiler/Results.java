@@ -3,12 +3,16 @@ package org.brickprofiler;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
+import org.brickprofiler.device.DeviceFigures;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.StatRow;
+import org.brickprofiler.record.StatSums;
 import org.brickprofiler.tile.TileSnapshot;
 import org.brickprofiler.tile.TileStats;
-import org.eclipse.collections.impl.map.mutable.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** Turns rows of sums into what users see. Any thread. */
 final class Results {
@@ -16,7 +20,7 @@ final class Results {
     private final NameTable names;
     private final RunPeriod period;
     private final SelfCost selfCost;
-    private final ConcurrentHashMap<Integer, Bottleneck> bottlenecks = ConcurrentHashMap.newMap();
+    private final ConcurrentHashMap<Integer, Bottleneck> bottlenecks = new ConcurrentHashMap<>();
 
     /** What the profiler knows besides samples. */
     record Settings(
@@ -26,6 +30,46 @@ final class Results {
             OptionalDouble l2CacheHitRate,
             boolean zeroCopy,
             boolean tilesOff) {}
+
+    /**
+     * What the recording threads had recorded at one moment. Immutable.
+     *
+     * @param sums the sums of every row that was asked for
+     * @param figures what devices were asked for besides, or null without devices
+     */
+    record Recorded(StatSums sums, @Nullable DeviceFigures figures) {
+
+        StatRow row(int key) {
+            return sums.row(key);
+        }
+
+        DeviceTime device(int key) {
+            if (figures == null) {
+                return DeviceTime.NONE;
+            }
+            StatRow launches = figures.launches(key);
+            return new DeviceTime(
+                    figures.samples(key),
+                    launches.count(),
+                    launches.totalNs(),
+                    launches.count() == 0 ? 0 : launches.minNs(),
+                    launches.maxNs(),
+                    figures.unresolved(key));
+        }
+
+        /** Threads that recorded. One that set marks may also have recorded otherwise, and is counted once. */
+        int threads() {
+            return figures == null ? sums.threads() : Math.max(sums.threads(), figures.threads());
+        }
+
+        boolean virtualThreads() {
+            return sums.virtualThreads() || (figures != null && figures.virtualThreads());
+        }
+
+        List<StreamTotals> streams() {
+            return figures == null ? List.of() : figures.streams();
+        }
+    }
 
     Results(NameTable names, RunPeriod period, SelfCost selfCost) {
         this.names = names;
@@ -37,7 +81,7 @@ final class Results {
         bottlenecks.put(key, bottleneck);
     }
 
-    BrickStats brick(int key, Reading reading) {
+    BrickStats brick(int key, Recorded reading) {
         String name = names.name(key);
         BrickCategory category = BrickNames.category(names.tag(key));
         Bottleneck bottleneck = bottlenecks.getOrDefault(key, Bottleneck.UNKNOWN);
@@ -63,7 +107,7 @@ final class Results {
                 device);
     }
 
-    List<BrickStats> bricks(Reading reading) {
+    List<BrickStats> bricks(Recorded reading) {
         return IntStream.range(0, names.size())
                 .filter(key -> reading.row(key).count() > 0 || reading.device(key).unresolved() > 0)
                 .mapToObj(key -> brick(key, reading))
@@ -71,7 +115,7 @@ final class Results {
                 .toList();
     }
 
-    ProfileSnapshot snapshot(Reading reading, TileSnapshot tiles, RunPeriod.Part part, Settings settings) {
+    ProfileSnapshot snapshot(Recorded reading, TileSnapshot tiles, RunPeriod.Part part, Settings settings) {
         List<BrickStats> bricks = bricks(reading);
         long samples = bricks.stream().mapToLong(BrickStats::count).sum()
                 + tiles.levels().stream().mapToLong(TileStats::count).sum();

@@ -6,6 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanStore;
+import org.brickprofiler.record.StatTable;
 import org.brickprofiler.record.TableRegistry;
 import org.brickprofiler.record.TimerToken;
 
@@ -22,7 +23,7 @@ import org.brickprofiler.record.TimerToken;
  * <p>The loop records as the profilers of its kind do, with the spans where these are traced. So the types that the
  * compiler sees on the way of a sample stay the same ones.
  */
-final class SelfCost {
+final class SelfCost implements Runnable {
 
     /**
      * The application's loop comes first: what this one has made hot before, the compiler does not put into that one.
@@ -55,8 +56,26 @@ final class SelfCost {
     private static final SelfCost TRACED = new SelfCost(false, true);
     private static final SelfCost TRACED_WITH_PERCENTILES = new SelfCost(true, true);
 
+    /** Starts a daemon thread. No lambda, here and in its thread: the first one of a virtual machine takes long to make. */
+    private static final class Starter implements Consumer<Runnable> {
+        @Override
+        public void accept(Runnable measurement) {
+            Thread thread = new Thread(null, measurement, "brick-profiler-self-cost", 0, false) {
+                @Override
+                public void run() {
+                    LockSupport.parkNanos(DELAY_NS);
+                    super.run();
+                }
+            };
+            thread.setDaemon(true);
+            // It must not keep an application's class loader.
+            thread.setContextClassLoader(null);
+            thread.start();
+        }
+    }
+
     private SelfCost(boolean percentiles, boolean traced) {
-        this(percentiles, traced, NanoClock.SYSTEM, SelfCost::startDaemon);
+        this(percentiles, traced, NanoClock.SYSTEM, new Starter());
     }
 
     /** A cost that is still to be measured: what the starter is given does it. */
@@ -78,20 +97,8 @@ final class SelfCost {
     /** Sees to it that it is measured, without waiting for that. */
     void start() {
         if (!started.get() && started.compareAndSet(false, true)) {
-            starter.accept(this::measure);
+            starter.accept(this);
         }
-    }
-
-    private static void startDaemon(Runnable measurement) {
-        Runnable later = () -> {
-            LockSupport.parkNanos(DELAY_NS);
-            measurement.run();
-        };
-        Thread thread = new Thread(null, later, "brick-profiler-self-cost", 0, false);
-        thread.setDaemon(true);
-        // It must not keep an application's class loader.
-        thread.setContextClassLoader(null);
-        thread.start();
     }
 
     /** What one start and stop cost, ns; 0 where that is not known yet. Never waits. */
@@ -99,9 +106,11 @@ final class SelfCost {
         return perSampleNs;
     }
 
-    private void measure() {
+    /** Measures it. Only what the starter starts. */
+    @Override
+    public void run() {
         SpanStore spans = traced ? new SpanStore(SPANS_KEPT, true, new AtomicLong(SPANS_KEPT)) : null;
-        TableRegistry tables = new TableRegistry(1, percentiles, spans);
+        TableRegistry tables = new TableRegistry(1, percentiles, null, spans, null);
         long fastestNs = Long.MAX_VALUE;
         int withoutGain = 0;
         for (int turn = 1; turn <= MOST_TURNS; turn++) {
@@ -130,7 +139,10 @@ final class SelfCost {
         for (int i = 0; i < SAMPLES_A_TURN; i++) {
             long timer = TimerToken.pack(0, read.nanoTime());
             long now = read.nanoTime();
-            tables.add(TimerToken.key(timer), TimerToken.elapsedNs(timer, now), now, 1);
+            StatTable own = tables.ownTable();
+            if (own == null || !own.addTimed(timer, now, 1)) {
+                tables.add(TimerToken.key(timer), TimerToken.elapsedNs(timer, now), now, 1);
+            }
         }
         return read.nanoTime() - before;
     }

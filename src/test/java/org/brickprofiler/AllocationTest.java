@@ -11,6 +11,7 @@ import org.brickprofiler.device.HostStream;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.TraceRecorder;
@@ -29,11 +30,13 @@ final class AllocationTest {
     private static final int LAYERS = 16;
     private static final long LARGEST_PER_THREAD_BYTES = 8 * 1024;
 
+    @Spec("2.11")
     @Test
     void noPathAllocates() {
         assertThat(allocatedBytes()).allSatisfy((path, bytes) -> assertThat(bytes).as(path).isZero());
     }
 
+    @Spec("2.11")
     @Test
     void noPathAllocatesInInterpretedCode() throws IOException {
         ProcessResult interpreted = ChildProcess.java(AllocationTest.class)
@@ -44,6 +47,7 @@ final class AllocationTest {
     }
 
     /** The known bricks of a thread that only uses timers, everything included that its first sample makes. */
+    @Spec("2.12")
     @Test
     void aThreadTakesFewBytes() throws InterruptedException {
         BrickProfiler profiler = BrickProfiler.enabled();
@@ -87,6 +91,7 @@ final class AllocationTest {
     private static final class Paths {
         private final BrickId[] ids = BrickId.values();
         private final BrickProfiler on = BrickProfiler.enabled();
+        private final ThreadProfiler bound = on.forThisThread();
         private final BrickProfiler off = new BrickProfiler();
         private final BrickProfiler detailed =
                 BrickProfiler.builder().percentiles(true).build();
@@ -136,6 +141,8 @@ final class AllocationTest {
             paths.put("start and stop by another spelling", () -> on.stopBrick(on.startBrick("flash_attn"), 1));
             paths.put("lap by id", () -> timer = on.lap(timer, 1, ids[next()]));
             paths.put("lap by key", () -> timer = on.lap(timer, 1, keys[next()]));
+            paths.put("bound, start and stop", () -> bound.stopBrick(bound.startBrick(ids[next()]), 1));
+            paths.put("bound, lap by key", () -> timer = bound.lap(timer, 1, keys[next()]));
             paths.put("percentiles", () -> detailed.stopBrick(detailed.startBrick(ids[next()]), 1));
             paths.put("time", () -> on.time(ids[next()], 1, Paths::nothing));
             paths.put("record", () -> on.record(ids[next()], 5, 1));

@@ -3,10 +3,12 @@ package org.brickprofiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class BrickCategoryTest {
 
+    @Spec("1.1")
     @Test
     void hasThePublishedNamesInOrder() {
         assertThat(Arrays.stream(BrickCategory.values()).map(Enum::name))

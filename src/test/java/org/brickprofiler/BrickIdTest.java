@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.stream.Stream;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.NameTable;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -73,6 +74,7 @@ final class BrickIdTest {
         return arguments(number, id, name, category, List.of(aliases));
     }
 
+    @Spec("1.1")
     @ParameterizedTest
     @MethodSource("published")
     void isAsPublished(int number, BrickId id, String name, BrickCategory category, List<String> aliases) {
@@ -85,6 +87,7 @@ final class BrickIdTest {
         assertThat(aliases).allSatisfy(alias -> assertThat(BrickId.parse(alias)).contains(id));
     }
 
+    @Spec("1.1")
     @Test
     void thePublishedTableIsComplete() {
         assertThat(BrickId.values()).hasSize(COUNT);
@@ -97,11 +100,12 @@ final class BrickIdTest {
         assertThat(BrickId.all().stream()
                         .flatMap(id -> Stream.concat(Stream.of(id.displayName()), id.aliases().stream())))
                 .doesNotHaveDuplicates()
-                .doesNotContain(BrickTimers.OTHER_NAMES);
+                .doesNotContain(BrickProfiler.OTHER_NAMES);
     }
 
     // ---- other spellings ----
 
+    @Spec("1.2")
     @Test
     void everyNameMayHaveAnyCaseAndAnyUnderscores() {
         for (BrickId id : BrickId.values()) {
@@ -157,6 +161,7 @@ final class BrickIdTest {
         return arguments(id, List.of(names));
     }
 
+    @Spec("1.2")
     @ParameterizedTest
     @MethodSource("written")
     void whatEnginesWriteIsKnown(BrickId id, List<String> names) {
@@ -166,6 +171,7 @@ final class BrickIdTest {
         });
     }
 
+    @Spec("1.2")
     @ParameterizedTest
     @ValueSource(strings = {
         "mlp", "ffn", "feed_forward", "attn", "attention", "self_attn", "gate_up_proj", "q_proj", "k_proj", "v_proj",
@@ -177,6 +183,7 @@ final class BrickIdTest {
         assertThat(BrickNames.newTable().find(name)).isEqualTo(NameTable.NONE);
     }
 
+    @Spec("1.2")
     @Test
     void parsesNothingElse() {
         assertThat(BrickId.parse("")).isEmpty();

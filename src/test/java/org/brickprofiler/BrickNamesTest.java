@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class BrickNamesTest {
@@ -26,6 +27,7 @@ final class BrickNamesTest {
         assertThat(BrickNames.category(names.tag(BrickNames.FIXED - 1))).isSameAs(BrickCategory.OTHER);
     }
 
+    @Spec("1.5")
     @Test
     void thereIsRoomForFourThousandDynamicBricks() {
         assertThat(TimerToken.MAX_KEY + 1 - BrickNames.FIXED).isGreaterThanOrEqualTo(4_000);

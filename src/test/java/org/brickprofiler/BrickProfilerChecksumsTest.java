@@ -7,10 +7,12 @@ import java.util.OptionalLong;
 import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Which sample the time of a checksum is: that of the brick that computed the output, or none. */
+@Spec("10.2")
 final class BrickProfilerChecksumsTest {
 
     private static final float[] OUTPUT = {1, 2, 3};

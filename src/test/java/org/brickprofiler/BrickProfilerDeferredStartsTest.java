@@ -7,6 +7,7 @@ import java.util.concurrent.FutureTask;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.VirtualThreadStarter;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +23,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
     }
 
     /** The device is busy before, between and after, so that the host's clock says nothing of it. */
+    @Spec("12.8")
     @Test
     void aMeasurementIsWhatTheDeviceDidBetweenTheTwoCalls() {
         launch(70_000);

@@ -7,6 +7,7 @@ import java.util.List;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Bricks that a device timed: the times that they get, and what a reset and other threads do to these. */
@@ -14,6 +15,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
 
     // ---- the device's own time ----
 
+    @Spec("12.1")
     @Test
     void aBrickHasItsOwnDeviceTimeHoweverDeepTheQueueIs() {
         brick(BrickId.RMS_NORM, 700);
@@ -33,6 +35,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
         assertThat(stats(BrickId.LM_HEAD).totalNs()).isEqualTo(90_000);
     }
 
+    @Spec("12.1")
     @Test
     void bothTimesAreKept() {
         brick(BrickId.RMS_NORM, 700);
@@ -54,6 +57,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
         profiler.stopBrick(timer, 1);
     }
 
+    @Spec("12.1")
     @Test
     void launchTimesAreThoseOfSomeBricksAndOfTheFirstAfterABoundary() {
         BrickProfiler some =
@@ -100,6 +104,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
         assertThat(few.brickStats(BrickId.RMS_NORM).device().launches()).isZero();
     }
 
+    @Spec("12.1")
     @Test
     void aGraphHasTheLaunchesOfAllBricks() {
         BrickProfiler some =
@@ -169,6 +174,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
 
     // ---- lap ----
 
+    @Spec("12.5")
     @Test
     void lapsShareTheirMarks() {
         long timer = profiler.startBrick(BrickId.RMS_NORM);
@@ -291,6 +297,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
         assertThat(stream.marksHeld()).isZero();
     }
 
+    @Spec("12.11")
     @Test
     void everySampleIsInOneOfConsecutiveSnapshots() {
         brick(BrickId.RMS_NORM, 100);

@@ -12,6 +12,7 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -67,6 +68,7 @@ final class BrickProfilerGraphTest {
         assertThat(graph.nodeCount()).isEqualTo(6);
     }
 
+    @Spec("9.3")
     @Test
     void theGraphStaysEmptyUnlessBothSwitchesAreOn() {
         profiler.enable();
@@ -82,6 +84,7 @@ final class BrickProfilerGraphTest {
         assertThat(profiler.graph().graph().nodeCount()).isZero();
     }
 
+    @Spec("4.10")
     @Test
     void aResetEmptiesGraphAndChecksumsAndASnapshotWithResetDoesNot() {
         profiler.enable();

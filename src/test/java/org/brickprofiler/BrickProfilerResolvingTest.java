@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.CountDownLatch;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** When samples of a device get their times, and what they are where the device cannot tell them at once. */
@@ -200,6 +201,7 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
         assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(300);
     }
 
+    @Spec("12.8")
     @Test
     void aDeferredMeasurementWhoseStartIsNotKnownIsUnresolved() {
         recordDeferred(BrickId.RMS_NORM, 100_000);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import java.util.concurrent.CountDownLatch;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.record.Crew;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -16,6 +17,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
 
     // ---- when the device is waited for ----
 
+    @Spec("12.2")
     @ParameterizedTest
     @EnumSource(SyncMode.class)
     void theModeSaysHowOftenTheDeviceIsWaitedFor(SyncMode mode) {
@@ -42,6 +44,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         assertThat(stream.marksHeld()).isZero();
     }
 
+    @Spec("12.2")
     @Test
     void withoutASynchronisationNothingIsMarked() {
         profiler.setSyncMode(SyncMode.NONE);
@@ -64,6 +67,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         assertThat(stats(BrickId.LAYER_NORM).totalNs()).isEqualTo(30);
     }
 
+    @Spec("12.2")
     @Test
     void aPassMayEndWithoutWaiting() {
         brick(BrickId.RMS_NORM, 1_000);
@@ -82,6 +86,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         assertThat(stream.waits()).isZero();
     }
 
+    @Spec("12.2")
     @Test
     void finalizeResolvesWhatTheDeviceHasDone() {
         brick(BrickId.RMS_NORM, 100);
@@ -96,6 +101,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
 
     // ---- idle time ----
 
+    @Spec("12.7")
     @Test
     void gapsBetweenBricksOfAPassAreIdleTime() {
         brick(BrickId.RMS_NORM, 100);
@@ -113,6 +119,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         assertThat(totals.waits()).isEqualTo(2);
     }
 
+    @Spec("12.7")
     @Test
     void bricksInsideBricksAreCountedOnceAsBusy() {
         long outer = profiler.startBrick(BrickId.FUSED_ATTENTION);
@@ -175,6 +182,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         assertThat(named.startBrick("page out")).isZero();
     }
 
+    @Spec("12.3")
     @Test
     void aThreadEndsTheStreamsThatItMarked() throws Exception {
         brick(BrickId.RMS_NORM, 100);
@@ -193,6 +201,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(100);
     }
 
+    @Spec("12.3")
     @ParameterizedTest
     @EnumSource(
             value = SyncMode.class,
@@ -212,6 +221,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         assertThat(profiler.pendingCount()).isEqualTo(1);
     }
 
+    @Spec("12.3")
     @Test
     void aStreamEndsItsPassAlone() throws Exception {
         Crew.runOnNewThread(() -> brick(BrickId.RMS_NORM, 100));

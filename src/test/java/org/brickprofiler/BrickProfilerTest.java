@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +35,7 @@ final class BrickProfilerTest {
 
     // ---- results ----
 
+    @Spec("4.4")
     @Test
     void statsOfAKnownBrickAreNeverNull() {
         BrickStats stats = profiler.brickStats(BrickId.SVD_COMPUTE);
@@ -43,6 +45,7 @@ final class BrickProfilerTest {
         assertThat(stats.minNs()).isZero();
     }
 
+    @Spec("4.4")
     @Test
     void statsByNameAreEmptyWhereNothingWasRecorded() {
         assertThat(profiler.stats("RmsNorm")).isEmpty();
@@ -63,6 +66,7 @@ final class BrickProfilerTest {
         assertThat(profiler.stats("mlp")).isEmpty();
     }
 
+    @Spec("4.4")
     @Test
     void allStatsAreTheRecordedBricksLargestFirst() {
         assertThat(profiler.allBrickStats()).isEmpty();
@@ -74,6 +78,7 @@ final class BrickProfilerTest {
         assertThat(profiler.brickNames()).containsExactly("QkvProjection", "mine", "LayerNorm", "RmsNorm");
     }
 
+    @Spec("4.4")
     @Test
     void resultsCannotBeChanged() {
         recordSome();
@@ -86,6 +91,7 @@ final class BrickProfilerTest {
                 .isThrownBy(() -> profiler.snapshot().tiles().remove(0));
     }
 
+    @Spec("4.5")
     @Test
     void categoriesAreAllThereAndAddUp() {
         recordSome();
@@ -111,6 +117,7 @@ final class BrickProfilerTest {
         assertThat(profiler.totalThroughput()).as("100 elements in 1 us").isCloseTo(1e8, within(1e-3));
     }
 
+    @Spec({"4.3", "5.3"})
     @Test
     void sumsOverThreads() throws Exception {
         recordSome();
@@ -130,6 +137,7 @@ final class BrickProfilerTest {
 
     // ---- snapshots ----
 
+    @Spec("4.7")
     @Test
     void aSnapshotHasEverything() {
         recordSome();
@@ -159,6 +167,7 @@ final class BrickProfilerTest {
         assertThat(Duration.between(snapshot.startedAt(), snapshot.endedAt())).isEqualTo(Duration.ofNanos(5_000));
     }
 
+    @Spec("4.7")
     @Test
     void aSnapshotDoesNotChangeWithWhatComesLater() {
         recordSome();
@@ -182,6 +191,7 @@ final class BrickProfilerTest {
         assertThat(snapshot.l2CacheHitRate()).isEmpty();
     }
 
+    @Spec("4.7")
     @Test
     void wallTimeRunsOnlyWhileOn() {
         clock.advance(100);
@@ -217,6 +227,7 @@ final class BrickProfilerTest {
 
     // ---- resets ----
 
+    @Spec("4.10")
     @Test
     void aResetForgetsSamplesAndTilesAndKeepsSettings() {
         recordSome();
@@ -264,6 +275,7 @@ final class BrickProfilerTest {
         assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(42);
     }
 
+    @Spec("4.10")
     @Test
     void snapshotAndResetSplitsTheRun() {
         recordSome();
@@ -300,6 +312,7 @@ final class BrickProfilerTest {
                 .withMessageContaining("empty");
     }
 
+    @Spec("4.11")
     @Test
     void theCacheHitRateIsClamped() {
         assertThat(profiler.l2CacheHitRate()).isEmpty();
@@ -313,6 +326,7 @@ final class BrickProfilerTest {
         assertThat(profiler.l2CacheHitRate()).hasValue(0.0);
     }
 
+    @Spec("4.11")
     @Test
     void aCacheHitRateThatIsNoNumberIsRefused() {
         profiler.setL2CacheHitRate(0.25);

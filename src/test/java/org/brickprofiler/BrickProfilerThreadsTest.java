@@ -13,6 +13,7 @@ import java.util.stream.IntStream;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.VirtualThreadStarter;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** A profiler under many threads, by its public methods. No test sleeps. */
@@ -42,6 +43,7 @@ final class BrickProfilerThreadsTest {
         }
     }
 
+    @Spec({"5.1", "5.2"})
     @Test
     void consecutiveSnapshotsHaveEverySampleOnce() throws Exception {
         int writerCount = 3;
@@ -90,6 +92,7 @@ final class BrickProfilerThreadsTest {
         return tasks.stream().allMatch(FutureTask::isDone);
     }
 
+    @Spec("3.2")
     @Test
     void whatThreadsDeferIsResolvedOnce() throws Exception {
         int threads = 3;
@@ -164,6 +167,7 @@ final class BrickProfilerThreadsTest {
         assertThat(stats.latency().orElseThrow().count()).isEqualTo(stats.count());
     }
 
+    @Spec("5.5")
     @Test
     @SuppressWarnings("ThreadPriorityCheck") // yielding lets the thread go on with another carrier
     void virtualThreadsAreProfiled() throws Exception {

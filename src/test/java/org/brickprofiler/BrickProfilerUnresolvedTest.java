@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Samples whose time is not known, or not yet: none is made up, and no mark is lost. */
 final class BrickProfilerUnresolvedTest extends ProfiledDevice {
 
+    @Spec("12.6")
     @Test
     void aSampleWithoutATimeIsUnresolved() {
         brick(BrickId.RMS_NORM, 100);
@@ -52,6 +54,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         assertThat(stream.marksHeld()).isZero();
     }
 
+    @Spec("12.7")
     @Test
     void gapsInsideAnUnresolvedBrickAreNeitherBusyNorIdle() {
         long layer = profiler.startBrick(BrickId.FUSED_ATTENTION);
@@ -111,6 +114,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         assertThat(stream.marksHeld()).isEqualTo(1);
     }
 
+    @Spec("12.6")
     @Test
     void aBrickWithoutAnyTimeIsShown() {
         stream.lose();
@@ -153,6 +157,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         assertThat(stats(BrickId.LM_HEAD).device().unresolved()).isEqualTo(1);
     }
 
+    @Spec("12.4")
     @Test
     void timesAreAskedForByTheThreadThatWaitsAndNotByReaders() {
         brick(BrickId.RMS_NORM, 100);
@@ -185,6 +190,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         assertThat(stream.marksHeld()).isZero();
     }
 
+    @Spec("12.9")
     @Test
     void aFullPoolIsEmptiedOfWhatIsDone() {
         SimulatedStream small = new SimulatedStream("small", clock, 8);
@@ -201,6 +207,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         assertThat(small.waits()).isLessThanOrEqualTo(1);
     }
 
+    @Spec("12.9")
     @Test
     void whereNothingIsDoneTheSampleIsUnresolvedAndThatIsToldOnce() {
         SimulatedStream small = new SimulatedStream("small", clock, 8);
@@ -219,6 +226,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         assertThat(small.marksHeld()).isZero();
     }
 
+    @Spec("12.9")
     @Test
     void marksOfForgottenTimersAreTakenBack() {
         SimulatedStream small = new SimulatedStream("small", clock, 8);

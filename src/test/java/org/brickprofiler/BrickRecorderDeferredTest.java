@@ -10,6 +10,7 @@ import net.jqwik.api.constraints.NotEmpty;
 import org.brickprofiler.record.CapturedLog;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -34,6 +35,7 @@ final class BrickRecorderDeferredTest {
 
     // ---- the epoch ----
 
+    @Spec("3.1")
     @Test
     void theEpochIsTheConstruction() {
         assertThat(profiler.elapsedNs()).isZero();
@@ -41,6 +43,7 @@ final class BrickRecorderDeferredTest {
         assertThat(profiler.elapsedNs()).isEqualTo(70);
     }
 
+    @Spec("3.1")
     @Test
     void theEpochCanBeReset() {
         clock.advance(70);
@@ -59,6 +62,7 @@ final class BrickRecorderDeferredTest {
 
     // ---- finalize ----
 
+    @Spec("3.3")
     @Test
     void finalizeGivesEachTheTimeToTheCommonEnd() {
         profiler.recordDeferred(BrickId.RMS_NORM, 10, 1);
@@ -80,6 +84,7 @@ final class BrickRecorderDeferredTest {
         assertThat(profiler.stats("mine").orElseThrow().totalNs()).isEqualTo(10);
     }
 
+    @Spec("3.4")
     @Test
     void sequentialAttributionGivesEachTheTimeToTheNextStart() {
         BrickProfiler sequential = enabled(clock, Attribution.SEQUENTIAL);
@@ -96,6 +101,7 @@ final class BrickRecorderDeferredTest {
         assertThat(sequential.hasPending()).isFalse();
     }
 
+    @Spec("3.4")
     @Property
     void sequentialPartsSumToTheWhole(
             @ForAll @NotEmpty List<@LongRange(min = 0, max = 5_000) Long> starts,
@@ -113,6 +119,7 @@ final class BrickRecorderDeferredTest {
 
     // ---- what a snapshot says of them ----
 
+    @Spec("3.3")
     @Test
     void aSnapshotCountsWhatOverlappedByLiteralAttribution() {
         long[] starts = {0, 10, 40};
@@ -167,6 +174,7 @@ final class BrickRecorderDeferredTest {
         assertThat(sequential.snapshot().literalOverlaps()).isZero();
     }
 
+    @Spec("3.7")
     @Test
     void aSnapshotCountsWhatIsPending() {
         profiler.recordDeferred(BrickId.RMS_NORM, 10, 1);
@@ -179,6 +187,7 @@ final class BrickRecorderDeferredTest {
         assertThat(profiler.snapshot().samples()).isEqualTo(2);
     }
 
+    @Spec("3.3")
     @Test
     void aStartAfterTheEndCountsAsZero() {
         profiler.recordDeferred(BrickId.RMS_NORM, 500, 3);
@@ -189,6 +198,7 @@ final class BrickRecorderDeferredTest {
         assertThat(profiler.brickStats(BrickId.RMS_NORM).totalElements()).isEqualTo(3);
     }
 
+    @Spec("3.2")
     @Test
     void finalizeOnAnEmptyQueueIsANoOp() {
         profiler.finalize(100);
@@ -200,6 +210,7 @@ final class BrickRecorderDeferredTest {
         assertThat(totalNs(BrickId.RMS_NORM)).isEqualTo(90);
     }
 
+    @Spec("3.1")
     @Test
     void pendingMeasurementsKeepTheirTrueStartWhenTheEpochIsReset() {
         clock.advance(100);
@@ -225,6 +236,7 @@ final class BrickRecorderDeferredTest {
         assertThat(other.totalNs()).isEqualTo(10);
     }
 
+    @Spec("3.2")
     @Test
     void resolvesWhatOtherThreadsDeferred() throws Exception {
         Crew.runOnNewThread(() -> profiler.recordDeferred(BrickId.RMS_NORM, 10, 1));
@@ -235,6 +247,7 @@ final class BrickRecorderDeferredTest {
         assertThat(profiler.hasPending()).isFalse();
     }
 
+    @Spec("3.7")
     @Test
     void aResetForgetsWhatIsPending() {
         profiler.recordDeferred(BrickId.RMS_NORM, 10, 1);
@@ -245,6 +258,7 @@ final class BrickRecorderDeferredTest {
         assertThat(profiler.allBrickStats()).isEmpty();
     }
 
+    @Spec("3.7")
     @Test
     void aSnapshotAndResetLeavesWhatIsPending() {
         profiler.record(BrickId.RMS_NORM, 1, 1);
@@ -256,6 +270,7 @@ final class BrickRecorderDeferredTest {
         assertThat(profiler.snapshotAndReset().totalNs()).isEqualTo(90);
     }
 
+    @Spec("3.6")
     @Test
     void whatIsPastTheBoundIsDroppedCountedAndLoggedOnce() {
         try (CapturedLog log = new CapturedLog()) {
@@ -290,6 +305,7 @@ final class BrickRecorderDeferredTest {
         }
     }
 
+    @Spec("3.5")
     @ParameterizedTest
     @EnumSource(SyncMode.class)
     void theEndOfALayerResolvesWhereTheModeSaysSo(SyncMode mode) {
@@ -303,6 +319,7 @@ final class BrickRecorderDeferredTest {
         assertThat(totalNs(BrickId.RMS_NORM)).isEqualTo(resolves ? 25 : 0);
     }
 
+    @Spec("3.5")
     @ParameterizedTest
     @EnumSource(SyncMode.class)
     void theEndOfAPassResolvesInEveryMode(SyncMode mode) {

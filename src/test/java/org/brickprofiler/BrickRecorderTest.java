@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.time.Duration;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Durations measured elsewhere; deferred ones are in {@link BrickRecorderDeferredTest}. */
@@ -107,6 +108,7 @@ final class BrickRecorderTest {
 
     // ---- refusals ----
 
+    @Spec("2.7")
     @Test
     void refusesNegativeDurations() {
         int key = BrickId.RMS_NORM.index();
@@ -120,6 +122,7 @@ final class BrickRecorderTest {
         refuses(() -> profiler.recordCycles("mine", -7, 1, 1), "elapsedNs", "-7");
     }
 
+    @Spec("2.7")
     @Test
     void refusesNegativeElements() {
         int key = BrickId.RMS_NORM.index();
@@ -135,6 +138,7 @@ final class BrickRecorderTest {
         refuses(() -> profiler.recordDeferred("mine", 1, -8), "elements", "-8");
     }
 
+    @Spec("2.7")
     @Test
     void refusesNegativeBytesAndCycles() {
         refuses(() -> profiler.recordBytes(BrickId.RMS_NORM, 1, 1, -9, 1), "inputBytes", "-9");
@@ -152,6 +156,7 @@ final class BrickRecorderTest {
         refuses(() -> profiler.record("mine", tooLong.negated(), 1), tooLong.negated().toString());
     }
 
+    @Spec("2.7")
     @Test
     void refusesKeysThatNoBrickHas() {
         refuses(() -> profiler.record(-1, 1, 1), "-1");
@@ -159,6 +164,7 @@ final class BrickRecorderTest {
         refuses(() -> profiler.record(Integer.MAX_VALUE, 1, 1), Integer.toString(Integer.MAX_VALUE));
     }
 
+    @Spec("1.6")
     @Test
     void refusesEmptyNames() {
         refuses(() -> profiler.record("", 1, 1), "empty");
@@ -168,6 +174,7 @@ final class BrickRecorderTest {
         refuses(() -> profiler.recordDeferred("", 1, 1), "empty");
     }
 
+    @Spec("1.6")
     @Test
     @SuppressWarnings("NullAway") // null is what is tested
     void refusesNullNames() {
@@ -186,6 +193,7 @@ final class BrickRecorderTest {
         assertThat(profiler.brickKey("first")).isEqualTo(BrickNames.FIXED);
     }
 
+    @Spec("2.7")
     @Test
     void refusesWhileOffToo() {
         profiler.disable();

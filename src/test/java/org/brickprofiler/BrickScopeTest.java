@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class BrickScopeTest {
@@ -32,6 +33,7 @@ final class BrickScopeTest {
         assertThat(stats().totalElements()).isEqualTo(7);
     }
 
+    @Spec("2.10")
     @Test
     void isClosedByAnException() {
         IllegalStateException thrown = new IllegalStateException("from the body");
@@ -48,6 +50,7 @@ final class BrickScopeTest {
         assertThat(stats().totalNs()).isEqualTo(40);
     }
 
+    @Spec("2.10")
     @Test
     void closingItTwiceCountsOnce() {
         BrickScope scope = profiler.scope(BrickId.LM_HEAD, 1);
@@ -71,6 +74,7 @@ final class BrickScopeTest {
         assertThat(stats().count()).isZero();
     }
 
+    @Spec("2.10")
     @Test
     void isOneSharedNoOpWhileOff() {
         profiler.disable();

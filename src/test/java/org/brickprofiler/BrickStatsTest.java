@@ -12,6 +12,7 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class BrickStatsTest {
@@ -26,6 +27,7 @@ final class BrickStatsTest {
                 Optional.empty());
     }
 
+    @Spec("4.3")
     @Test
     void ofTwoSamplesOfOneMomentTheLongerIsTheLast() {
         BrickStats shorter = Samples.brick("Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 50, 8);
@@ -35,6 +37,7 @@ final class BrickStatsTest {
         assertThat(longer.plus(shorter).lastNs()).isEqualTo(21);
     }
 
+    @Spec("4.1")
     @Test
     void derivesItsFigures() {
         assertThat(STATS.avgUs()).isEqualTo(2.0);
@@ -49,6 +52,7 @@ final class BrickStatsTest {
         assertThat(STATS.percentage(32_000)).isEqualTo(25.0);
     }
 
+    @Spec("4.2")
     @Test
     void everyFigureIsZeroWithoutSamples() {
         BrickStats empty = BrickStats.empty("Up", BrickCategory.FFN, Bottleneck.COMPUTE);
@@ -89,6 +93,7 @@ final class BrickStatsTest {
                 cycles, Optional.empty());
     }
 
+    @Spec("4.1")
     @Test
     void cyclesSayHowFastTheProcessorWorked() {
         BrickStats stats = timed(3_000, 300, 9_000);
@@ -136,6 +141,7 @@ final class BrickStatsTest {
         assertThat(large.percentage(Long.MAX_VALUE)).isEqualTo(100.0);
     }
 
+    @Spec("4.6")
     @Test
     void percentilesLieBetweenMinAndMax() {
         BrickStats stats = Samples.brick("Up", BrickCategory.FFN, 1_000, 1_000_003, 999);
@@ -173,6 +179,7 @@ final class BrickStatsTest {
         assertThat(sum.percentileNs(50)).isEqualTo(5);
     }
 
+    @Spec("4.9")
     @Test
     void hasPercentilesOnlyWhereAllOfItsSamplesHaveThem() {
         BrickStats with = Samples.brick("Up", BrickCategory.FFN, Bottleneck.UNKNOWN, 10, 5);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import org.brickprofiler.record.CapturedLog;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,6 +21,7 @@ final class BrickTimersNamesTest {
         profiler.enable();
     }
 
+    @Spec("1.3")
     @Test
     void aKnownNameOrAliasFeedsItsBrick() {
         for (String name : new String[] {"RopeEmbedding", "Rope", "RoPE"}) {
@@ -33,6 +35,7 @@ final class BrickTimersNamesTest {
         assertThat(profiler.brickKey("RoPE")).isEqualTo(BrickId.ROPE_EMBEDDING.index());
     }
 
+    @Spec("1.3")
     @Test
     void anyOtherNameIsADynamicBrick() {
         long timer = profiler.startBrick("mlp");
@@ -45,6 +48,7 @@ final class BrickTimersNamesTest {
         assertThat(profiler.brickStats(BrickId.ATTENTION_SOFTMAX).count()).isZero();
     }
 
+    @Spec("1.3")
     @Test
     void whatEnginesWriteFeedsTheBrickThatTheyMean() {
         String[] names = {"RMS_NORM", "rms_norm", "RMSNorm", "rmsnorm", "RmsNorm"};
@@ -63,6 +67,7 @@ final class BrickTimersNamesTest {
         assertThat(profiler.brickKey("mine")).as("no key was given away").isEqualTo(BrickNames.FIXED);
     }
 
+    @Spec("1.4")
     @Test
     void aKeyStandsForItsNameForEver() {
         int key = profiler.brickKey("mine");
@@ -78,6 +83,7 @@ final class BrickTimersNamesTest {
         assertThat(profiler.brickNames()).containsExactly("mine");
     }
 
+    @Spec("1.4")
     @Test
     void theFirstCategoryStays() {
         int key = profiler.brickKey("mine", BrickCategory.SPARSE);
@@ -90,12 +96,14 @@ final class BrickTimersNamesTest {
         assertThat(profiler.brickStats(BrickId.ROPE_EMBEDDING).category()).isSameAs(BrickCategory.ATTENTION);
     }
 
+    @Spec("2.5")
     @ParameterizedTest
     @ValueSource(ints = {-1, Integer.MIN_VALUE, 37, TimerToken.MAX_KEY, Integer.MAX_VALUE})
     void anUnknownKeyGivesAVoidTimer(int key) {
         assertThat(profiler.startBrick(key)).isEqualTo(TimerToken.VOID);
     }
 
+    @Spec("1.6")
     @Test
     @SuppressWarnings("NullAway") // null is what is tested
     void refusesNamesThatAreNone() {
@@ -115,6 +123,7 @@ final class BrickTimersNamesTest {
         assertThat(profiler.allBrickStats()).isEmpty();
     }
 
+    @Spec("1.5")
     @Test
     void pastTheBoundFurtherNamesFeedOneBrickAndThatIsLoggedOnce() {
         int tried = 5_000;

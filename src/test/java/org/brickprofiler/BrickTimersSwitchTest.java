@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Recording while a profiler is off, and across its switch. */
@@ -20,6 +21,7 @@ final class BrickTimersSwitchTest {
         assertThat(profiler.snapshot().samples()).isZero();
     }
 
+    @Spec("2.1")
     @Test
     void isOffAtFirst() {
         assertThat(new BrickProfiler().isEnabled()).isFalse();
@@ -35,6 +37,7 @@ final class BrickTimersSwitchTest {
         assertThat(profiler.isEnabled()).isFalse();
     }
 
+    @Spec("2.1")
     @Test
     void timersAreVoidAndTheClockIsNotReadWhileOff() {
         int key = profiler.brickKey("mine");
@@ -51,6 +54,7 @@ final class BrickTimersSwitchTest {
         requireNothingRecorded();
     }
 
+    @Spec("2.1")
     @Test
     void everyOtherRecordingIsANoOpWhileOff() {
         int key = profiler.brickKey("mine");
@@ -83,6 +87,7 @@ final class BrickTimersSwitchTest {
         assertThat(profiler.brickKey("first")).isEqualTo(BrickNames.FIXED);
     }
 
+    @Spec("1.4")
     @Test
     void keysCanBePreparedWhileOff() {
         int key = profiler.brickKey("mine", BrickCategory.FFT);
@@ -92,6 +97,7 @@ final class BrickTimersSwitchTest {
         assertThat(profiler.stats("mine").orElseThrow().category()).isSameAs(BrickCategory.FFT);
     }
 
+    @Spec("2.4")
     @Test
     void aTimerBegunWhileOffStaysVoid() {
         long timer = profiler.startBrick(BrickId.RMS_NORM);
@@ -102,6 +108,7 @@ final class BrickTimersSwitchTest {
         requireNothingRecorded();
     }
 
+    @Spec("2.4")
     @Test
     void aTimerStoppedWhileOffRecordsNothing() {
         profiler.enable();
@@ -141,6 +148,7 @@ final class BrickTimersSwitchTest {
         requireNothingRecorded();
     }
 
+    @Spec("2.1")
     @Test
     void readingResettingAndBoundariesWorkWhileOff() {
         assertThatCode(() -> {

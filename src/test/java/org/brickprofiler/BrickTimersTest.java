@@ -8,6 +8,7 @@ import java.util.Random;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -51,6 +52,7 @@ final class BrickTimersTest {
         assertThat(profiler.allBrickStats()).hasSize(1);
     }
 
+    @Spec("2.2")
     @Test
     void readsTheClockOnceAtEachEnd() {
         long before = clock.reads();
@@ -60,6 +62,7 @@ final class BrickTimersTest {
         assertThat(clock.reads() - before).isEqualTo(2);
     }
 
+    @Spec("2.7")
     @Test
     void aZeroDurationIsASample() {
         profiler.stopBrick(profiler.startBrick(BrickId.SPMV), 0);
@@ -86,6 +89,7 @@ final class BrickTimersTest {
         assertThat(profiler.brickStats(BrickId.FUSED_ATTENTION).minNs()).isEqualTo(30);
     }
 
+    @Spec("2.3")
     @Test
     void aTimerIsAValueAndStoppingItTwiceCountsTwice() {
         long timer = profiler.startBrick(BrickId.RMS_NORM);
@@ -98,6 +102,7 @@ final class BrickTimersTest {
         assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(30);
     }
 
+    @Spec("2.3")
     @Test
     void aTimerMayBeStoppedOnAnotherThread() throws Exception {
         long timer = profiler.startBrick(BrickId.RMS_NORM);
@@ -119,6 +124,7 @@ final class BrickTimersTest {
         assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(123);
     }
 
+    @Spec("2.6")
     @Test
     void aClockThatRanBackwardsCountsAsZero() {
         long timer = profiler.startBrick(BrickId.RMS_NORM);
@@ -151,6 +157,7 @@ final class BrickTimersTest {
 
     // ---- void and garbage timers ----
 
+    @Spec("2.5")
     @Test
     void aVoidTimerRecordsNothing() {
         profiler.stopBrick(TimerToken.VOID, 1);
@@ -158,6 +165,7 @@ final class BrickTimersTest {
         requireNothingRecorded();
     }
 
+    @Spec("2.5")
     @Test
     void aVoidTimerOnlyStartsTheNextLap() {
         long timer = profiler.lap(TimerToken.VOID, 1, BrickId.RMS_NORM);
@@ -178,6 +186,7 @@ final class BrickTimersTest {
         requireNothingRecorded();
     }
 
+    @Spec("2.5")
     @Test
     void garbageAsATimerCorruptsNothing() {
         int dynamic = profiler.brickKey("mine");
@@ -201,6 +210,7 @@ final class BrickTimersTest {
 
     // ---- lap ----
 
+    @Spec("2.2")
     @Test
     void lapStopsOneAndStartsTheNextWithOneClockRead() {
         long timer = profiler.startBrick(BrickId.RMS_NORM);
@@ -217,6 +227,7 @@ final class BrickTimersTest {
         assertThat(profiler.brickStats(BrickId.QKV_PROJECTION).totalElements()).isEqualTo(3);
     }
 
+    @Spec("2.2")
     @Test
     void lapByKeyReadsTheClockOnceToo() {
         int key = profiler.brickKey("mine");
@@ -278,6 +289,7 @@ final class BrickTimersTest {
         assertThat(profiler.brickStats(BrickId.EMBEDDING).totalNs()).isEqualTo(30);
     }
 
+    @Spec("2.10")
     @Test
     void timesCodeThatThrows() {
         IllegalStateException thrown = new IllegalStateException("from the body");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class CategoryStatsTest {
@@ -19,6 +20,7 @@ final class CategoryStatsTest {
         assertThat(STATS.percentage(2_000)).as("of wall time, with several threads").isEqualTo(200.0);
     }
 
+    @Spec("4.2")
     @Test
     void everyFigureIsZeroWithoutSamples() {
         assertThat(CategoryStats.EMPTY).isEqualTo(new CategoryStats(0, 0, 0));
@@ -28,6 +30,7 @@ final class CategoryStatsTest {
         assertThat(CategoryStats.EMPTY.percentage(0)).isZero();
     }
 
+    @Spec("4.5")
     @Test
     void percentageOfNothingIsZero() {
         assertThat(STATS.percentage(0)).isZero();

@@ -9,9 +9,11 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** What is recorded of a brick by its key and by its name is what is recorded of a known one by its id. */
+@Spec("2.9")
 final class DynamicBricksTest {
 
     private static final int NO_BRICK = 4_000;

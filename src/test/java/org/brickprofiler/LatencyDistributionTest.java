@@ -14,6 +14,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import org.brickprofiler.record.LatencyBuckets;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class LatencyDistributionTest {
@@ -128,6 +129,7 @@ final class LatencyDistributionTest {
         assertThat(of(1, 5, 9)).hasToString("LatencyDistribution[count=3, p50=5 ns, p99=9 ns]");
     }
 
+    @Spec("4.6")
     @Property
     void percentilesAreWithinTheStatedErrorOfTheNearestRank(
             @ForAll("durations") List<Long> durationsNs, @ForAll @IntRange(max = 1_000) int tenths) {

@@ -69,6 +69,7 @@ import org.brickprofiler.graph.KernelRegistry;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.DeviceInfo;
@@ -77,7 +78,6 @@ import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.TraceRecorderBuilder;
 import org.brickprofiler.trace.otel.TimelineSpanProcessor;
 import org.brickprofiler.trace.read.TraceRules;
-import org.brickprofiler.trace.write.FileTracing;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -94,7 +94,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class NullArgumentsTest {
 
     /** What nobody outside the library calls, and programs. */
-    private static final Pattern INTERNAL = Pattern.compile("org\\.brickprofiler\\.(record|io|cli|demo|agent)\\b.*");
+    private static final Pattern INTERNAL =
+            Pattern.compile("org\\.brickprofiler\\.(record|io|cli|demo|agent|trace\\.setting)\\b.*");
 
     @TempDir
     private Path folder;
@@ -104,8 +105,7 @@ final class NullArgumentsTest {
 
     NullArgumentsTest() {
         instances.put(BrickProfiler.class, BrickProfiler::enabled);
-        instances.put(BrickTimers.class, BrickProfiler::enabled);
-        instances.put(BrickRecorder.class, BrickProfiler::enabled);
+        instances.put(ThreadProfiler.class, () -> BrickProfiler.enabled().forThisThread());
         instances.put(BrickProfilerBuilder.class, BrickProfiler::builder);
         instances.put(LatencyDistribution.class, () -> LatencyDistribution.EMPTY);
         instances.put(ChecksumLog.class, () -> BrickProfiler.enabled().checksums());
@@ -138,7 +138,6 @@ final class NullArgumentsTest {
                 .stream(new DeviceInfo(0, "gpu", Backend.CUDA, OptionalLong.empty()), "s", 1));
         instances.put(TimelineSpanProcessor.class, () -> new TimelineSpanProcessor(new TraceRecorder()));
         instances.put(TraceRules.class, TraceRules::builtIn);
-        instances.put(FileTracing.class, FileTracing::new);
         instances.put(CudaStream.Builder.class, NullArgumentsTest::cudaStream);
         instances.put(CudaStream.class, () -> closing(cudaStream().open()));
         instances.put(CUcontext.class, CUcontext::new);
@@ -239,6 +238,7 @@ final class NullArgumentsTest {
         return true;
     }
 
+    @Spec("2.8")
     @TestFactory
     Stream<DynamicTest> everyParameterIsRefusedByName() throws Exception {
         return publicTypes().stream()
@@ -381,6 +381,7 @@ final class NullArgumentsTest {
 
     // ---- what a refusal leaves behind ----
 
+    @Spec("2.8")
     @Test
     @SuppressWarnings("NullAway") // what this is about
     void nothingIsLostOrChangedByARefusal() {

@@ -20,6 +20,7 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 
@@ -119,6 +120,7 @@ final class ProfileSnapshotProperties {
 
     // ---- a run in parts ----
 
+    @Spec("4.9")
     @Property
     void theMergeOfTheHalvesIsTheRunRecordedAtOnce(
             @ForAll("events") List<Event> events, @ForAll @IntRange(max = 60) int at) {
@@ -210,6 +212,7 @@ final class ProfileSnapshotProperties {
 
     // ---- the laws of merging ----
 
+    @Spec("4.9")
     @Property
     void mergingIsCommutativeAndAssociative(
             @ForAll("snapshots") ProfileSnapshot one,

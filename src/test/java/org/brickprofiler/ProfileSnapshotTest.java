@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.OptionalDouble;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.junit.jupiter.api.Test;
@@ -96,6 +97,7 @@ final class ProfileSnapshotTest {
         assertThat(merged.brick("x")).contains(sparse);
     }
 
+    @Spec("4.7")
     @Test
     void cannotBeChanged() {
         List<BrickStats> bricks = new ArrayList<>(List.of(UP));

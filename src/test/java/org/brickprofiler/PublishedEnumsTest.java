@@ -2,9 +2,11 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** The enums that have nothing but constants. */
+@Spec("1.1")
 final class PublishedEnumsTest {
 
     @Test

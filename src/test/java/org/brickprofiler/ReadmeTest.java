@@ -196,6 +196,23 @@ public class ReadmeTest {
     }
 
     @Test
+    void theCoordinatesAreThoseOfThePom() throws Exception {
+        String project = Files.readString(Path.of("pom.xml"));
+        Matcher own = Pattern.compile(
+                        "<groupId>(.*?)</groupId>\\s*<artifactId>(.*?)</artifactId>\\s*<version>(.*?)</version>")
+                .matcher(project);
+        assertThat(own.find()).isTrue();
+
+        assertThat(Files.readString(Path.of("README.md")).lines().map(String::strip))
+                .contains(
+                        "<groupId>" + own.group(1) + "</groupId>",
+                        "<artifactId>" + own.group(2) + "</artifactId>",
+                        "<version>" + own.group(3) + "</version>",
+                        "dependencies { implementation(\"" + own.group(1) + ":" + own.group(2) + ":" + own.group(3)
+                                + "\") }");
+    }
+
+    @Test
     void noExampleIsLeftOut() throws Exception {
         Matcher examples = EXAMPLE.matcher(Files.readString(Path.of("README.md")));
         assertThat(examples.results()).hasSize(3);

@@ -13,6 +13,7 @@ import java.util.stream.LongStream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class ScheduleTest {
@@ -21,6 +22,7 @@ final class ScheduleTest {
         return LongStream.range(0, steps).mapToObj(schedule::phase).toList();
     }
 
+    @Spec("6.1")
     @Test
     void goesThroughItsPhases() {
         assertThat(phases(new Schedule(2, 1, 1, 2, 2), 12))
@@ -28,6 +30,7 @@ final class ScheduleTest {
                         SKIP_FIRST, SKIP_FIRST, WAIT, WARMUP, ACTIVE, ACTIVE, WAIT, WARMUP, ACTIVE, ACTIVE, DONE, DONE);
     }
 
+    @Spec("6.1")
     @Test
     void aRepeatOfZeroHasNoEnd() {
         Schedule schedule = new Schedule(0, 0, 1, 1, 0);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
 
@@ -51,6 +52,7 @@ final class ScheduledRunTest {
         assertThat(snapshot.wallNs()).isEqualTo(totalNs);
     }
 
+    @Spec("6.2")
     @Test
     void keepsTheWarmUpOutOfEverything() {
         profiler.tiles().enable();
@@ -60,6 +62,7 @@ final class ScheduledRunTest {
         requireSteps(cycles.get(0), 3, 4);
     }
 
+    @Spec("6.2")
     @Test
     void followsEveryPhaseOfEveryCycle() {
         profiler.tiles().enable();
@@ -95,6 +98,7 @@ final class ScheduledRunTest {
         requireSteps(cycles.get(2), 5);
     }
 
+    @Spec("6.2")
     @Test
     void theSwitchFollowsThePhase() {
         ScheduledRun run = run(new Schedule(1, 1, 1, 1, 1));
@@ -107,6 +111,7 @@ final class ScheduledRunTest {
         assertThat(on).containsExactly(false, false, true, true, false, false);
     }
 
+    @Spec("6.2")
     @Test
     void whatWasRecordedAndPendingBeforeIsForgotten() {
         profiler.enable();
@@ -136,6 +141,7 @@ final class ScheduledRunTest {
         assertThat(cycles.get(0).brick("RmsNorm")).isPresent();
     }
 
+    @Spec("6.3")
     @Test
     void theNextStepBeginsEvenWhereTheReceiverThrows() {
         IllegalStateException thrown = new IllegalStateException("from the receiver");
@@ -171,6 +177,7 @@ final class ScheduledRunTest {
 
     // ---- ending early ----
 
+    @Spec("6.4")
     @Test
     void aRunThatEndsEarlyReportsTheStepsThatCounted() {
         profiler.tiles().enable();
@@ -201,6 +208,7 @@ final class ScheduledRunTest {
         requireSteps(cycles.get(0), 0, 1);
     }
 
+    @Spec("6.4")
     @Test
     void whereNothingCountedNothingIsReported() {
         ScheduledRun waiting = run(new Schedule(1, 1, 1, 1, 1));
@@ -244,6 +252,7 @@ final class ScheduledRunTest {
     }
 
     /** An exception between two layers, or inside one, ends a generation; the next one begins anew. */
+    @Spec("6.4")
     @Test
     void aPassThatBrokeOffDoesNotNumberTheNextOne() {
         for (int layers = 1; layers <= 3; layers++) {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,6 +38,7 @@ final class SelfCostTest {
         return new SelfCost(false, false, clock(step), started::add);
     }
 
+    @Spec("4.8")
     @Test
     void isNotKnownUntilSomebodyElseHasMeasuredIt() {
         SelfCost cost = cost(reading -> 20);
@@ -49,6 +51,7 @@ final class SelfCostTest {
         assertThat(cost.perSampleNs()).isCloseTo(20 * EACH_NS, within(1e-9));
     }
 
+    @Spec("4.8")
     @Test
     void isTheFloorOfAMachineUnderLoad() {
         // Nine turns of ten are interrupted for 3 ms.
@@ -66,6 +69,7 @@ final class SelfCostTest {
         assertThat(cost.perSampleNs()).isCloseTo(25 * EACH_NS, within(1e-9));
     }
 
+    @Spec("4.8")
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aDaemonMeasuresItForEachWayOfRecording(boolean percentiles) throws InterruptedException {

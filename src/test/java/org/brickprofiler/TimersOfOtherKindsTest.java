@@ -7,6 +7,7 @@ import java.util.Random;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
@@ -61,6 +62,7 @@ final class TimersOfOtherKindsTest {
         assertThat(profiler.tiles().all()).allMatch(level -> level.count() == 0);
     }
 
+    @Spec("2.5")
     @Test
     void aTilesTimerIsNoBricks() {
         for (int i = 0; i < TRIES; i++) {
@@ -113,6 +115,7 @@ final class TimersOfOtherKindsTest {
                 .allMatch(each -> each.samples() == 0);
     }
 
+    @Spec("2.5")
     @Test
     void aBricksTimerIsNoTiles() {
         for (int i = 0; i < TRIES; i++) {

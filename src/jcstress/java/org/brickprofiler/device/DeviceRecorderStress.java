@@ -66,11 +66,6 @@ public final class DeviceRecorderStress {
         }
 
         @Override
-        public boolean synchronize() {
-            return true;
-        }
-
-        @Override
         public boolean waitFor(int mark) {
             return true;
         }

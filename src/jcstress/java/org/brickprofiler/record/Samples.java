@@ -41,6 +41,6 @@ final class Samples {
     }
 
     static StatTable tableOf(int rows) {
-        return new StatTable(Thread.currentThread(), rows, false, new PendingQueue());
+        return new StatTable(Thread.currentThread(), rows, false, new PendingQueue(), null, null);
     }
 }

@@ -18,14 +18,14 @@ public final class SharedTableStress {
 
     /** What both tests share. */
     abstract static class OneTable {
-        final StatTable table = new StatTable(null, 1, false, new PendingQueue());
+        final StatTable table = new StatTable(null, 1, false, new PendingQueue(), null, null);
 
         final boolean tryAdd(long elapsedNs) {
             if (!table.tryHold()) {
                 return false;
             }
             table.add(0, elapsedNs, 10, 1);
-            table.release();
+            table.letGo();
             return true;
         }
 
@@ -83,7 +83,7 @@ public final class SharedTableStress {
             }
             ended = table.read(0);
             table.clear();
-            table.release();
+            table.letGo();
         }
 
         @Arbiter

@@ -5,7 +5,6 @@ import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
-import org.brickprofiler.checksum.ChecksumScope;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -40,7 +39,7 @@ public class ChecksumBenchmark {
     private final ByteBuffer direct = ByteBuffer.allocateDirect(FLOATS * Float.BYTES).order(ByteOrder.nativeOrder());
     private final ChecksumLog first64 = new ChecksumLog();
     private final ChecksumLog sampled = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(SAMPLES));
-    private final ChecksumLog whole = new ChecksumLog(ChecksumOptions.DEFAULT.withScope(ChecksumScope.WHOLE));
+    private final ChecksumLog whole = new ChecksumLog(ChecksumOptions.DEFAULT.withScope(ChecksumOptions.Scope.WHOLE));
 
     @Setup
     public void fill() {

@@ -4,12 +4,11 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.brickprofiler.graph.CriticalPath;
-import org.brickprofiler.graph.CriticalPathSummary;
 import org.brickprofiler.graph.EdgeType;
 import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.graph.GraphExport;
 import org.brickprofiler.graph.LargeGraphs;
 import org.brickprofiler.graph.Roofline;
-import org.brickprofiler.graph.RooflineDistance;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -62,7 +61,7 @@ public class GraphAnalysisBenchmark {
     }
 
     /** What the analysis has found. */
-    public record Analysis(CriticalPath path, List<RooflineDistance> distances, long totalNs) {}
+    public record Analysis(CriticalPath path, List<Roofline.Distance> distances, long totalNs) {}
 
     @Benchmark
     public CriticalPath criticalPath() {
@@ -70,7 +69,7 @@ public class GraphAnalysisBenchmark {
     }
 
     @Benchmark
-    public List<RooflineDistance> roofline() {
+    public List<Roofline.Distance> roofline() {
         return Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS);
     }
 
@@ -84,7 +83,7 @@ public class GraphAnalysisBenchmark {
 
     @Benchmark
     public String summary() {
-        return CriticalPathSummary.of(graph).toText();
+        return GraphExport.toSummary(graph);
     }
 
     @Benchmark

@@ -53,6 +53,8 @@ public class PairedBenchmark {
     /** What is measured. */
     public enum Path {
         BY_ID,
+        BY_ID_BOUND,
+        BY_ID_SECOND_THREAD,
         BY_KEY,
         BY_NAME,
         BY_ALIAS,
@@ -73,6 +75,8 @@ public class PairedBenchmark {
             bench.prepare();
             return switch (this) {
                 case BY_ID -> twoReads(bench, bench::startStop);
+                case BY_ID_BOUND -> twoReads(bench, bench::startStopBound);
+                case BY_ID_SECOND_THREAD -> bySecondThread(bench);
                 case BY_KEY -> twoReads(bench, bench::startStopByKey);
                 case BY_NAME -> twoReads(bench, bench::startStopByName);
                 case BY_ALIAS -> twoReads(bench, bench::startStopByAlias);
@@ -96,6 +100,11 @@ public class PairedBenchmark {
                 case MARKED, MARKED_BY_LAP, MARKED_TO_THE_END -> DeviceBenchmark.BRICKS;
                 default -> HOST_RUNS * RecordingBenchmark.BRICKS;
             };
+        }
+
+        private static Pair bySecondThread(RecordingBenchmark bench) {
+            bench.recordElsewhereFirst();
+            return twoReads(bench, bench::startStop);
         }
 
         private static Pair withTimeline(RecordingBenchmark bench) {

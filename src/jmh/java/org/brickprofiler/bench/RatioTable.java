@@ -56,6 +56,8 @@ public final class RatioTable {
 
     private static final List<Row> ROWS = List.of(
             atMost(1.10, "start + stop by id", Path.BY_ID),
+            atMost(1.05, "start + stop by id, bound to its thread", Path.BY_ID_BOUND),
+            shown("start + stop by id, on a second thread", Path.BY_ID_SECOND_THREAD),
             atMost(1.10, "start + stop by key", Path.BY_KEY),
             atMost(1.20, "start + stop with percentiles", Path.WITH_PERCENTILES),
             atMost(1.22, "start + stop with a timeline", Path.WITH_TIMELINE),

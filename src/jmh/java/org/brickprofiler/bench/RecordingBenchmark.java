@@ -2,9 +2,11 @@ package org.brickprofiler.bench;
 
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickScope;
+import org.brickprofiler.ThreadProfiler;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.TraceRecorder;
@@ -67,14 +69,31 @@ public class RecordingBenchmark {
     /** The timer that runs from one lap to the next, and over the end of an invocation. */
     private long running;
 
+    /** Of the thread that measures. */
+    private ThreadProfiler bound = on.forThisThread();
+
     @Setup
     public void prepare() {
+        bound = on.forThisThread();
         withPercentiles.enable();
         tiles.enable();
         for (int i = 0; i < BRICKS; i++) {
             // A new object for each: an application builds its names too, so that nothing is found by identity alone.
             names[i] = "custom-" + i;
             keys[i] = on.brickKey("custom-" + i);
+        }
+    }
+
+    /** Lets another thread record before the one that measures does: that one then has to be looked up. */
+    void recordElsewhereFirst() {
+        Thread other = new Thread(() -> {
+            startStop();
+            LockSupport.park();
+        });
+        other.setDaemon(true);
+        other.start();
+        while (on.brickStats(wanted).count() == 0) {
+            Thread.onSpinWait();
         }
     }
 
@@ -115,6 +134,14 @@ public class RecordingBenchmark {
     public void startStop() {
         for (BrickId id : ids) {
             on.stopBrick(on.startBrick(id), 1);
+        }
+    }
+
+    @Benchmark
+    public void startStopBound() {
+        ThreadProfiler mine = bound;
+        for (BrickId id : ids) {
+            mine.stopBrick(mine.startBrick(id), 1);
         }
     }
 

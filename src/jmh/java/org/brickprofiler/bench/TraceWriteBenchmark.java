@@ -3,6 +3,7 @@ package org.brickprofiler.bench;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.brickprofiler.trace.write.ChromeWriter;
+import org.brickprofiler.trace.write.CodedPerfetto;
 import org.brickprofiler.trace.write.CountingStream;
 import org.brickprofiler.trace.write.ManySpans;
 import org.brickprofiler.trace.write.PerfettoWriter;

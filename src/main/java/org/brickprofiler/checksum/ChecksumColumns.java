@@ -2,18 +2,17 @@ package org.brickprofiler.checksum;
 
 import java.util.AbstractList;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.RandomAccess;
-import org.eclipse.collections.api.list.primitive.ImmutableFloatList;
-import org.eclipse.collections.impl.factory.primitive.FloatLists;
-import org.eclipse.collections.impl.set.mutable.UnifiedSet;
 
 /**
  * The entries of a log, in columns of plain values that grow by chunks; allocates only for a new chunk and a new name.
- * The owner's lock guards it. A row never changes once it is {@linkplain #commit committed}, but for its time, which may
- * be known later; what {@link #list} returned stays as it is, and needs no lock.
+ * The owner's lock guards it. A row never changes once it is {@linkplain #commit committed}, but for its time, which
+ * may be known later; what {@link #list} returned stays as it is, and needs no lock.
  */
 final class ChecksumColumns {
 
@@ -24,15 +23,12 @@ final class ChecksumColumns {
     static final long UNKNOWN_NS = -1;
 
     private final int samplesPerRow;
-    private final UnifiedSet<String> names = UnifiedSet.newSet();
+    /** A map of the JDK, since every profiler makes a log and should not load another library for it. */
+    private final Map<String, String> names = new HashMap<>();
+
     private final List<Chunk> chunks = new ArrayList<>();
     private int size;
 
-    /**
-     * No entries.
-     *
-     * @param samplesPerRow the most samples of an entry
-     */
     ChecksumColumns(int samplesPerRow) {
         this.samplesPerRow = samplesPerRow;
     }
@@ -58,43 +54,26 @@ final class ChecksumColumns {
         }
     }
 
-    /**
-     * How many entries there are.
-     *
-     * @return the committed rows
-     */
+    /** How many rows are committed. */
     int size() {
         return size;
     }
 
-    /**
-     * Writes where the next entry was taken. It is no entry before {@link #commit}.
-     *
-     * @param name the brick; of equal names only the first one is kept
-     * @param layer its layer
-     * @param position the position in the sequence
-     * @param elapsedNs its time, ns, or a negative number
-     */
+    /** Writes where the next entry was taken, and its time, ns; of equal names only the first one is kept. */
     void place(String name, int layer, int position, long elapsedNs) {
         if (size == chunks.size() * CHUNK_ROWS) {
             chunks.add(new Chunk(samplesPerRow));
         }
         Chunk chunk = chunk();
         int row = size % CHUNK_ROWS;
-        chunk.names[row] = Objects.requireNonNull(names.put(name));
+        String known = names.putIfAbsent(name, name);
+        chunk.names[row] = known == null ? name : known;
         chunk.layers[row] = layer;
         chunk.positions[row] = position;
         chunk.elapsedNs[row] = elapsedNs;
     }
 
-    /**
-     * Writes what the next entry holds, after its place.
-     *
-     * @param hash its checksum
-     * @param elements its floats
-     * @param nans how many of them are not a number
-     * @param infinities how many are infinite
-     */
+    /** Writes what the next entry holds, after its place. */
     void content(long hash, int elements, int nans, int infinities) {
         Chunk chunk = chunk();
         int row = size % CHUNK_ROWS;
@@ -104,12 +83,7 @@ final class ChecksumColumns {
         chunk.infinities[row] = infinities;
     }
 
-    /**
-     * Writes a sample of the next entry, after its place.
-     *
-     * @param sample which one, from 0
-     * @param value the value
-     */
+    /** Writes a sample of the next entry, after its place. */
     void sample(int sample, float value) {
         chunk().samples[size % CHUNK_ROWS * samplesPerRow + sample] = value;
     }
@@ -124,7 +98,7 @@ final class ChecksumColumns {
         return chunks.get(row / CHUNK_ROWS).elapsedNs[row % CHUNK_ROWS];
     }
 
-    /** Says how long the brick of an entry took. Lists that were taken before keep what they have. */
+    /** Sets the time of an entry's brick, ns. Lists that were taken before keep what they have. */
     void setElapsed(int row, long elapsedNs) {
         Chunk chunk = chunks.get(row / CHUNK_ROWS);
         if (chunk.elapsedNs[row % CHUNK_ROWS] != elapsedNs) {
@@ -138,12 +112,7 @@ final class ChecksumColumns {
         return chunks.get(size / CHUNK_ROWS);
     }
 
-    /**
-     * The entries so far.
-     *
-     * @return an unchangeable list, also while further entries are added; it makes an entry whenever it is asked for
-     *     one
-     */
+    /** The entries so far, unchangeable also while others are added; each access makes an entry. */
     List<ChecksumEntry> list() {
         chunks.forEach(chunk -> chunk.listed = true);
         long[][] elapsedNs = chunks.stream().map(chunk -> chunk.elapsedNs).toArray(long[][]::new);
@@ -187,11 +156,13 @@ final class ChecksumColumns {
                     samples(chunk, row));
         }
 
-        private ImmutableFloatList samples(Chunk chunk, int row) {
+        private List<Float> samples(Chunk chunk, int row) {
             int count = Math.min(samplesPerRow, chunk.elements[row]);
-            float[] values = new float[count];
-            System.arraycopy(chunk.samples, row * samplesPerRow, values, 0, count);
-            return FloatLists.immutable.with(values);
+            List<Float> values = new ArrayList<>(count);
+            for (int i = 0; i < count; i++) {
+                values.add(chunk.samples[row * samplesPerRow + i]);
+            }
+            return values;
         }
     }
 }

@@ -1,12 +1,15 @@
 package org.brickprofiler.checksum;
 
+import static org.brickprofiler.io.Checks.requireName;
+import static org.brickprofiler.io.Checks.requireNotNegative;
+
+import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
-import org.eclipse.collections.api.list.primitive.ImmutableFloatList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one output of one brick. Immutable.
+ * One output of one brick. Immutable.
  *
  * @param name the brick, not empty
  * @param layer its layer, or {@link #NO_LAYER}
@@ -28,7 +31,7 @@ public record ChecksumEntry(
         int nans,
         int infinities,
         OptionalLong elapsedNs,
-        ImmutableFloatList samples) {
+        List<Float> samples) {
 
     /** The layer of a brick outside the layers, such as an embedding. */
     public static final int NO_LAYER = -1;
@@ -41,7 +44,7 @@ public record ChecksumEntry(
      */
     public ChecksumEntry {
         Objects.requireNonNull(elapsedNs, "elapsedNs");
-        Objects.requireNonNull(samples, "samples");
+        samples = List.copyOf(Objects.requireNonNull(samples, "samples"));
         requirePlace(name, layer, position);
         requireNotNegative("elements", elements);
         requireNotNegative("nans", nans);
@@ -65,19 +68,11 @@ public record ChecksumEntry(
      * @throws IllegalArgumentException when one of them is out of its range
      */
     static void requirePlace(@Nullable String name, int layer, int position) {
-        if (name == null || name.isEmpty()) {
-            throw new IllegalArgumentException("name is " + (name == null ? "null" : "empty"));
-        }
+        requireName("name", name);
         if (layer < NO_LAYER) {
             throw new IllegalArgumentException("layer " + layer + " is below " + NO_LAYER);
         }
         requireNotNegative("position", position);
-    }
-
-    private static void requireNotNegative(String what, long value) {
-        if (value < 0) {
-            throw new IllegalArgumentException(what + " " + value + " is negative");
-        }
     }
 
     /**

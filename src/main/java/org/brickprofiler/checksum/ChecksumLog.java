@@ -1,16 +1,18 @@
 package org.brickprofiler.checksum;
 
+import static org.brickprofiler.io.Checks.requireNotNegative;
+
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.ToLongFunction;
 import org.brickprofiler.io.Fnv1a;
 import org.brickprofiler.record.OwnSamples;
+import org.brickprofiler.record.StatRow;
 import org.brickprofiler.record.StatTable;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -25,19 +27,16 @@ import org.slf4j.LoggerFactory;
  */
 public final class ChecksumLog {
 
-    private static final Logger LOG = LoggerFactory.getLogger(ChecksumLog.class);
-
     private static final int NOT_SIGN = 0x7fffffff;
     private static final int INFINITE = 0x7f800000;
 
     private final ChecksumOptions options;
-    private final ToLongFunction<String> latestNs;
     private final @Nullable OwnSamples samples;
 
     /** A monitor, and not a lock of java.util.concurrent, which allocates when threads meet at it. */
     private final Object lock = new Object();
 
-    private final OpenTimes open = new OpenTimes();
+    private final PendingTimes pending = new PendingTimes();
 
     private ChecksumColumns columns;
     private long dropped;
@@ -54,41 +53,26 @@ public final class ChecksumLog {
      * @param options what to keep of each output
      */
     public ChecksumLog(ChecksumOptions options) {
-        this(options, name -> ChecksumColumns.UNKNOWN_NS);
-    }
-
-    /**
-     * A log whose entries carry the time that their brick took.
-     *
-     * @param options what to keep of each output
-     * @param latestNs gives, for a name, the elapsed ns of the calling thread's latest sample of that brick, or a
-     *     negative number if there is none. Each record asks it once, on its own thread and outside any lock; what it
-     *     throws reaches the caller, and nothing is recorded then
-     */
-    public ChecksumLog(ChecksumOptions options, ToLongFunction<String> latestNs) {
-        this(options, latestNs, null);
+        this(null, options);
     }
 
     /**
      * A log whose entries carry the time of their brick's sample, whether the brick is stopped before the output is
-     * recorded or after, as where {@code lap} goes on to the next brick: the sample of the calling thread that was under
-     * way then, else the one that it had recorded last where that is the brick's. An entry has no time where neither is
-     * so, where it is not known any more, and before a thread's first sample. A brick that is stopped after its output
-     * was recorded has its time once it is stopped.
+     * recorded or after, as where {@code lap} goes on to the next brick: the sample of the calling thread that was
+     * under way then, else the one that it had recorded last where that is the brick's. An entry has no time where
+     * neither is so, where it is not known any more, and before a thread's first sample. A brick that is stopped after
+     * its output was recorded has its time once it is stopped.
      *
      * @param options what to keep of each output
-     * @param samples tells of the calling thread's samples; asked on its own thread and outside any lock
+     * @param samples the calling thread's samples; read on its own thread and outside any lock
      */
     public ChecksumLog(ChecksumOptions options, OwnSamples samples) {
-        this(options, name -> ChecksumColumns.UNKNOWN_NS, Objects.requireNonNull(samples, "samples"));
+        this(Objects.requireNonNull(samples, "samples"), options);
     }
 
-    private ChecksumLog(ChecksumOptions options, ToLongFunction<String> latestNs, @Nullable OwnSamples samples) {
-        Objects.requireNonNull(options, "options");
-        Objects.requireNonNull(latestNs, "latestNs");
-        this.options = options;
-        this.latestNs = latestNs;
+    private ChecksumLog(@Nullable OwnSamples samples, ChecksumOptions options) {
         this.samples = samples;
+        this.options = Objects.requireNonNull(options, "options");
         this.columns = new ChecksumColumns(options.samples());
     }
 
@@ -100,16 +84,14 @@ public final class ChecksumLog {
      * @param dropped how many more there were, 0 or more
      * @return a log that holds them
      * @throws IllegalArgumentException when there are more entries than the capacity, an entry has another number of
-     *     samples than the options say, or {@code dropped} is negative
+     *     samples than the options demand, or {@code dropped} is negative
      */
     public static ChecksumLog of(ChecksumOptions options, List<ChecksumEntry> entries, long dropped) {
         if (entries.size() > options.capacity()) {
             throw new IllegalArgumentException(
                     entries.size() + " entries are more than the capacity of " + options.capacity());
         }
-        if (dropped < 0) {
-            throw new IllegalArgumentException("dropped " + dropped + " is negative");
-        }
+        requireNotNegative("dropped", dropped);
         ChecksumLog log = new ChecksumLog(options);
         synchronized (log.lock) {
             entries.forEach(log::copy);
@@ -216,19 +198,18 @@ public final class ChecksumLog {
         int key = source == null ? -1 : source.key(name);
         StatTable own = source == null || key < 0 ? null : source.table();
         long nowNs = source == null || own == null ? 0 : source.nowNs();
-        boolean isLatest = own != null && own.isLatest(key);
-        long elapsedNs = own != null && isLatest ? own.latestNs(key) : latestNs.applyAsLong(name);
+        long elapsedNs = own != null && own.isLatest(key) ? own.latestNs(key) : ChecksumColumns.UNKNOWN_NS;
         boolean firstDropped;
         synchronized (lock) {
             if (own != null) {
-                open.settle(own, columns);
+                pending.settle(own, columns);
             }
             if (columns.size() < options.capacity()) {
                 columns.place(name, layer, position, elapsedNs);
                 columns.content(hash, elements, nans, infinities);
                 addSamples(reader, output, from, elements);
                 if (own != null) {
-                    open.add(own, key, nowNs, columns.size());
+                    pending.add(own, key, nowNs, columns.size());
                 }
                 columns.commit();
                 return;
@@ -238,7 +219,7 @@ public final class ChecksumLog {
             dropLogged = true;
         }
         if (firstDropped) {
-            LOG.warn(
+            LoggerFactory.getLogger(ChecksumLog.class).warn(
                     "more than {} checksums: that of '{}' (layer {}, pos {}) and all further ones are dropped",
                     options.capacity(),
                     name,
@@ -268,11 +249,11 @@ public final class ChecksumLog {
      * What was recorded so far.
      *
      * @return an immutable list in order of execution; it takes no memory of its own beside that of the log, and makes
-     *     an entry whenever it is asked for one
+     *     an entry at each access
      */
     public List<ChecksumEntry> list() {
         synchronized (lock) {
-            open.settleAll(columns);
+            pending.settleAll(columns);
             return columns.list();
         }
     }
@@ -292,7 +273,7 @@ public final class ChecksumLog {
     public void reset() {
         synchronized (lock) {
             columns = new ChecksumColumns(options.samples());
-            open.clear();
+            pending.clear();
             dropped = 0;
         }
     }
@@ -326,5 +307,131 @@ public final class ChecksumLog {
      */
     public Comparison compareWith(ChecksumLog reference, Tolerance tolerance) {
         return new LogComparer(this, reference, tolerance).compare();
+    }
+
+    /**
+     * Reads the floats of a tensor in place. One reader serves all tensors of its kind, so that reading makes no
+     * object.
+     *
+     * @param <T> what holds the floats
+     */
+    @FunctionalInterface
+    private interface FloatReader<T> {
+
+        /** Arrays; {@code from} is an index. */
+        FloatReader<float[]> OF_ARRAY = (floats, from, index) -> Float.floatToRawIntBits(floats[from + index]);
+
+        /** Buffers of floats; {@code from} is a position. */
+        FloatReader<FloatBuffer> OF_FLOATS = (floats, from, index) -> Float.floatToRawIntBits(floats.get(from + index));
+
+        /** Buffers of bytes in their own byte order; {@code from} is a position, in bytes. */
+        FloatReader<ByteBuffer> OF_BYTES = (bytes, from, index) -> bytes.getInt(from + index * Float.BYTES);
+
+        /** The bits of the float at an index from 0, those of a NaN unchanged. */
+        int bits(T source, int from, int index);
+    }
+
+    /**
+     * Entries whose brick may still run: an output is there before its brick is stopped, or after. When an entry is
+     * recorded it is not known which of the two it is, so it gets the time of the brick that its thread has just timed,
+     * if that is its own, and is looked at again later: where the next sample of its brick began before the entry was
+     * recorded, that one is the entry's. Where too many samples have come by then, the entry has no time. Allocates
+     * nothing. The owner's lock guards it.
+     */
+    private static final class PendingTimes {
+
+        /** Entries of all threads that are looked at again; the oldest one stays as it is where there are more. */
+        private static final int ROOM = 64;
+
+        /** Those in use come first. */
+        private final Pending[] entries = new Pending[ROOM];
+
+        private int size;
+
+        /** An entry, and the samples of its thread as they were when its output was there. */
+        private static final class Pending {
+            private int row;
+            private @Nullable StatTable table;
+            private int key;
+            private long count;
+            private long notedNs;
+
+            /** When the brick's latest sample had ended by then: one that begins before that was timed elsewhere. */
+            private long endedNs;
+        }
+
+        PendingTimes() {
+            Arrays.setAll(entries, i -> new Pending());
+        }
+
+        /** Notes an entry of the calling thread, and the clock when its output was there. */
+        void add(StatTable table, int key, long nowNs, int row) {
+            if (size == ROOM) {
+                remove(0);
+            }
+            Pending entry = entries[size++];
+            entry.row = row;
+            entry.table = table;
+            entry.key = key;
+            entry.count = table.count(key);
+            entry.notedNs = nowNs;
+            entry.endedNs = table.latestEndedNs(key);
+        }
+
+        /** Looks at the entries of the calling thread again. */
+        void settle(StatTable own, ChecksumColumns columns) {
+            for (int i = size - 1; i >= 0; i--) {
+                Pending entry = entries[i];
+                if (entry.table == own) {
+                    long count = own.count(entry.key);
+                    if (count != entry.count) {
+                        settle(entry, count, own.latestBeganNs(entry.key), own.latestNs(entry.key), columns);
+                        remove(i);
+                    } else if (own.hasBegunSince(entry.notedNs)) {
+                        // Another brick began meanwhile and ended: what ran when the entry was recorded is over.
+                        remove(i);
+                    }
+                }
+            }
+        }
+
+        /** Looks at the entries of all threads again. */
+        void settleAll(ChecksumColumns columns) {
+            for (int i = size - 1; i >= 0; i--) {
+                Pending entry = entries[i];
+                StatTable table = Objects.requireNonNull(entry.table);
+                StatRow row = table.read(entry.key);
+                if (row.count() != entry.count) {
+                    settle(entry, row.count(), row.lastAtNs() - row.lastNs(), row.lastNs(), columns);
+                    remove(i);
+                } else if (!table.isOwnerAlive()) {
+                    remove(i);
+                }
+            }
+        }
+
+        private static void settle(Pending entry, long count, long beganNs, long elapsedNs, ChecksumColumns columns) {
+            boolean isNext = count == entry.count + 1;
+            long sinceNs = entry.notedNs - beganNs;
+            boolean isElsewhere = entry.count > 0 && beganNs - entry.endedNs < 0;
+            if (!isNext) {
+                columns.setElapsed(entry.row, ChecksumColumns.UNKNOWN_NS);
+            } else if (!isElsewhere && (sinceNs > 0 || (sinceNs == 0 && columns.elapsedNs(entry.row) < 0))) {
+                columns.setElapsed(entry.row, elapsedNs);
+            }
+        }
+
+        private void remove(int i) {
+            Pending removed = entries[i];
+            System.arraycopy(entries, i + 1, entries, i, --size - i);
+            entries[size] = removed;
+            removed.table = null;
+        }
+
+        void clear() {
+            while (size > 0) {
+                remove(size - 1);
+            }
+        }
     }
 }

@@ -8,20 +8,20 @@ import java.util.Objects;
  *
  * @param scope the floats that a checksum covers
  * @param samples the most values of an output to keep beside its checksum, 0 to {@link #MOST_SAMPLES}; comparison
- *     within a tolerance needs some, since a checksum says whether two outputs are equal and not by how much they
+ *     within a tolerance needs some, since a checksum shows whether two outputs are equal and not by how much they
  *     differ
  * @param capacity the most entries to keep, 1 or more; further ones are dropped and counted
  */
-public record ChecksumOptions(ChecksumScope scope, int samples, int capacity) {
+public record ChecksumOptions(Scope scope, int samples, int capacity) {
 
     /** The largest number of samples. */
     public static final int MOST_SAMPLES = 1024;
 
-    /** The capacity unless another one is asked for: at 40 bytes an entry, and 4 for each sample, 40 MiB. */
+    /** The capacity unless another one is set: at 40 bytes an entry, and 4 for each sample, 40 MiB. */
     public static final int DEFAULT_CAPACITY = 1 << 20;
 
     /** The first 64 floats, no samples, the default capacity. */
-    public static final ChecksumOptions DEFAULT = new ChecksumOptions(ChecksumScope.FIRST_64, 0, DEFAULT_CAPACITY);
+    public static final ChecksumOptions DEFAULT = new ChecksumOptions(Scope.FIRST_64, 0, DEFAULT_CAPACITY);
 
     /**
      * Checks the numbers.
@@ -44,7 +44,7 @@ public record ChecksumOptions(ChecksumScope scope, int samples, int capacity) {
      * @param other the scope
      * @return options with it
      */
-    public ChecksumOptions withScope(ChecksumScope other) {
+    public ChecksumOptions withScope(Scope other) {
         Objects.requireNonNull(other, "other");
         return new ChecksumOptions(other, samples, capacity);
     }
@@ -92,5 +92,42 @@ public record ChecksumOptions(ChecksumScope scope, int samples, int capacity) {
      */
     public static int sampleIndex(int sample, int count, int elements) {
         return count == 1 ? 0 : (int) ((long) sample * (elements - 1) / (count - 1));
+    }
+
+    /** How much of an output its checksum covers. */
+    public enum Scope {
+
+        /** The first 64 floats: the same cost whatever the size. What differs after them goes unnoticed. */
+        FIRST_64("first_64", 64),
+
+        /** Every float. */
+        WHOLE("whole", Integer.MAX_VALUE);
+
+        private final String displayName;
+        private final int mostFloats;
+
+        Scope(String displayName, int mostFloats) {
+            this.displayName = displayName;
+            this.mostFloats = mostFloats;
+        }
+
+        /**
+         * The name in files and reports.
+         *
+         * @return for example {@code "first_64"}
+         */
+        public String displayName() {
+            return displayName;
+        }
+
+        /**
+         * How many floats of an output are covered.
+         *
+         * @param elements floats in the output
+         * @return the first so many
+         */
+        public int covered(int elements) {
+            return Math.min(elements, mostFloats);
+        }
     }
 }

@@ -3,6 +3,7 @@ package org.brickprofiler.checksum;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.brickprofiler.checksum.Divergence.ValueError;
 
 /**
  * What came out of comparing a log with a reference. Immutable.
@@ -13,7 +14,7 @@ import java.util.Optional;
  * @param compared entries that both have
  * @param equalHashes those of them with the same checksum on both sides
  * @param diverging those of them that diverge
- * @param comparedByHash those of them whose checksums were compared although a tolerance was asked for, because a side
+ * @param comparedByHash those of them whose checksums were compared although a tolerance was given, because a side
  *     has no samples
  * @param first the earliest divergence in {@code here}'s order of execution, entries of one side included; empty where
  *     both logs agree
@@ -25,14 +26,14 @@ import java.util.Optional;
  */
 public record Comparison(
         Tolerance tolerance,
-        ComparedLog here,
-        ComparedLog reference,
+        Side here,
+        Side reference,
         int compared,
         int equalHashes,
         int diverging,
         int comparedByHash,
         Optional<Divergence> first,
-        List<Match> before,
+        List<Pair> before,
         Optional<ValueError> largestAbsolute,
         Optional<ValueError> largestRelative) {
 
@@ -58,5 +59,44 @@ public record Comparison(
      */
     public boolean matches() {
         return first.isEmpty();
+    }
+
+    /**
+     * One side of a comparison. Immutable.
+     *
+     * @param entries its entries
+     * @param dropped further ones that it dropped: what seems to be missing on this side may be among them
+     * @param only the entries that the other side lacks, in this side's order of execution
+     * @param nonFinite entries with a NaN or an infinity among the floats that their checksum covers
+     * @param firstNonFinite the first of these
+     */
+    public record Side(
+            int entries, long dropped, List<Divergence> only, int nonFinite, Optional<ChecksumEntry> firstNonFinite) {
+
+        /** Makes the list unchangeable. */
+        public Side {
+            Objects.requireNonNull(only, "only");
+            Objects.requireNonNull(firstNonFinite, "firstNonFinite");
+            only = List.copyOf(only);
+        }
+    }
+
+    /**
+     * Two entries that belong together and agree. Immutable.
+     *
+     * @param here the entry of the log that was compared
+     * @param reference the reference's entry
+     */
+    public record Pair(ChecksumEntry here, ChecksumEntry reference) {
+
+        /**
+         * Refuses null.
+         *
+         * @throws NullPointerException when a component is null; the message names it
+         */
+        public Pair {
+            Objects.requireNonNull(here, "here");
+            Objects.requireNonNull(reference, "reference");
+        }
     }
 }

@@ -1,10 +1,17 @@
 package org.brickprofiler.checksum;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.brickprofiler.checksum.Divergence.Kind;
+import org.brickprofiler.checksum.Divergence.ValueError;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+import org.eclipse.collections.impl.map.mutable.UnifiedMap;
+import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** Compares two logs, once. One thread. */
 final class LogComparer {
@@ -16,12 +23,13 @@ final class LogComparer {
     private final long droppedHere;
     private final long droppedInReference;
     private final Alignment alignment;
-    private final EntryComparer entries;
 
     private final List<Divergence> onlyHere = new ArrayList<>();
     private final List<Divergence> onlyInReference = new ArrayList<>();
     private int equalHashes;
     private int diverging;
+    private @Nullable ValueError largestAbsolute;
+    private @Nullable ValueError largestRelative;
 
     /** A divergence, and how many entries were executed here before it. */
     private record Site(int executedBefore, Optional<Divergence> divergence) {}
@@ -52,14 +60,8 @@ final class LogComparer {
         this.droppedHere = here.droppedCount();
         this.droppedInReference = reference.droppedCount();
         this.alignment = new Alignment(this.here, this.reference);
-        this.entries = new EntryComparer(tolerance, bySamples);
     }
 
-    /**
-     * Compares.
-     *
-     * @return what was found
-     */
     Comparison compare() {
         Site inHere = firstInHere();
         Site missing = firstMissing();
@@ -78,8 +80,8 @@ final class LogComparer {
                 tolerance.isExact() || bySamples ? 0 : compared,
                 first.divergence(),
                 before(first.executedBefore()),
-                entries.largestAbsolute(),
-                entries.largestRelative());
+                Optional.ofNullable(largestAbsolute),
+                Optional.ofNullable(largestRelative));
     }
 
     private Site firstInHere() {
@@ -103,10 +105,73 @@ final class LogComparer {
             return Optional.of(onlyHere.get(onlyHere.size() - 1));
         }
         ChecksumEntry expected = reference.get(other);
-        Optional<Divergence> divergence = entries.compare(entry, expected, repeat);
+        Optional<Divergence> divergence = compare(entry, expected, repeat);
         equalHashes += entry.hash() == expected.hash() ? 1 : 0;
         diverging += divergence.isPresent() ? 1 : 0;
         return divergence;
+    }
+
+    /** In what two entries do not agree, or nothing. */
+    private Optional<Divergence> compare(ChecksumEntry entry, ChecksumEntry expected, int repeat) {
+        ValueError worst = bySamples && entry.elements() == expected.elements() ? worstSample(entry, expected) : null;
+        Kind kind = bySamples ? kindBySamples(entry, expected, worst) : kindByHash(entry, expected);
+        return Optional.ofNullable(kind)
+                .map(differs -> new Divergence(
+                        differs, repeat, Optional.of(entry), Optional.of(expected), Optional.ofNullable(worst)));
+    }
+
+    private static @Nullable Kind kindByHash(ChecksumEntry entry, ChecksumEntry expected) {
+        if (entry.hash() == expected.hash()) {
+            return null;
+        }
+        return sameNonFinite(entry, expected) ? Kind.DIFFERENT : Kind.NON_FINITE;
+    }
+
+    private static @Nullable Kind kindBySamples(
+            ChecksumEntry entry, ChecksumEntry expected, @Nullable ValueError worst) {
+        if (entry.elements() != expected.elements()) {
+            return Kind.DIFFERENT_LENGTH;
+        }
+        if (!sameNonFinite(entry, expected) || (worst != null && !worst.isFinite())) {
+            return Kind.NON_FINITE;
+        }
+        return worst == null ? null : Kind.OUT_OF_TOLERANCE;
+    }
+
+    private static boolean sameNonFinite(ChecksumEntry entry, ChecksumEntry expected) {
+        return entry.nans() == expected.nans() && entry.infinities() == expected.infinities();
+    }
+
+    /** The sample that is farthest outside the tolerance, if one is outside. */
+    private @Nullable ValueError worstSample(ChecksumEntry entry, ChecksumEntry reference) {
+        int count = entry.samples().size();
+        ValueError worst = null;
+        double largestExcess = 0;
+        for (int i = 0; i < count; i++) {
+            int index = ChecksumOptions.sampleIndex(i, count, entry.elements());
+            float got = entry.samples().get(i);
+            float expected = reference.samples().get(i);
+            ValueError error = new ValueError(entry, index, expected, got);
+            keepLargest(error);
+            double excess = tolerance.excess(got, expected);
+            if (excess > largestExcess) {
+                largestExcess = excess;
+                worst = error;
+            }
+        }
+        return worst;
+    }
+
+    private void keepLargest(ValueError error) {
+        if (!error.isFinite()) {
+            return;
+        }
+        if (largestAbsolute == null || error.absolute() > largestAbsolute.absolute()) {
+            largestAbsolute = error;
+        }
+        if (error.expected() != 0 && (largestRelative == null || error.relative() > largestRelative.relative())) {
+            largestRelative = error;
+        }
     }
 
     /** The first entry that is missing stands behind everything here that the reference executed before it. */
@@ -130,7 +195,7 @@ final class LogComparer {
         return first;
     }
 
-    private static ComparedLog side(List<ChecksumEntry> log, long dropped, List<Divergence> only) {
+    private static Comparison.Side side(List<ChecksumEntry> log, long dropped, List<Divergence> only) {
         int nonFinite = 0;
         Optional<ChecksumEntry> first = Optional.empty();
         for (ChecksumEntry entry : log) {
@@ -139,13 +204,85 @@ final class LogComparer {
                 first = first.isEmpty() ? Optional.of(entry) : first;
             }
         }
-        return new ComparedLog(log.size(), dropped, only, nonFinite, first);
+        return new Comparison.Side(log.size(), dropped, only, nonFinite, first);
     }
 
     /** All entries before the first divergence are on both sides and agree. */
-    private List<Match> before(int executed) {
+    private List<Comparison.Pair> before(int executed) {
         return IntStream.range(Math.max(0, executed - Comparison.NEIGHBOURS), executed)
-                .mapToObj(i -> new Match(here.get(i), reference.get(alignment.toReference(i))))
+                .mapToObj(i -> new Comparison.Pair(here.get(i), reference.get(alignment.toReference(i))))
                 .toList();
+    }
+
+    /**
+     * Which entry of one log belongs to which one of another: the n-th of a name, layer and position to the n-th of the
+     * same name, layer and position. Immutable once made.
+     */
+    private static final class Alignment {
+
+        /** In place of an index, where there is no entry. */
+        static final int NONE = -1;
+
+        private final int[] toReference;
+        private final int[] toHere;
+        private final int[] repeatHere;
+        private final int[] repeatInReference;
+
+        private record Place(String name, int layer, int position) {
+            static Place of(ChecksumEntry entry) {
+                return new Place(entry.name(), entry.layer(), entry.position());
+            }
+        }
+
+        Alignment(List<ChecksumEntry> here, List<ChecksumEntry> reference) {
+            toReference = new int[here.size()];
+            repeatHere = new int[here.size()];
+            toHere = new int[reference.size()];
+            repeatInReference = new int[reference.size()];
+            Arrays.fill(toHere, NONE);
+            Map<Place, IntArrayList> inReference = new UnifiedMap<>();
+            for (int i = 0; i < toHere.length; i++) {
+                IntArrayList same =
+                        inReference.computeIfAbsent(Place.of(reference.get(i)), place -> new IntArrayList(1));
+                repeatInReference[i] = same.size();
+                same.add(i);
+            }
+            align(here, inReference);
+        }
+
+        private void align(List<ChecksumEntry> here, Map<Place, IntArrayList> inReference) {
+            ObjectIntHashMap<Place> seen = new ObjectIntHashMap<>();
+            IntArrayList nowhere = new IntArrayList(0);
+            for (int i = 0; i < toReference.length; i++) {
+                Place place = Place.of(here.get(i));
+                int repeat = seen.addToValue(place, 1) - 1;
+                IntArrayList same = inReference.getOrDefault(place, nowhere);
+                repeatHere[i] = repeat;
+                toReference[i] = repeat < same.size() ? same.get(repeat) : NONE;
+                if (toReference[i] != NONE) {
+                    toHere[toReference[i]] = i;
+                }
+            }
+        }
+
+        /** The index of the reference's entry that belongs to one here, or {@link #NONE}. */
+        int toReference(int here) {
+            return toReference[here];
+        }
+
+        /** The index of the entry here that belongs to one of the reference, or {@link #NONE}. */
+        int toHere(int reference) {
+            return toHere[reference];
+        }
+
+        /** How many entries of the same name, layer and position stand before an entry here. */
+        int repeatHere(int here) {
+            return repeatHere[here];
+        }
+
+        /** How many entries of the same name, layer and position stand before an entry of the reference. */
+        int repeatInReference(int reference) {
+            return repeatInReference[reference];
+        }
     }
 }

@@ -1,5 +1,7 @@
 package org.brickprofiler.checksum;
 
+import static org.brickprofiler.io.Checks.requireFinite;
+
 import java.util.Objects;
 
 /**
@@ -36,14 +38,8 @@ public record Tolerance(String name, double absolute, double relative) {
      */
     public Tolerance {
         Objects.requireNonNull(name, "name");
-        requireBound("absolute", absolute);
-        requireBound("relative", relative);
-    }
-
-    private static void requireBound(String what, double bound) {
-        if (!(bound >= 0 && bound < Double.POSITIVE_INFINITY)) {
-            throw new IllegalArgumentException(what + " tolerance " + bound + " is not a finite number of 0 or more");
-        }
+        requireFinite("absolute tolerance", absolute);
+        requireFinite("relative tolerance", relative);
     }
 
     /**

@@ -9,7 +9,7 @@ import java.util.Objects;
  *
  * <p>Ticks before the first pair and after the second lie on the same line. The rounding is at most half a
  * nanosecond. How closely the two clocks of a pair were read together, and whether the counter ran evenly between the
- * pairs, only the driver can tell; {@link ClockCorrelation} bounds the former.
+ * pairs, only the driver knows; {@link ClockCorrelation} bounds the former.
  */
 public final class ClockConversion {
 

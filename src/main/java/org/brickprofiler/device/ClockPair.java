@@ -2,7 +2,7 @@ package org.brickprofiler.device;
 
 /**
  * One moment on two clocks: the host's time and the device's counter, read as close together as the driver can. Two
- * pairs, from before and after the work, tell how fast the counter runs. Immutable.
+ * pairs, from before and after the work, show how fast the counter runs. Immutable.
  *
  * @param hostNs the host's clock, ns since any fixed origin; may be negative, as {@link System#nanoTime()} may
  * @param deviceTicks the device's counter at the same moment, ticks, 0 or more

@@ -1,10 +1,19 @@
 package org.brickprofiler.device;
 
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.IntToLongFunction;
+import java.util.stream.IntStream;
 import org.brickprofiler.record.StatRow;
 import org.brickprofiler.record.StatSums;
+import org.brickprofiler.record.StatTable;
+import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.record.TimerToken;
+import org.jspecify.annotations.Nullable;
 
-/** What devices told besides the times of some bricks: a reading of a {@link DeviceRecorder}. Immutable; any thread. */
+/** What is known of samples on devices besides their times, as a {@link DeviceRecorder} read it. Immutable; any thread. */
 public final class DeviceFigures {
 
     private final StatSums launches;
@@ -17,7 +26,7 @@ public final class DeviceFigures {
     private final long[] unresolved;
     private final List<StreamTotals> streams;
 
-    DeviceFigures(
+    private DeviceFigures(
             StatSums launches, int fromKey, long[] samples, long[] unresolved, List<StreamTotals> streams) {
         this.launches = launches;
         this.fromKey = fromKey;
@@ -81,5 +90,115 @@ public final class DeviceFigures {
      */
     public List<StreamTotals> streams() {
         return streams;
+    }
+
+    /**
+     * What became of the samples of a recorder, row by row. Any thread may count one as unresolved; the rest happens on one
+     * thread at a time. Allocates nothing once rows have their size.
+     */
+    static final class Sums {
+
+        private static final int CHUNK_SHIFT = 6;
+        private static final int CHUNK = 1 << CHUNK_SHIFT;
+
+        private final TableRegistry bricks;
+        private final TableRegistry launches;
+
+        private long[] samples = {};
+
+        /** A chunk of rows each, made where one of them is counted first. */
+        private final AtomicReferenceArray<@Nullable AtomicLongArray> unresolved =
+                new AtomicReferenceArray<>((TimerToken.MAX_KEY >>> CHUNK_SHIFT) + 1);
+
+        /**
+         * Nothing counted.
+         *
+         * @param bricks gets the device's times
+         * @param launches gets the host's times of the samples of which these were taken
+         */
+        Sums(TableRegistry bricks, TableRegistry launches) {
+            this.bricks = bricks;
+            this.launches = launches;
+        }
+
+        /**
+         * A sample has its time.
+         *
+         * @param key the brick
+         * @param elapsedNs its duration on the device, ns
+         * @param launchNs how long the host took between its marks, ns; {@link DeviceRecorder#NO_TIME} where that was not
+         *     timed
+         * @param atNs the host's clock when it ended, as far as that is known
+         * @param elements elements it processed
+         */
+        void resolved(int key, long elapsedNs, long launchNs, long atNs, long elements) {
+            add(bricks, key, elapsedNs, atNs, elements);
+            if (key >= samples.length) {
+                samples = Arrays.copyOf(samples, (key | (CHUNK - 1)) + 1);
+            }
+            samples[key]++;
+            if (launchNs != DeviceRecorder.NO_TIME) {
+                add(launches, key, launchNs, atNs, elements);
+            }
+        }
+
+        /** Not on the timeline of the calling thread, which did not do it. */
+        private static void add(TableRegistry registry, int key, long elapsedNs, long atNs, long elements) {
+            StatTable table = registry.acquire();
+            table.addForeign(key, elapsedNs, atNs, elements);
+            registry.release(table);
+        }
+
+        /** A sample will never have a time. Any thread. */
+        void unresolved(int key) {
+            int number = key >>> CHUNK_SHIFT;
+            AtomicLongArray chunk = unresolved.get(number);
+            if (chunk == null) {
+                AtomicLongArray made = new AtomicLongArray(CHUNK);
+                AtomicLongArray before = unresolved.compareAndExchange(number, null, made);
+                chunk = before == null ? made : before;
+            }
+            chunk.incrementAndGet(key & (CHUNK - 1));
+        }
+
+        /** The figures of some rows. */
+        DeviceFigures figures(int fromKey, int toKey, List<StreamTotals> streams) {
+            return figures(launches.read(fromKey, toKey), fromKey, toKey, AtomicLongArray::get, streams);
+        }
+
+        /** The figures of all rows; begins anew. */
+        DeviceFigures figuresAndReset(List<StreamTotals> streams) {
+            DeviceFigures ended = figures(
+                    launches.readAndReset(),
+                    0,
+                    TimerToken.MAX_KEY + 1,
+                    (chunk, row) -> chunk.getAndSet(row, 0),
+                    streams);
+            Arrays.fill(samples, 0);
+            return ended;
+        }
+
+        private DeviceFigures figures(
+                StatSums launched, int fromKey, int toKey, Reading reading, List<StreamTotals> streams) {
+            IntToLongFunction ofUnresolved = key -> {
+                AtomicLongArray chunk = unresolved.get(key >>> CHUNK_SHIFT);
+                return chunk == null ? 0 : reading.read(chunk, key & (CHUNK - 1));
+            };
+            return new DeviceFigures(
+                    launched,
+                    fromKey,
+                    rows(fromKey, toKey, key -> key < samples.length ? samples[key] : 0),
+                    rows(fromKey, toKey, ofUnresolved),
+                    streams);
+        }
+
+        private static long[] rows(int fromKey, int toKey, IntToLongFunction row) {
+            return IntStream.range(fromKey, toKey).mapToLong(row).toArray();
+        }
+
+        /** How a row is read. */
+        private interface Reading {
+            long read(AtomicLongArray chunk, int row);
+        }
     }
 }

@@ -6,7 +6,6 @@ import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.PendingConsumer;
 import org.brickprofiler.record.StreamPlace;
 import org.brickprofiler.record.StreamSpans;
 import org.brickprofiler.record.TableRegistry;
@@ -24,7 +23,7 @@ import org.brickprofiler.record.TimerToken;
  * ended samples, and waits there for the last mark of these: not for what is enqueued behind it, and not for what other
  * threads have enqueued.
  *
- * <p><b>Nothing is made up.</b> A sample that a stream cannot tell the time of is counted as unresolved: no mark was left,
+ * <p><b>Nothing is made up.</b> A sample whose time a stream does not know is counted as unresolved: no mark was left,
  * a mark failed, the device was lost, the timer was stopped again after its first sample was resolved.
  */
 public final class DeviceRecorder {
@@ -41,19 +40,13 @@ public final class DeviceRecorder {
     /** Where one wait is not enough, as where a mark was set during a capture, it is waited for the next; not for ever. */
     private static final int MOST_WAITS = 64;
 
-    private final TableRegistry bricks;
+    private final NanoClock clock;
     private final MarkedStream[] streams;
-
-    /** The host's times of some samples, and the queue of those that wait. */
-    private final TableRegistry launches;
-
-    private final DeviceSums sums;
+    private final SampleQueue queue;
+    private final DeviceFigures.Sums sums;
 
     /** Held by whoever resolves or reads. */
     private final ReentrantLock turn = new ReentrantLock();
-
-    /** Made once, so that resolving allocates nothing. */
-    private final PendingConsumer collector = new Collector();
 
     /**
      * A recorder.
@@ -78,32 +71,30 @@ public final class DeviceRecorder {
         if (streams.isEmpty() || streams.size() > MAX_STREAMS) {
             throw new IllegalArgumentException(streams.size() + " device streams: 1 to " + MAX_STREAMS);
         }
-        this.bricks = bricks;
-        this.launches = new TableRegistry(0, false);
-        this.sums = new DeviceSums(bricks, launches);
+        this.clock = clock;
+        TableRegistry launches = new TableRegistry(0, false);
+        this.queue = new SampleQueue(launches, this::take);
+        this.sums = new DeviceFigures.Sums(bricks, launches);
         this.streams = new MarkedStream[streams.size()];
         // Whoever traces may catch up as soon as it knows of a stream.
         turn.lock();
         try {
-            Arrays.setAll(this.streams, i -> marked(clock, streams.get(i), i, launchesEvery, tracing));
+            for (int i = 0; i < this.streams.length; i++) {
+                DeviceStream stream = streams.get(i);
+                int index = i;
+                StreamPlace place = new StreamPlace(
+                        stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), i);
+                StreamSpans spans = tracing.of(place, () -> catchUpAndIsWaiting(index));
+                this.streams[i] = new MarkedStream(
+                        stream, i, clock, launchesEvery, queue, sums, this::makeRoom, bricks, spans);
+            }
         } finally {
             turn.unlock();
         }
-        for (int i = 0; i < this.streams.length; i++) {
-            int index = i;
-            streams.get(i)
-                    .beforeClose(CloseActions.unlessForgotten(this, recorder -> recorder.catchUp(index)));
+        for (MarkedStream marked : this.streams) {
+            int index = marked.index();
+            marked.stream().beforeClose(CloseActions.unlessForgotten(this, recorder -> recorder.catchUp(index)));
         }
-    }
-
-    private MarkedStream marked(
-            NanoClock clock, DeviceStream stream, int index, int launchesEvery, StreamTracing tracing) {
-        StreamPlace place = new StreamPlace(
-                stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), index);
-        StreamSpans spans = tracing.of(place, () -> catchUpAndIsWaiting(index));
-        return spans == null
-                ? new MarkedStream(stream, clock, index, launchesEvery)
-                : TracedStream.of(stream, clock, index, bricks, spans);
     }
 
     // ---- the hot path ----
@@ -116,9 +107,7 @@ public final class DeviceRecorder {
      * @return the timer, for {@link #stop} and {@link #lap}
      */
     public long start(int key, int stream) {
-        MarkedStream marked = streams[stream];
-        boolean timed = marked.draws().next();
-        return marked.token(key, mark(marked, 1, timed), timed);
+        return streams[stream].start(key);
     }
 
     /**
@@ -130,23 +119,7 @@ public final class DeviceRecorder {
      *     be known
      */
     public long stop(long timer, long elements) {
-        MarkedStream marked = streamOf(timer);
-        if (!isRunning(marked, timer)) {
-            sums.unresolved(MarkToken.key(timer));
-            return NO_TIME;
-        }
-        boolean timed = MarkToken.isTimed(timer);
-        int end = mark(marked, 1, timed);
-        marked.stopped(timer, end);
-        if (end == DeviceStream.NO_MARK) {
-            queue(marked, timer, QueuedSample.NO_END, elements);
-            return NO_TIME;
-        }
-        if (queue(marked, timer, end, elements)) {
-            return timed ? marked.setNs(end) : NO_TIME;
-        }
-        marked.giveUp(end);
-        return NO_TIME;
+        return streamOf(timer).stop(timer, elements);
     }
 
     /**
@@ -158,18 +131,7 @@ public final class DeviceRecorder {
      * @return the timer of the next brick
      */
     public long lap(long timer, long elements, int nextKey) {
-        MarkedStream marked = streamOf(timer);
-        boolean running = isRunning(marked, timer);
-        boolean timed = marked.draws().next();
-        int mark = mark(marked, running ? 2 : 1, timed || (running && MarkToken.isTimed(timer)));
-        if (running) {
-            marked.stopped(timer, mark);
-            // Where the queue refuses, the mark is held once too often; it is reclaimed when marks run out.
-            queue(marked, timer, mark == DeviceStream.NO_MARK ? QueuedSample.NO_END : mark, elements);
-        } else {
-            sums.unresolved(MarkToken.key(timer));
-        }
-        return marked.token(nextKey, mark, timed);
+        return streamOf(timer).lap(timer, elements, nextKey);
     }
 
     /**
@@ -180,13 +142,7 @@ public final class DeviceRecorder {
      * @return the host's clock, ns; later than every reading before, by as little as it takes
      */
     public long markStart(int stream) {
-        MarkedStream marked = streams[stream];
-        long nowNs = marked.clock.nanoTime();
-        long reading = marked.reading(nowNs);
-        if (!marked.markStart(nowNs, reading) && !(makeRoom(marked) && marked.markStart(nowNs, reading))) {
-            marked.missed();
-        }
-        return reading;
+        return streams[stream].markStart();
     }
 
     /**
@@ -201,33 +157,7 @@ public final class DeviceRecorder {
      * @param elements elements it processed
      */
     public void endSince(int key, int stream, long sinceNs, long elements) {
-        MarkedStream marked = streams[stream];
-        long start = marked.starts().find(sinceNs);
-        int mark = mark(marked, 1, true);
-        marked.endedSince(key, sinceNs, mark);
-        if (start != StartMarks.NONE) {
-            endFrom(key, marked, start, mark, elements);
-        } else if (mark == DeviceStream.NO_MARK) {
-            sums.unresolved(key);
-        } else {
-            marked.since(mark, sinceNs);
-            if (!queue(marked, marked.token(key, mark, true), mark, elements)) {
-                marked.giveUp(mark);
-            }
-        }
-    }
-
-    private void endFrom(int key, MarkedStream marked, long start, int mark, long elements) {
-        boolean ended = mark != DeviceStream.NO_MARK;
-        long marks = QueuedSample.marks(
-                StartMarks.mark(start), StartMarks.generation(start), ended ? mark : QueuedSample.NO_END);
-        if (!launches.defer(QueuedSample.holdingRow(marked.index(), key), marks, elements)) {
-            sums.unresolved(key);
-            marked.starts().letGo(start);
-            if (ended) {
-                marked.giveUp(mark);
-            }
-        }
+        streams[stream].endSince(key, sinceNs, elements);
     }
 
     /**
@@ -238,8 +168,7 @@ public final class DeviceRecorder {
      *     since
      */
     public long startedNs(long timer) {
-        MarkedStream marked = streamOf(timer);
-        return isRunning(marked, timer) ? marked.setNs(MarkToken.mark(timer)) : NO_TIME;
+        return streamOf(timer).startedNs(timer);
     }
 
     /**
@@ -257,31 +186,14 @@ public final class DeviceRecorder {
         return streams[stream(timer)];
     }
 
-    private static boolean isRunning(MarkedStream marked, long timer) {
-        return MarkToken.generation(timer) != MarkToken.NO_GENERATION && marked.isCurrent(timer);
-    }
-
-    private int mark(MarkedStream marked, int holders, boolean reads) {
-        int mark = marked.mark(holders, reads);
-        return mark != DeviceStream.NO_MARK ? mark : markAfterMakingRoom(marked, holders, reads);
-    }
-
-    private int markAfterMakingRoom(MarkedStream marked, int holders, boolean reads) {
-        int mark = makeRoom(marked) ? marked.mark(holders, reads) : DeviceStream.NO_MARK;
-        if (mark == DeviceStream.NO_MARK) {
-            marked.missed();
-        }
-        return mark;
-    }
-
     /** False where there is none to be made, or another thread has the turn: who marks waits for nobody. */
     private boolean makeRoom(MarkedStream marked) {
         if (!marked.stream().isUsable() || !turn.tryLock()) {
             return false;
         }
         try {
-            launches.drainPending(collector);
-            marked.poll(sums);
+            queue.drain();
+            marked.poll();
             marked.reclaim();
             return true;
         } finally {
@@ -289,19 +201,9 @@ public final class DeviceRecorder {
         }
     }
 
-    private boolean queue(MarkedStream marked, long timer, int end, long elements) {
-        int key = MarkToken.key(timer);
-        boolean queued =
-                launches.defer(QueuedSample.row(marked.index(), key), QueuedSample.marks(timer, end), elements);
-        if (!queued) {
-            sums.unresolved(key);
-        }
-        return queued;
-    }
-
     /** From now on the host's side of every brick is timed. */
     public void timeEveryLaunch() {
-        Arrays.stream(streams).forEach(stream -> stream.draws().drawAll());
+        Arrays.stream(streams).forEach(MarkedStream::timeEveryLaunch);
     }
 
     // ---- resolving ----
@@ -355,7 +257,7 @@ public final class DeviceRecorder {
     private void pollAfter(MarkedStream stream, long owner, boolean waited) {
         boolean own = stream.hasMarked(owner);
         if (stream.pendingCount() > 0 && (own ? !waited : stream.stream().answersHere())) {
-            stream.poll(sums);
+            stream.poll();
         }
     }
 
@@ -374,7 +276,7 @@ public final class DeviceRecorder {
         turn.lock();
         try {
             if (!waits) {
-                marked.poll(sums);
+                marked.poll();
             }
             marked.endPass(EVERYBODY);
             marked.reachBoundary();
@@ -391,19 +293,19 @@ public final class DeviceRecorder {
      */
     public void poll(long endNs) {
         long owner = drain();
-        long end = streams[0].starts().find(endNs);
+        long end = streams[0].findStart(endNs);
         long own = 0;
         turn.lock();
         try {
-            if (end != StartMarks.NONE) {
-                streams[0].fenceAt(StartMarks.mark(end));
+            if (end != Marks.NONE) {
+                streams[0].fenceAt(end);
                 own = 1;
             }
             for (MarkedStream stream : streams) {
                 long bit = 1L << stream.index();
                 own |= stream.hasMarked(owner) ? bit : 0;
                 if ((own & bit) != 0 || stream.stream().answersHere()) {
-                    stream.poll(sums);
+                    stream.poll();
                 }
                 stream.reachBoundary();
             }
@@ -420,7 +322,7 @@ public final class DeviceRecorder {
         turn.lock();
         try {
             if (marked.hasMarked(owner) || marked.stream().answersHere()) {
-                marked.poll(sums);
+                marked.poll();
             }
         } finally {
             turn.unlock();
@@ -431,39 +333,40 @@ public final class DeviceRecorder {
     private long drain() {
         turn.lock();
         try {
-            launches.drainPending(collector);
+            queue.drain();
         } finally {
             turn.unlock();
         }
-        return launches.caller();
+        return queue.caller();
     }
 
     /** Waits without the turn: for the last sample of a thread, or of everybody. */
     private void await(MarkedStream marked, long owner) {
-        int mark = holdLastEnd(marked, owner);
-        for (int wait = 0; mark != DeviceStream.NO_MARK && wait < MOST_WAITS; wait++) {
-            boolean late = marked.stream().isReached(mark);
-            boolean reached = late || marked.stream().waitFor(mark);
-            long lookedNs = marked.clock.nanoTime();
+        long mark = holdEndToAwait(marked, owner);
+        boolean isReached = true;
+        for (int wait = 0; isReached && mark != Marks.NONE && wait < MOST_WAITS; wait++) {
+            int number = Marks.mark(mark);
+            boolean wasReached = marked.stream().isReached(number);
+            isReached = wasReached || marked.stream().waitFor(number);
+            long lookedNs = clock.nanoTime();
             turn.lock();
             try {
-                if (reached) {
-                    marked.resolveReached(owner, late ? DeviceStream.NO_MARK : mark, lookedNs, sums);
+                if (isReached) {
+                    mark = marked.resolve(owner, mark, wasReached, lookedNs);
                 } else {
-                    marked.poll(sums);
+                    marked.poll();
                 }
-                marked.letGo(mark);
-                mark = reached ? marked.holdUnreached(owner) : DeviceStream.NO_MARK;
             } finally {
                 turn.unlock();
             }
         }
+        marked.letGo(mark);
     }
 
-    private int holdLastEnd(MarkedStream marked, long owner) {
+    private long holdEndToAwait(MarkedStream marked, long owner) {
         turn.lock();
         try {
-            return marked.holdLastEnd(owner);
+            return marked.holdEndToAwait(owner);
         } finally {
             turn.unlock();
         }
@@ -473,28 +376,16 @@ public final class DeviceRecorder {
     public void discard() {
         turn.lock();
         try {
-            launches.drainPending(collector);
+            queue.drain();
             Arrays.stream(streams).forEach(MarkedStream::discard);
         } finally {
             turn.unlock();
         }
     }
 
-    /** Takes samples from the queues of threads. By the holder of the turn. */
-    private final class Collector implements PendingConsumer {
-        private long owner;
-
-        @Override
-        public void from(long newOwner) {
-            owner = newOwner;
-        }
-
-        @Override
-        public void accept(int row, long marks, long elements) {
-            if (!streams[QueuedSample.stream(row)].take(row, marks, elements, owner)) {
-                sums.unresolved(QueuedSample.key(row));
-            }
-        }
+    /** By the holder of the turn. */
+    private void take(long owner, int stream, int key, boolean holdsStart, long start, int end, long elements) {
+        streams[stream].take(owner, key, holdsStart, start, end, elements);
     }
 
     // ---- readers ----
@@ -507,7 +398,7 @@ public final class DeviceRecorder {
     public int pendingCount() {
         turn.lock();
         try {
-            long count = launches.pendingCount();
+            long count = queue.size();
             for (MarkedStream stream : streams) {
                 count += stream.pendingCount();
             }
@@ -539,7 +430,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * What the devices told since the last reset, besides the bricks' times.
+     * What is known of samples on devices since the last reset, besides their times.
      *
      * @param fromKey the first row that is asked for
      * @param toKey the row after the last
@@ -550,7 +441,7 @@ public final class DeviceRecorder {
     }
 
     /**
-     * What the devices told since the last reset, besides the bricks' times, and begins anew.
+     * What is known of samples on devices since the last reset, besides their times, and begins anew.
      *
      * @return the figures of all rows
      */

@@ -63,7 +63,7 @@ public interface DeviceStream extends AutoCloseable {
     int mark();
 
     /**
-     * Whether the device has done everything before a mark, or will never tell. Waits for nothing.
+     * Whether the device has done everything before a mark, or never will report it. Waits for nothing.
      *
      * @param mark a mark that was not released
      * @return false as long as it may still be reached
@@ -107,13 +107,6 @@ public interface DeviceStream extends AutoCloseable {
     default boolean hasWorkBetween(int from, int to) {
         return true;
     }
-
-    /**
-     * Waits until the device has done everything that was in the queue.
-     *
-     * @return false where that cannot be waited for: now, as long as {@link #isUsable()}, or ever
-     */
-    boolean synchronize();
 
     /**
      * Waits until the device has done everything before a mark, whatever was enqueued behind it.

@@ -33,7 +33,7 @@ public final class DispatchTimer {
     /**
      * Who takes dispatches: the shape of {@code KernelTimings.record}, which this package does not know.
      *
-     * @param <B> what tells backends apart
+     * @param <B> how backends are named
      */
     @FunctionalInterface
     public interface Timings<B> {
@@ -184,7 +184,7 @@ public final class DispatchTimer {
      * the first one that is not done holds up those behind it. After the stream was closed, those that were done by then, if
      * the thread that closed it could ask for them.
      *
-     * @param <B> what tells backends apart
+     * @param <B> how backends are named
      * @param backend passed on
      * @param timings gets them, on the calling thread
      * @return how many
@@ -233,7 +233,7 @@ public final class DispatchTimer {
     }
 
     /**
-     * How many dispatches were not timed: there was no room or no mark for them, or the device does not tell.
+     * How many dispatches were not timed: there was no room or no mark for them, or the device does not report it.
      *
      * @return 0 or more
      */

@@ -30,7 +30,7 @@ public final class HostStream implements DeviceStream {
     /**
      * A stream over a clock.
      *
-     * @param clock tells when marks are reached
+     * @param clock reports when marks are reached
      */
     public HostStream(NanoClock clock) {
         Objects.requireNonNull(clock, "clock");
@@ -71,11 +71,6 @@ public final class HostStream implements DeviceStream {
     @Override
     public long elapsedNs(int from, int to) {
         return closed ? UNRESOLVED : reachedNs[to] - reachedNs[from];
-    }
-
-    @Override
-    public boolean synchronize() {
-        return !closed;
     }
 
     @Override

@@ -5,7 +5,7 @@ import java.util.function.IntToLongFunction;
 
 /**
  * The marks of a batch of samples of one stream, put in the order in which the device reached them, and how far each lies
- * from the first. Distances are added up from one mark to the next: a device tells a short time exactly and a long one
+ * from the first. Distances are added up from one mark to the next: a device reports a short time exactly and a long one
  * not, for CUDA's is a {@code float}. One thread at a time; allocates nothing once it has seen its largest batch.
  *
  * <h2>Device time in host time</h2>
@@ -35,7 +35,7 @@ final class MarkChain {
     private static final int MARK_MASK = (1 << MARK_BITS) - 1;
 
     private final DeviceStream stream;
-    private final MarkStates states;
+    private final Marks known;
 
     // By mark; of the current batch where batchOf says so.
     private int[] batchOf = {};
@@ -80,17 +80,17 @@ final class MarkChain {
     /**
      * A chain over the marks of a stream.
      *
-     * @param stream tells the times between marks
-     * @param states what is known of them
+     * @param stream reports the times between marks
+     * @param known what is known of them
      */
-    MarkChain(DeviceStream stream, MarkStates states) {
+    MarkChain(DeviceStream stream, Marks known) {
         this.stream = stream;
-        this.states = states;
-        this.turns = states::turn;
+        this.known = known;
+        this.turns = known::turn;
     }
 
     private void makeRoom() {
-        int room = states.room();
+        int room = known.room();
         batchOf = Arrays.copyOf(batchOf, room);
         positions = Arrays.copyOf(positions, room);
         offsetsNs = Arrays.copyOf(offsetsNs, room);
@@ -164,7 +164,7 @@ final class MarkChain {
             latest = size - 1;
         }
         if (latest != NO_POSITION && (size == 1 || !unbroken) && !hasTime(marks[latest])) {
-            // No time to or from it was told, which would have said so.
+            // No time to or from it was reported, which would have shown that it is not known.
             positions[marks[latest]] = NO_POSITION;
             latest = NO_POSITION;
             unbroken = false;
@@ -227,13 +227,13 @@ final class MarkChain {
         earliestNs = Long.MIN_VALUE;
         latestNs = lookedNs - offsetsNs[last];
         for (int i = 0; i < size; i++) {
-            raiseEarliest(states.setNs(marks[i]), offsetsNs[marks[i]]);
+            raiseEarliest(known.setNs(marks[i]), offsetsNs[marks[i]]);
         }
         long toFenceNs = fence == DeviceStream.NO_MARK ? DeviceStream.UNRESOLVED : stream.elapsedNs(last, fence);
         isPlaced = waited;
         if (isTime(toFenceNs)) {
             latestNs -= toFenceNs;
-            raiseEarliest(states.setNs(fence), offsetsNs[last] + toFenceNs);
+            raiseEarliest(known.setNs(fence), offsetsNs[last] + toFenceNs);
         }
         if (earliestNs == Long.MIN_VALUE) {
             baseNs = latestNs;
@@ -247,7 +247,7 @@ final class MarkChain {
     }
 
     private void raiseEarliest(long setNs, long offsetNs) {
-        if (setNs != MarkStates.NOT_READ) {
+        if (setNs != Marks.NOT_READ) {
             earliestNs = Math.max(earliestNs, setNs - offsetNs);
         }
     }
@@ -321,32 +321,32 @@ final class MarkChain {
         int before = DeviceStream.NO_MARK;
         int open = 0;
         int unknown = 0;
-        boolean told = true;
+        boolean timed = true;
         for (int i = 0; i < size; i++) {
             int mark = marks[i];
             if (positions[mark] == NO_POSITION) {
-                told = false;
+                timed = false;
             } else {
                 if (before == DeviceStream.NO_MARK) {
                     busyNs = first == NO_POSITION ? Math.max(0, coveredNs[mark]) : 0;
                 } else if (i > first) {
-                    addUpBetween(before, mark, open > 0, told && unknown == 0);
+                    addUpBetween(before, mark, open > 0, timed && unknown == 0);
                 }
                 // A broken chain is not in the order of its times.
                 before = before == DeviceStream.NO_MARK || offsetsNs[mark] >= offsetsNs[before] ? mark : before;
-                told = true;
+                timed = true;
             }
             open += opened[mark];
             unknown += untimed[mark];
         }
     }
 
-    private void addUpBetween(int before, int mark, boolean runs, boolean told) {
+    private void addUpBetween(int before, int mark, boolean runs, boolean timed) {
         long ns = Math.max(0, offsetsNs[mark] - offsetsNs[before]);
         long busy = runs ? ns : Math.max(0, Math.min(ns, coveredNs[mark]));
-        boolean isKnown = told && coveredNs[mark] >= 0 && !states.followsGap(mark);
+        boolean isKnown = timed && coveredNs[mark] >= 0 && !known.followsGap(mark);
         busyNs += busy;
-        idleNs += isKnown && states.areOfOnePass(mark, before) ? ns - busy : 0;
+        idleNs += isKnown && known.areOfOnePass(mark, before) ? ns - busy : 0;
     }
 
     private boolean hasTime(int mark) {

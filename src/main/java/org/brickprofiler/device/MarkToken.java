@@ -3,19 +3,19 @@ package org.brickprofiler.device;
 import org.brickprofiler.record.TimerToken;
 
 /**
- * A running timer of a brick that may run on a device, as one {@code long}. Bit 13 tells the two kinds apart.
+ * A running timer of a brick that may run on a device, as one {@code long}. Bit 13 distinguishes the two kinds.
  *
  * <pre>
- *            63        41  40  39       20 19     14  13  12  11        0
- *           +------------+----+-----------+---------+---+---+------------+
- *  device:  | generation | t  | mark      | stream  | 1 | 0 | key + 1    |   t: the host's side is timed
- *           +------------+----+-----------+---------+---+---+------------+
- *  host:    | start: low 50 bits of the clock, ns   | 0 | 0 | key + 1    |
- *           +---------------------------------------+---+---+------------+
+ *            63        41 40       21 20     15  14  13  12  11        0
+ *           +------------+-----------+---------+---+---+---+------------+
+ *  device:  | generation |   mark    | stream  | t | 1 | 0 | key + 1    |   t: the host's side is timed
+ *           +------------+-----------+---------+---+---+---+------------+
+ *  host:    | start: low 50 bits of the clock, ns  | 0 | 0 | key + 1    |
+ *           +--------------------------------------+---+---+------------+
  * </pre>
  *
- * <p>The generation counts how often the mark's number was used: a token whose mark was given to somebody else meanwhile
- * does not fit it any more. Generation 0 is that of no mark. Host intervals of up to 2<sup>49</sup> ns (6 days) are
+ * <p>Generation and mark are the mark's handle: see {@link Marks}. That of a timer for which no mark could be set is
+ * {@link Marks#NONE}. Host intervals of up to 2<sup>49</sup> ns (6 days) are
  * exact. Bit 12 is {@link TimerToken#FOREIGN}, and is read as a part of the key: a tile's timer has a key that no brick
  * has, and means nothing else here.
  */
@@ -23,20 +23,14 @@ public final class MarkToken {
 
     static final int MAX_STREAMS = 1 << 6;
 
-    /** The generation of a timer for which no mark could be set. */
-    static final int NO_GENERATION = 0;
-
     private static final int KEY_BITS = 13;
     private static final long KEY_MASK = (1L << KEY_BITS) - 1;
     private static final long DEVICE = 1L << KEY_BITS;
     private static final int START_SHIFT = KEY_BITS + 1;
     private static final long BELOW_START = (1L << START_SHIFT) - 1;
-    private static final int STREAM_SHIFT = START_SHIFT;
-    private static final int MARK_SHIFT = 20;
-    private static final int MARK_MASK = (1 << 20) - 1;
-    private static final long TIMED = 1L << 40;
-    private static final int GENERATION_SHIFT = 41;
-    private static final int GENERATION_MASK = (1 << 23) - 1;
+    private static final long TIMED = 1L << 14;
+    private static final int STREAM_SHIFT = 15;
+    private static final int HANDLE_SHIFT = Long.SIZE - Marks.HANDLE_BITS;
 
     private MarkToken() {}
 
@@ -51,13 +45,9 @@ public final class MarkToken {
         return (startNs << START_SHIFT) | (key + 1);
     }
 
-    static long device(int key, int stream, int mark, int generation, boolean timed) {
-        return ((long) generation << GENERATION_SHIFT)
-                | (timed ? TIMED : 0)
-                | ((long) mark << MARK_SHIFT)
-                | ((long) stream << STREAM_SHIFT)
-                | DEVICE
-                | (key + 1);
+    /** A timer that begins at a mark, or where none could be set. */
+    static long device(int key, int stream, long handle, boolean timed) {
+        return (handle << HANDLE_SHIFT) | ((long) stream << STREAM_SHIFT) | (timed ? TIMED : 0) | DEVICE | (key + 1);
     }
 
     /**
@@ -84,23 +74,14 @@ public final class MarkToken {
         return (int) (token >>> STREAM_SHIFT) & (MAX_STREAMS - 1);
     }
 
-    static int mark(long token) {
-        return (int) (token >>> MARK_SHIFT) & MARK_MASK;
+    /** The handle of the mark that a timer began at. */
+    static long handle(long token) {
+        return token >>> HANDLE_SHIFT;
     }
 
     /** Whether the host's clock is to be read at the end, too. */
     static boolean isTimed(long token) {
         return (token & TIMED) != 0;
-    }
-
-    static int generation(long token) {
-        return (int) (token >>> GENERATION_SHIFT);
-    }
-
-    /** The generation after one; never {@link #NO_GENERATION}. */
-    static int next(int generation) {
-        int next = (generation + 1) & GENERATION_MASK;
-        return next == NO_GENERATION ? 1 : next;
     }
 
     /**

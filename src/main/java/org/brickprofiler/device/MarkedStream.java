@@ -1,369 +1,414 @@
 package org.brickprofiler.device;
 
-import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.SpanKind;
+import org.brickprofiler.record.StreamSpans;
+import org.brickprofiler.record.TableRegistry;
+import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * A stream with what is known of each of its marks, and the samples that wait for them. Marks are set and waited for by
- * any thread, without a lock; the rest happens on one thread at a time, which {@link DeviceRecorder} sees to.
+ * One stream of a recorder: sets marks where bricks begin and end, and resolves the samples between them. What is known of
+ * the marks is in {@link Marks}, the samples are in {@link WaitingSamples}, and a {@link MarkChain} puts marks in the
+ * device's order and finds their times; this brings the three together.
  *
- * <p>Nobody wants spans of this one: as long as no {@link TracedStream} was made, compiled code holds nothing of them.
+ * <p>Bricks are started and stopped by any thread, without a lock; the rest happens on one thread at a time, which {@link
+ * DeviceRecorder} sees to.
  */
-class MarkedStream {
+final class MarkedStream {
 
-    private static final long NOT_READ = MarkStates.NOT_READ;
-    private static final AtomicIntegerFieldUpdater<MarkedStream> PASS =
-            AtomicIntegerFieldUpdater.newUpdater(MarkedStream.class, "pass");
-    private static final AtomicLongFieldUpdater<MarkedStream> READING =
-            AtomicLongFieldUpdater.newUpdater(MarkedStream.class, "reading");
-    private static final int GAP = 1 << 31;
+    private static final Logger LOG = LoggerFactory.getLogger(MarkedStream.class);
+
+    private static final long NO_TIME = DeviceRecorder.NO_TIME;
+    private static final long NO_ELEMENTS = -1;
 
     /** More threads than this that mark and end no pass: of the others it is forgotten that they did. */
     private static final int MOST_MARKERS = 256;
 
-    final NanoClock clock;
-    final MarkChain chain;
-
     private final DeviceStream stream;
+    private final NanoClock clock;
     private final int index;
 
-    private final MarkStates marks;
+    private final Marks marks;
 
     /** The marks at which deferred measurements may begin. */
     private final StartMarks starts;
 
-    /** The latest reading of the host's clock that a mark is found by. */
-    private volatile long reading = Long.MIN_VALUE;
-
-    /** The pass that marks belong to now; the uppermost bit is set where a brick had no marks since the last one. */
-    private volatile int pass;
-
-    /** Which bricks have their host's side timed. */
     private final LaunchDraws draws;
+    private final SampleQueue queue;
+    private final DeviceFigures.Sums sums;
+
+    /** Makes room where no mark is left; false where that could not be done. */
+    private final Predicate<MarkedStream> roomMaker;
+
+    /** Whether it was logged that no mark was left. */
+    private final AtomicBoolean exhausted = new AtomicBoolean();
+
+    /** Null where nobody wants spans. */
+    private final @Nullable StreamSpans spans;
+
+    /** Has the timelines of the threads. */
+    private final TableRegistry lines;
+
+    // All that follows is touched by one thread at a time.
+
+    private final WaitingSamples waiting;
+    private final MarkChain chain;
 
     /** Whether samples end here that have no mark at their start. */
     private boolean hasEndsOnly;
 
-    private final WaitingSamples waiting = new WaitingSamples();
+    /** The threads that ended samples here since they last ended a pass. */
+    private final LongArrayList markers = new LongArrayList();
 
-    // Made once, so that resolving allocates nothing.
-    private final WaitingSamples.Reached reached;
-
-    // The threads that ended samples here since they last ended a pass.
-    private long[] markers = {};
-    private int markerCount;
-    private int nextForgotten;
-
-    /** Up to which mark time was added up. */
+    /** Up to which mark time was added up; it is held. */
     private int counted = DeviceStream.NO_MARK;
 
-    /** Set behind all samples that may be resolved, see {@link MarkChain}. */
-    private int fence = DeviceStream.NO_MARK;
+    /** Set behind all samples that may be resolved, see {@link MarkChain}; it is held. */
+    private long fence = Marks.NONE;
 
-    // The last marks before the latest boundary, the one before it, and the one before marks were taken back.
-    private long boundaryTurn;
-    private long boundaryTurnBefore;
-    private boolean reclaimed;
+    // What is added up until a reset.
+    private long samples;
+    private long busyNs;
+    private long idleNs;
+    private long waits;
 
-    private final ExhaustionNotice exhaustion = new ExhaustionNotice();
+    /** The latest; a reset leaves it. */
+    private long clockErrorNs;
 
-    private final StreamCounts counts = new StreamCounts();
-
-    MarkedStream(DeviceStream stream, NanoClock clock, int index, int launchesEvery) {
+    /**
+     * A stream that was not marked so far.
+     *
+     * @param stream the queue of the device
+     * @param index its number among the streams of its recorder
+     * @param clock the host's clock
+     * @param launchesEvery the host's side is timed of one brick in so many
+     * @param queue takes the samples that threads end
+     * @param sums takes those that have their time, or never will
+     * @param roomMaker makes room where no mark is left, and reports whether it could
+     * @param lines has the timelines of the threads, for launches
+     * @param spans takes the device's work; null where nobody wants spans
+     */
+    MarkedStream(
+            DeviceStream stream,
+            int index,
+            NanoClock clock,
+            int launchesEvery,
+            SampleQueue queue,
+            DeviceFigures.Sums sums,
+            Predicate<MarkedStream> roomMaker,
+            TableRegistry lines,
+            @Nullable StreamSpans spans) {
         this.stream = stream;
-        this.clock = clock;
         this.index = index;
-        this.reached = stream::isReached;
-        this.draws = new LaunchDraws(launchesEvery);
-        this.marks = new MarkStates(stream.maxMarks());
-        this.starts = new StartMarks(marks, stream);
+        this.clock = clock;
+        this.draws = new LaunchDraws(spans == null ? launchesEvery : 1);
+        this.queue = queue;
+        this.sums = sums;
+        this.roomMaker = roomMaker;
+        this.lines = lines;
+        this.spans = spans;
+        this.marks = new Marks(stream);
+        this.starts = new StartMarks(marks);
+        this.waiting = new WaitingSamples(stream, marks);
         this.chain = new MarkChain(stream, marks);
     }
 
-    final DeviceStream stream() {
+    DeviceStream stream() {
         return stream;
     }
 
-    /** Its number among the streams of its recorder. */
-    final int index() {
+    int index() {
         return index;
     }
 
-    // ---- spans ----
-
-    /** The calling thread has stopped a timer at a mark, or {@link DeviceStream#NO_MARK}, and not queued the sample. */
-    void stopped(long timer, int end) {}
-
-    /** The calling thread has ended a sample without a mark at its start, in the same way. */
-    void endedSince(int key, long sinceNs, int end) {}
-
-    /** A sample has its time; the chain says where it lies. */
-    void timed(int key, long launchNs, int end, long elapsedNs, long elementCount) {}
-
     // ---- any thread ----
 
-    /**
-     * Sets a mark, and says who holds it.
-     *
-     * @param holderCount how many do
-     * @param reads whether to read the host's clock, which takes about as long as the rest of it
-     * @return the mark, or {@link DeviceStream#NO_MARK}
-     */
-    final int mark(int holderCount, boolean reads) {
-        long nowNs = reads ? clock.nanoTime() : NOT_READ;
-        int mark = stream.mark();
-        if (mark != DeviceStream.NO_MARK) {
-            set(mark, holderCount, nowNs);
-        }
-        return mark;
+    /** See {@link DeviceRecorder#start}. */
+    long start(int key) {
+        boolean timed = draws.next();
+        long start = set(1, timed);
+        return MarkToken.device(key, index, start, timed);
     }
 
-    private void set(int mark, int holderCount, long nowNs) {
-        int now = pass;
-        marks.set(mark, holderCount, now, now < 0, nowNs);
-        if (now < 0) {
-            PASS.updateAndGet(this, of -> of & ~GAP);
+    /** See {@link DeviceRecorder#stop}. */
+    long stop(long timer, long elements) {
+        int key = MarkToken.key(timer);
+        long start = MarkToken.handle(timer);
+        if (!marks.isCurrent(start)) {
+            sums.unresolved(key);
+            return NO_TIME;
         }
+        boolean timed = MarkToken.isTimed(timer);
+        long end = set(1, timed);
+        return end(key, start, end, elements) && timed ? marks.setNs(Marks.mark(end)) : NO_TIME;
     }
 
-    /**
-     * A reading of the host's clock that no other call has got: later by as little as it takes, where the clock stands
-     * still between two.
-     */
-    final long reading(long nowNs) {
-        while (true) {
-            long before = reading;
-            long next = Math.max(nowNs, before + 1);
-            if (READING.compareAndSet(this, before, next)) {
-                return next;
-            }
+    /** See {@link DeviceRecorder#lap}. */
+    long lap(long timer, long elements, int nextKey) {
+        int key = MarkToken.key(timer);
+        long start = MarkToken.handle(timer);
+        boolean running = marks.isCurrent(start);
+        boolean timed = draws.next();
+        long mark = set(running ? 2 : 1, timed || (running && MarkToken.isTimed(timer)));
+        if (running) {
+            end(key, start, mark, elements);
+        } else {
+            sums.unresolved(key);
         }
+        return MarkToken.device(nextKey, index, mark, timed);
     }
 
-    /**
-     * Sets a mark at which deferred measurements may begin.
-     *
-     * @param nowNs the host's clock
-     * @param value the reading to find it by
-     * @return whether one was set
-     */
-    final boolean markStart(long nowNs, long value) {
+    /** Ends the sample of a timer at a mark, or without one. False where its time will not be known. */
+    private boolean end(int key, long start, long end, long elements) {
+        // Where marks ran out, that of the start may have been given to another brick.
+        if (spans != null && marks.isCurrent(start)) {
+            launched(key, marks.setNs(Marks.mark(start)), end);
+        }
+        boolean isMarked = end != Marks.NONE;
+        if (!queue.offer(index, key, false, start, isMarked ? Marks.mark(end) : SampleQueue.NO_END, elements)) {
+            sums.unresolved(key);
+            letGo(end);
+            return false;
+        }
+        return isMarked;
+    }
+
+    /** See {@link DeviceRecorder#startedNs}. */
+    long startedNs(long timer) {
+        long start = MarkToken.handle(timer);
+        return marks.isCurrent(start) ? marks.setNs(Marks.mark(start)) : NO_TIME;
+    }
+
+    /** See {@link DeviceRecorder#markStart}. */
+    long markStart() {
+        long nowNs = clock.nanoTime();
+        long reading = starts.reading(nowNs);
+        if (!setStart(nowNs, reading) && !(roomMaker.test(this) && setStart(nowNs, reading))) {
+            miss();
+        }
+        return reading;
+    }
+
+    private boolean setStart(long nowNs, long reading) {
         int mark = stream.mark();
         if (mark == DeviceStream.NO_MARK) {
             return false;
         }
-        marks.setValue(mark, value);
-        set(mark, 1, nowNs);
-        starts.put(value, mark);
+        marks.setReading(mark, reading);
+        starts.put(reading, marks.set(mark, 1, nowNs));
         return true;
     }
 
-    /** The marks at which deferred measurements may begin. */
-    final StartMarks starts() {
-        return starts;
-    }
-
-    /** A brick has no mark: what lies between the marks around is not known to be idle. */
-    final void missed() {
-        exhaustion.tell(stream);
-        PASS.updateAndGet(this, of -> of | GAP);
-    }
-
-    /** Which bricks have their host's side timed. */
-    final LaunchDraws draws() {
-        return draws;
-    }
-
-    /** The timer of a brick that begins at a mark, which the calling thread has just set. */
-    final long token(int key, int mark, boolean timed) {
-        return mark == DeviceStream.NO_MARK
-                ? MarkToken.device(key, index, 0, MarkToken.NO_GENERATION, false)
-                : MarkToken.device(key, index, mark, marks.generation(mark), timed);
-    }
-
-    /** Whether a token's mark is still the one that it was made for. */
-    final boolean isCurrent(long token) {
-        return marks.isCurrent(token);
-    }
-
-    /** Gives a mark back that the calling thread has just set and nobody will ask for. */
-    final void giveUp(int mark) {
-        free(mark);
-    }
-
-    /** The host's clock when a mark was set, or {@link DeviceRecorder#NO_TIME}. */
-    final long setNs(int mark) {
-        return marks.setNs(mark);
-    }
-
-    /** Notes when the host began the sample that ends at a mark and has no other. */
-    final void since(int mark, long startNs) {
-        marks.setValue(mark, startNs);
-    }
-
-    // ---- one thread at a time ----
-
-    /**
-     * Takes a sample, unless it has no end, or its first mark is somebody else's by now.
-     *
-     * @param row the brick, and whether the sample holds the mark at its start: see {@link QueuedSample}
-     * @param queued its marks
-     * @param elementCount elements it processed
-     * @param owner which thread ended it
-     * @return whether it was taken
-     */
-    final boolean take(int row, long queued, long elementCount, long owner) {
-        int start = QueuedSample.start(queued);
-        int end = QueuedSample.end(queued);
-        boolean ended = end != QueuedSample.NO_END;
-        noteMarker(owner);
-        if (!QueuedSample.isOf(queued, marks.generation(start))) {
-            if (ended) {
-                letGo(end);
-            }
-            return false;
+    /** See {@link DeviceRecorder#endSince}. */
+    void endSince(int key, long sinceNs, long elements) {
+        long start = starts.find(sinceNs);
+        long end = set(1, true);
+        if (spans != null) {
+            launched(key, sinceNs, end);
         }
-        boolean holds = QueuedSample.holdsStart(row) || marks.claim(start);
-        if (ended) {
-            if (!holds) {
-                marks.hold(start);
-            }
-            waiting.add(QueuedSample.key(row), start, end, elementCount, owner);
-            hasEndsOnly |= start == end;
-        } else if (holds) {
-            letGo(start);
-        }
-        return ended;
-    }
-
-    private void noteMarker(long owner) {
-        if (hasMarked(owner)) {
-            return;
-        }
-        if (markerCount == markers.length && markerCount < MOST_MARKERS) {
-            markers = Arrays.copyOf(markers, Math.max(4, 2 * markerCount));
-        }
-        if (markerCount < markers.length) {
-            markers[markerCount++] = owner;
+        int mark = end == Marks.NONE ? SampleQueue.NO_END : Marks.mark(end);
+        boolean queued;
+        if (start != Marks.NONE) {
+            queued = queue.offer(index, key, true, start, mark, elements);
+        } else if (end != Marks.NONE) {
+            marks.setReading(mark, sinceNs);
+            queued = queue.offer(index, key, false, end, mark, elements);
         } else {
-            markers[nextForgotten] = owner;
-            nextForgotten = (nextForgotten + 1) % MOST_MARKERS;
+            queued = false;
+        }
+        if (!queued) {
+            sums.unresolved(key);
+            letGo(start);
+            letGo(end);
         }
     }
 
-    /** Whether a thread ended samples here since it last ended a pass. */
-    final boolean hasMarked(long owner) {
-        return placeOf(owner) < markerCount;
-    }
-
-    private int placeOf(long owner) {
-        int place = 0;
-        while (place < markerCount && markers[place] != owner) {
-            place++;
+    /** Lets go of a mark that the caller holds, if it does. */
+    void letGo(long handle) {
+        if (handle != Marks.NONE) {
+            marks.letGo(handle);
         }
-        return place;
     }
 
-    /** How many samples wait for their time. */
-    final int pendingCount() {
-        return waiting.size();
+    /** Sets a mark, with so many holders; reading the host's clock takes about as long as the rest of it. */
+    private long set(int holders, boolean reads) {
+        long mark = trySet(holders, reads);
+        return mark != Marks.NONE ? mark : setAfterMakingRoom(holders, reads);
     }
 
-    /**
-     * The mark that a thread has to wait for: at the end of its last sample or, of everybody's, the one that was set last.
-     *
-     * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
-     * @return the mark, held until {@link #letGo} is called; {@link DeviceStream#NO_MARK} where nothing of it waits
-     */
-    final int holdLastEnd(long owner) {
-        return hold(owner == DeviceRecorder.EVERYBODY ? waiting.newestEnd(marks) : waiting.lastEnd(owner));
+    private long trySet(int holders, boolean reads) {
+        long nowNs = reads ? clock.nanoTime() : Marks.NOT_READ;
+        int mark = stream.mark();
+        return mark == DeviceStream.NO_MARK ? Marks.NONE : marks.set(mark, holders, nowNs);
     }
 
-    /**
-     * The mark that a thread has to wait for next, after it waited. There is one where its last mark never tells, being of a
-     * capture, or where a virtual thread's samples came in another order than it ended them.
-     *
-     * @return the mark, held; {@link DeviceStream#NO_MARK} where nothing of it waits that is not reached
-     */
-    final int holdUnreached(long owner) {
-        return hold(waiting.lastUnreachedEnd(owner, reached));
-    }
-
-    private int hold(int mark) {
-        if (mark != DeviceStream.NO_MARK) {
-            marks.hold(mark);
+    private long setAfterMakingRoom(int holders, boolean reads) {
+        long mark = roomMaker.test(this) ? trySet(holders, reads) : Marks.NONE;
+        if (mark == Marks.NONE) {
+            miss();
         }
         return mark;
     }
 
-    /**
-     * Resolves the samples of a thread, whose last one is reached, and those of others that are.
-     *
-     * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
-     * @param awaited the mark that the calling thread waited for; {@link DeviceStream#NO_MARK} where it was reached before
-     * @param lookedNs the host's clock after that
-     */
-    final void resolveReached(long owner, int awaited, long lookedNs, DeviceSums sums) {
-        draws.drawNext();
-        if (awaited == DeviceStream.NO_MARK) {
-            setFence();
-        } else {
-            counts.waited();
+    /** A brick has no mark. Logged once, unless the stream has a reason of its own. */
+    private void miss() {
+        if (!exhausted.get() && stream.failure().isEmpty() && exhausted.compareAndSet(false, true)) {
+            LOG.warn(
+                    "all {} marks of stream '{}' wait for their bricks: until one is free, bricks are unresolved. End"
+                            + " passes more often, or give the stream more marks",
+                    stream.maxMarks(),
+                    stream.name());
         }
-        int done = moveDoneToFront(owner);
-        if (done > 0) {
-            resolve(done, lookedNs, awaited, sums);
-        }
-        dropFence();
+        marks.miss();
     }
 
-    private int moveDoneToFront(long owner) {
-        if (owner == DeviceRecorder.EVERYBODY) {
-            return waiting.moveReachedToFront(marks, reached);
+    /** Puts the launch of a sample onto the line of the calling thread, which has just ended it. */
+    private void launched(int key, long sinceNs, long end) {
+        boolean isMarked = end != Marks.NONE;
+        long endNs = isMarked ? marks.setNs(Marks.mark(end)) : clock.nanoTime();
+        long line = lines.mark(SpanKind.ENQUEUED, key, sinceNs, Math.max(0, endNs - sinceNs), NO_ELEMENTS);
+        if (isMarked) {
+            marks.setLine(Marks.mark(end), line);
         }
-        // One question at most: what others have done besides, a later boundary finds.
-        boolean all = waiting.count(owner) == waiting.size()
-                || stream.isReached(waiting.newestEnd(marks));
-        return all ? waiting.size() : waiting.moveToFront(owner);
+    }
+
+    /** From now on the host's side of every brick is timed. */
+    void timeEveryLaunch() {
+        draws.drawAll();
+    }
+
+    /** The mark that was set at a reading of {@link #markStart}, held once more for the caller, or {@link Marks#NONE}. */
+    long findStart(long readingNs) {
+        return starts.find(readingNs);
+    }
+
+    // ---- one thread at a time: what waits ----
+
+    /** Takes a sample from the queue, unless it has no end or its first mark is another brick's by now: then it is unresolved. */
+    void take(long owner, int key, boolean holdsStart, long start, int end, long elements) {
+        int startMark = Marks.mark(start);
+        boolean isMarked = end != SampleQueue.NO_END;
+        noteMarker(owner);
+        if (!marks.isCurrent(start)) {
+            sums.unresolved(key);
+            if (isMarked) {
+                marks.letGo(end);
+            }
+            return;
+        }
+        boolean holds = holdsStart || marks.claim(startMark);
+        if (isMarked) {
+            if (!holds) {
+                marks.hold(startMark);
+            }
+            waiting.add(key, startMark, end, elements, owner);
+            hasEndsOnly |= startMark == end;
+        } else {
+            sums.unresolved(key);
+            if (holds) {
+                marks.letGo(startMark);
+            }
+        }
+    }
+
+    private void noteMarker(long owner) {
+        if (!markers.contains(owner)) {
+            if (markers.size() == MOST_MARKERS) {
+                markers.removeAtIndex(0);
+            }
+            markers.add(owner);
+        }
+    }
+
+    /** Whether a thread ended samples here since it last ended a pass. */
+    boolean hasMarked(long owner) {
+        return markers.contains(owner);
+    }
+
+    /** How many samples wait for their time. */
+    int pendingCount() {
+        return waiting.size();
+    }
+
+    /** The mark that a thread has to wait for, or everybody; held until {@link #letGo}. {@link Marks#NONE} without one. */
+    long holdEndToAwait(long owner) {
+        return hold(waiting.endToAwait(owner));
+    }
+
+    private long hold(int mark) {
+        if (mark == DeviceStream.NO_MARK) {
+            return Marks.NONE;
+        }
+        marks.hold(mark);
+        return marks.handle(mark);
+    }
+
+    // ---- one thread at a time: resolving ----
+
+    /**
+     * Resolves the samples of a thread that has waited, whose last one is reached, and those of others that are.
+     *
+     * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
+     * @param awaited the mark that it waited for, as {@link #holdEndToAwait} returned it; let go here
+     * @param wasReached whether that was reached before, so that nothing was waited for
+     * @param lookedNs the host's clock after that
+     * @return the mark that it has to wait for next, held; {@link Marks#NONE} for none. There is one where its last mark is
+     *     never reached, being of a capture, or where a virtual thread's samples came in another order than it ended them
+     */
+    long resolve(long owner, long awaited, boolean wasReached, long lookedNs) {
+        draws.drawNext();
+        if (wasReached) {
+            setFence();
+        } else {
+            waits++;
+        }
+        int done = waiting.moveDoneToFront(owner);
+        if (done > 0) {
+            resolve(done, lookedNs, wasReached ? DeviceStream.NO_MARK : Marks.mark(awaited));
+        }
+        dropFence();
+        marks.letGo(awaited);
+        return hold(waiting.lastUnreachedEnd(owner));
     }
 
     /** Resolves the samples that have their time, without waiting. */
-    final void poll(DeviceSums sums) {
+    void poll() {
         draws.drawNext();
         setFence();
-        int done = stream.isUsable() ? waiting.moveReachedToFront(marks, reached) : waiting.size();
+        int done = stream.isUsable() ? waiting.moveReachedToFront() : waiting.size();
         if (done > 0) {
-            resolve(done, clock.nanoTime(), DeviceStream.NO_MARK, sums);
+            resolve(done, clock.nanoTime(), DeviceStream.NO_MARK);
         }
         dropFence();
     }
 
     /** Uses a mark as fence that the caller holds, and gives the hold away. */
-    final void fenceAt(int mark) {
+    void fenceAt(long mark) {
         dropFence();
         fence = mark;
     }
 
     /** Where samples have no mark at their start, the host's time must have an exact place in the device's. */
     private void setFence() {
-        if (hasEndsOnly && fence == DeviceStream.NO_MARK && waiting.size() > 0) {
-            fence = mark(1, true);
+        if (hasEndsOnly && fence == Marks.NONE && waiting.size() > 0) {
+            fence = trySet(1, true);
         }
-        if (fence != DeviceStream.NO_MARK && !(hasEndsOnly && stream.isReached(fence))) {
+        if (fence != Marks.NONE && !(hasEndsOnly && stream.isReached(Marks.mark(fence)))) {
             dropFence();
         }
     }
 
     private void dropFence() {
-        if (fence != DeviceStream.NO_MARK) {
-            letGo(fence);
-            fence = DeviceStream.NO_MARK;
-        }
+        letGo(fence);
+        fence = Marks.NONE;
     }
 
-    private void resolve(int count, long lookedNs, int awaited, DeviceSums sums) {
+    private void resolve(int count, long lookedNs, int awaited) {
         chain.begin();
         if (counted != DeviceStream.NO_MARK) {
             chain.add(counted);
@@ -375,48 +420,50 @@ class MarkedStream {
                 chain.add(waiting.end(i));
             }
         }
-        chain.measure(lookedNs, awaited, fence);
+        chain.measure(lookedNs, awaited, fence == Marks.NONE ? DeviceStream.NO_MARK : Marks.mark(fence));
         if (chain.isEarly() && stream.isUsable()) {
             return;
         }
         for (int i = 0; i < count; i++) {
-            tell(i, lookedNs, sums);
+            resolve(i, lookedNs);
         }
         addUp(count);
-        drop(count);
-    }
-
-    private void drop(int count) {
-        for (int i = 0; i < count; i++) {
-            if (waiting.hasStart(i)) {
-                letGo(waiting.start(i));
-            }
-            letGo(waiting.end(i));
-        }
         waiting.drop(count);
     }
 
-    private void tell(int i, long lookedNs, DeviceSums sums) {
+    private void resolve(int i, long lookedNs) {
         int key = waiting.key(i);
         int start = waiting.start(i);
         int end = waiting.end(i);
-        boolean marked = waiting.hasStart(i);
-        long elapsedNs = marked ? elapsedNs(start, end) : chain.elapsedSinceNs(marks.value(end), end);
+        boolean hasStart = waiting.hasStart(i);
+        long elapsedNs = hasStart ? elapsedNs(start, end) : chain.elapsedSinceNs(marks.reading(end), end);
         if (elapsedNs < 0) {
             sums.unresolved(key);
-            if (marked) {
+            if (hasStart) {
                 chain.leaveOut(start, end);
             }
             return;
         }
-        counts.timed();
-        long launchedNs = marked ? marks.setNs(start) : marks.value(end);
+        samples++;
+        long launchedNs = hasStart ? marks.setNs(start) : marks.reading(end);
         long endedNs = marks.setNs(end);
-        boolean read = launchedNs != NOT_READ && endedNs != NOT_READ;
-        long launchNs = read ? Math.max(0, endedNs - launchedNs) : NOT_READ;
-        long atNs = chain.isUnbroken() ? chain.hostNs(end) : lookedNs;
-        sums.resolved(key, elapsedNs, launchNs, atNs, waiting.elements(i));
-        timed(key, launchedNs, end, elapsedNs, waiting.elements(i));
+        boolean isTimed = launchedNs != Marks.NOT_READ && endedNs != Marks.NOT_READ;
+        sums.resolved(
+                key,
+                elapsedNs,
+                isTimed ? Math.max(0, endedNs - launchedNs) : NO_TIME,
+                chain.isUnbroken() ? chain.hostNs(end) : lookedNs,
+                waiting.elements(i));
+        if (spans == null) {
+            return;
+        }
+        if (chain.isUnbroken()) {
+            spans.clockErrorNs(chain.hostErrorNs());
+            spans.sample(
+                    key, chain.hostNs(end) - elapsedNs, elapsedNs, waiting.elements(i), marks.line(end), launchedNs);
+        } else {
+            spans.sampleWithoutPlace();
+        }
     }
 
     private long elapsedNs(int start, int end) {
@@ -424,15 +471,19 @@ class MarkedStream {
         return ns < 0 || stream.hasWorkBetween(start, end) ? ns : DeviceStream.UNRESOLVED;
     }
 
-    private void addUp(int told) {
+    private void addUp(int resolved) {
         chain.addUp(counted);
-        counts.add(chain);
+        busyNs += chain.busyNs();
+        idleNs += chain.idleNs();
+        if (chain.isUnbroken() && chain.hostErrorNs() != MarkChain.NO_ERROR) {
+            clockErrorNs = chain.hostErrorNs();
+        }
         int last = chain.last();
         // Of a pass that is over nothing more will be counted, unless some of it still waits.
         boolean goesOn = last != DeviceStream.NO_MARK
                 && (hasEndsOnly
-                        || marks.isOfPass(last, pass)
-                        || (waiting.size() > told && marks.areOfOnePass(last, waiting.end(told))));
+                        || marks.isOfPassNow(last)
+                        || (waiting.size() > resolved && marks.areOfOnePass(last, waiting.end(resolved))));
         if (goesOn) {
             marks.hold(last);
         }
@@ -442,42 +493,35 @@ class MarkedStream {
 
     private void forgetCounted() {
         if (counted != DeviceStream.NO_MARK) {
-            letGo(counted);
+            marks.letGo(counted);
             counted = DeviceStream.NO_MARK;
         }
     }
 
-    /** Lets go of a mark that is held. */
-    final void letGo(int mark) {
-        if (marks.letGo(mark)) {
-            free(mark);
-        }
-    }
-
-    private void free(int mark) {
-        marks.retire(mark);
-        stream.release(mark);
-    }
+    // ---- one thread at a time: boundaries ----
 
     /** A pass of a thread ends, or of everybody: the time until the next one is nobody's. */
-    final void endPass(long owner) {
+    void endPass(long owner) {
         if (owner == DeviceRecorder.EVERYBODY) {
-            markerCount = 0;
-        } else if (hasMarked(owner)) {
-            markers[placeOf(owner)] = markers[--markerCount];
-        } else {
+            markers.clear();
+        } else if (!markers.remove(owner)) {
             return;
         }
-        PASS.updateAndGet(this, of -> ((of + 1) & ~GAP) | (of & GAP));
+        marks.endPass();
         // Of a pass that has ended nothing is remembered that nobody will ask for.
         if (waiting.size() == 0 && !hasEndsOnly) {
             forgetCounted();
         }
     }
 
+    /** A thread has ended a pass here or elsewhere, or finalized what is pending. */
+    void reachBoundary() {
+        marks.reachBoundary();
+    }
+
     /** Forgets the samples that wait. */
-    final void discard() {
-        drop(waiting.size());
+    void discard() {
+        waiting.drop(waiting.size());
         dropFence();
         forgetCounted();
     }
@@ -487,36 +531,96 @@ class MarkedStream {
      * marks back from timers that were started two boundaries ago or earlier and never stopped. Where one of them is stopped
      * after all, its sample is unresolved.
      */
-    final void reclaim() {
+    void reclaim() {
         starts.giveUpOlder();
-        if (reclaimed) {
+        if (!marks.mayHaveAbandoned()) {
             return;
         }
-        reclaimed = true;
-        boolean[] used = new boolean[marks.room()];
+        boolean[] kept = new boolean[marks.room()];
         for (int i = 0; i < waiting.size(); i++) {
-            used[waiting.start(i)] = true;
-            used[waiting.end(i)] = true;
+            kept[waiting.start(i)] = true;
+            kept[waiting.end(i)] = true;
         }
-        for (int mark = 0; mark < used.length; mark++) {
-            if (!used[mark] && mark != counted && marks.turn(mark) <= boundaryTurnBefore && marks.takeBack(mark)) {
-                stream.release(mark);
+        if (counted != DeviceStream.NO_MARK) {
+            kept[counted] = true;
+        }
+        marks.takeBackAbandoned(kept);
+    }
+
+    // ---- one thread at a time: figures ----
+
+    /** What the stream did since the last reset. */
+    StreamTotals totals() {
+        return new StreamTotals(
+                stream.name(),
+                stream.deviceName(),
+                stream.deviceIndex(),
+                samples,
+                busyNs,
+                idleNs,
+                waits,
+                clockErrorNs,
+                stream.failure());
+    }
+
+    void resetTotals() {
+        samples = 0;
+        busyNs = 0;
+        idleNs = 0;
+        waits = 0;
+    }
+
+    /**
+     * Of which bricks the host's side is timed: of the first after a boundary, so that the device's time has a place in the
+     * host's, and of others by chance, since whatever is periodic in a pass would meet a period. Any thread, without order:
+     * what gets lost draws a number twice. Allocates nothing.
+     */
+    static final class LaunchDraws {
+
+        private static final int MOST_BETWEEN = 1 << 30;
+
+        private int every;
+        private int random = 1;
+
+        /** So many bricks until one is drawn, that one with them; less than 0 where a boundary draws the next one besides. */
+        private int left;
+
+        /** One in so many is drawn. */
+        LaunchDraws(int every) {
+            this.every = Math.min(every, MOST_BETWEEN);
+        }
+
+        /** Whether the host's side of a brick that begins now is timed. */
+        boolean next() {
+            int until = left;
+            if (until > 1) {
+                left = until - 1;
+                return false;
             }
+            left = until < 0 ? -until : nextDistance();
+            return true;
         }
-    }
 
-    /** A thread has ended a pass here or elsewhere, or finalized what is pending. */
-    final void reachBoundary() {
-        boundaryTurnBefore = boundaryTurn;
-        boundaryTurn = marks.lastTurn();
-        reclaimed = false;
-    }
+        /** From 1 to twice the mean less one, all as likely. */
+        private int nextDistance() {
+            // Marsaglia's xorshift, 32 bits.
+            int drawn = random;
+            drawn ^= drawn << 13;
+            drawn ^= drawn >>> 17;
+            drawn ^= drawn << 5;
+            random = drawn;
+            return 1 + (int) ((Integer.toUnsignedLong(drawn) * (2L * every - 1)) >>> Integer.SIZE);
+        }
 
-    final StreamTotals totals() {
-        return counts.totals(stream);
-    }
+        /** The next brick is drawn, besides the others. */
+        void drawNext() {
+            left = -Math.abs(left);
+        }
 
-    final void resetTotals() {
-        counts.reset();
+        /** From now on every brick is drawn. */
+        void drawAll() {
+            every = 1;
+            left = 0;
+        }
     }
 }

@@ -5,7 +5,7 @@ import java.util.Optional;
 
 /**
  * Times a piece of work where somebody asked for it. Whether anybody did is the caller's to know, once and outside the
- * loop: {@link #startIf} reads no setting, and costs nothing where it is told not to start.
+ * loop: {@link #startIf} reads no setting, and costs nothing where it does not start.
  *
  * <pre>{@code
  * Optional<ProbeTimer> probe = ProbeTimer.startIf(probing, timer, recorder::push);
@@ -58,7 +58,7 @@ public final class ProbeTimer {
      *
      * @param enabled whether to
      * @param timer the timer, which may be used again once the probe is finished
-     * @param trace gets what {@link #finishTraced} is told
+     * @param trace gets what {@link #finishTraced} is given
      * @return the running probe, or empty
      */
     public static Optional<ProbeTimer> startIf(boolean enabled, DeviceTimer timer, Trace trace) {
@@ -74,7 +74,7 @@ public final class ProbeTimer {
     /**
      * Stops, and waits until the device has done the work.
      *
-     * @return how long it took, ns; 0 where the device does not tell
+     * @return how long it took, ns; 0 where the device does not report it
      */
     public long finish() {
         timer.recordEnd();
@@ -82,12 +82,12 @@ public final class ProbeTimer {
     }
 
     /**
-     * Stops, waits until the device has done the work, and tells the trace.
+     * Stops, waits until the device has done the work, and adds it to the trace.
      *
      * @param name what was done
      * @param category of which kind it is
      * @param tid the line of the trace that it goes to
-     * @return how long it took, ns; 0 where the device does not tell
+     * @return how long it took, ns; 0 where the device does not report it
      */
     public long finishTraced(String name, String category, int tid) {
         Objects.requireNonNull(name, "name");

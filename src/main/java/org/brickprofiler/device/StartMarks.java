@@ -11,26 +11,25 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>How a mark is found</h2>
  *
- * Places are searched from the one that the reading's hash gives, a few in a row. An entry is one long: the mark, its
- * generation, and the count of entries when it came, which says how old it is. A new one takes the first place that is
+ * Places are searched from the one that the reading's hash gives, a few in a row. An entry is one long: the mark's handle,
+ * and the count of entries when it came, which says how old it is. A new one takes the first place that is
  * free or whose entry is old enough; each also clears the next places of a round, so that old entries do not stay.
  * Whoever finds an entry holds its mark, and only then compares the reading that was noted with the mark: a mark that was
  * given up meanwhile cannot be held, and one that is held does not change.
  */
 final class StartMarks {
 
-    /** Instead of a mark: there is none. */
-    static final long NONE = 0;
-
     private static final VarHandle PLACE = MethodHandles.arrayElementVarHandle(long[].class);
     private static final VarHandle PLACES;
     private static final VarHandle COUNT;
+    private static final VarHandle LATEST;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             PLACES = lookup.findVarHandle(StartMarks.class, "places", long[].class);
             COUNT = lookup.findVarHandle(StartMarks.class, "count", long.class);
+            LATEST = lookup.findVarHandle(StartMarks.class, "latestNs", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -45,15 +44,15 @@ final class StartMarks {
     private static final int PLACES_EACH = 2;
     private static final int MOST_SEARCHED = 32;
 
-    // An entry: generation, mark and age; never 0, since no generation is.
+    /** At a place: nothing. */
+    private static final long EMPTY = Marks.NONE;
+
+    /** The lowest bits of an entry. */
     private static final int AGE_BITS = 20;
-    private static final int MARK_BITS = 20;
-    private static final int GENERATION_SHIFT = AGE_BITS + MARK_BITS;
 
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
 
-    private final MarkStates marks;
-    private final DeviceStream stream;
+    private final Marks marks;
     private final int kept;
     private final int searched;
 
@@ -62,38 +61,53 @@ final class StartMarks {
 
     private volatile long count;
 
-    StartMarks(MarkStates marks, DeviceStream stream) {
+    /** The latest reading that a mark is found by. */
+    private volatile long latestNs = Long.MIN_VALUE;
+
+    StartMarks(Marks marks) {
         this.marks = marks;
-        this.stream = stream;
-        this.kept = Integer.highestOneBit(Math.max(2, Math.min(MOST_KEPT, marks.count() / PART)));
+        this.kept = Integer.highestOneBit(Math.max(2, Math.min(MOST_KEPT, marks.bound() / PART)));
         this.searched = Math.min(MOST_SEARCHED, PLACES_EACH * kept);
+    }
+
+    /**
+     * A reading of the host's clock that no other call has got: later by as little as it takes, where the clock stands
+     * still between two.
+     */
+    long reading(long nowNs) {
+        while (true) {
+            long before = latestNs;
+            long next = Math.max(nowNs, before + 1);
+            if (LATEST.compareAndSet(this, before, next)) {
+                return next;
+            }
+        }
     }
 
     /**
      * Keeps a mark, which the calling thread has set and holds; the hold is the table's from then on.
      *
-     * @param value the reading, which was noted with the mark
+     * @param readingNs the reading that was noted with the mark
+     * @param handle the mark
      */
-    void put(long value, int mark) {
+    void put(long readingNs, long handle) {
         long[] all = places();
         long now = (long) COUNT.getAndAdd(this, 1L);
         clearNext(all, now);
-        long entry = ((long) marks.generation(mark) << GENERATION_SHIFT)
-                | ((long) mark << AGE_BITS)
-                | (now & ((1L << AGE_BITS) - 1));
-        while (!tryPut(all, value, entry, now)) {
+        long entry = (handle << AGE_BITS) | (now & ((1L << AGE_BITS) - 1));
+        while (!tryPut(all, readingNs, entry, now)) {
             // Another thread took the place that was chosen.
             Thread.onSpinWait();
         }
     }
 
-    private boolean tryPut(long[] all, long value, long entry, long now) {
+    private boolean tryPut(long[] all, long readingNs, long entry, long now) {
         int oldest = 0;
         long oldestAge = Long.MIN_VALUE;
         for (int i = 0; i < searched; i++) {
-            int at = at(all, value, i);
+            int at = at(all, readingNs, i);
             long before = (long) PLACE.getAcquire(all, at);
-            long age = before == NONE ? Long.MAX_VALUE : age(before, now);
+            long age = before == EMPTY ? Long.MAX_VALUE : age(before, now);
             if (age > oldestAge) {
                 oldest = at;
                 oldestAge = age;
@@ -114,7 +128,7 @@ final class StartMarks {
         int from = PLACES_EACH * (int) (now & (kept - 1));
         for (int at = from; at < from + PLACES_EACH; at++) {
             long entry = (long) PLACE.getAcquire(all, at);
-            if (entry != NONE && age(entry, now) >= kept && PLACE.compareAndSet(all, at, entry, NONE)) {
+            if (entry != EMPTY && age(entry, now) >= kept && PLACE.compareAndSet(all, at, entry, EMPTY)) {
                 letGo(entry);
             }
         }
@@ -128,30 +142,28 @@ final class StartMarks {
     /**
      * Finds a mark, and holds it once more for the caller.
      *
-     * @return its entry, for {@link #mark} and {@link #generation}; {@link #NONE} where it is not kept
+     * @return its handle; {@link Marks#NONE} where it is not kept
      */
-    long find(long value) {
+    long find(long readingNs) {
         long[] all = places;
         for (int i = 0; all != null && i < searched; i++) {
-            long entry = held(all, at(all, value, i), value);
-            if (entry != NONE) {
-                return entry;
+            long handle = (long) PLACE.getAcquire(all, at(all, readingNs, i)) >>> AGE_BITS;
+            if (handle != Marks.NONE && isHeldFor(readingNs, handle)) {
+                return handle;
             }
         }
-        return NONE;
+        return Marks.NONE;
     }
 
-    /** The entry at a place, held once more, where it is that of a reading. */
-    private long held(long[] all, int at, long value) {
-        long entry = (long) PLACE.getAcquire(all, at);
-        if (entry == NONE || marks.value(mark(entry)) != value || !marks.tryHold(mark(entry), generation(entry))) {
-            return NONE;
+    private boolean isHeldFor(long readingNs, long handle) {
+        if (marks.reading(Marks.mark(handle)) != readingNs || !marks.tryHold(handle)) {
+            return false;
         }
-        if (marks.value(mark(entry)) == value) {
-            return entry;
+        if (marks.reading(Marks.mark(handle)) == readingNs) {
+            return true;
         }
-        letGo(entry);
-        return NONE;
+        marks.letGo(handle);
+        return false;
     }
 
     /** Gives up the older half, where no mark is left for others. */
@@ -160,30 +172,20 @@ final class StartMarks {
         long now = count;
         for (int at = 0; all != null && at < all.length; at++) {
             long entry = (long) PLACE.getAcquire(all, at);
-            if (entry != NONE && age(entry, now) > kept / 2 && PLACE.compareAndSet(all, at, entry, NONE)) {
+            if (entry != EMPTY && age(entry, now) > kept / 2 && PLACE.compareAndSet(all, at, entry, EMPTY)) {
                 letGo(entry);
             }
         }
     }
 
-    /** Lets go of the mark of an entry. */
-    void letGo(long entry) {
-        if (entry != NONE && marks.letGo(mark(entry), generation(entry))) {
-            marks.retire(mark(entry));
-            stream.release(mark(entry));
+    private void letGo(long entry) {
+        if (entry != EMPTY) {
+            marks.letGo(entry >>> AGE_BITS);
         }
     }
 
-    static int mark(long entry) {
-        return (int) (entry >>> AGE_BITS) & ((1 << MARK_BITS) - 1);
-    }
-
-    static int generation(long entry) {
-        return (int) (entry >>> GENERATION_SHIFT);
-    }
-
-    private static int at(long[] all, long value, int step) {
-        int first = (int) ((value * GOLDEN) >>> Integer.SIZE);
+    private static int at(long[] all, long readingNs, int step) {
+        int first = (int) ((readingNs * GOLDEN) >>> Integer.SIZE);
         return (first + step) & (all.length - 1);
     }
 

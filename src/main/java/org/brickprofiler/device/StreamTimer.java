@@ -40,7 +40,7 @@ public final class StreamTimer implements DeviceTimer {
     /**
      * How long the device took. Waits for it.
      *
-     * @return ms; 0 until both ends were recorded, and where the stream could not tell, as its {@code failure()} says
+     * @return ms; 0 until both ends were recorded, and where the time is not known, as its {@code failure()} says
      */
     @Override
     public double elapsedMs() {
@@ -50,7 +50,7 @@ public final class StreamTimer implements DeviceTimer {
     /**
      * How long the device took. Waits for it.
      *
-     * @return ns; 0 until both ends were recorded, and where the stream could not tell, as its {@code failure()} says
+     * @return ns; 0 until both ends were recorded, and where the time is not known, as its {@code failure()} says
      */
     @Override
     public long elapsedNs() {

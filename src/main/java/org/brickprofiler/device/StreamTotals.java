@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  * @param stream the stream's name
  * @param device the device's name
  * @param deviceIndex the number of the device among those of its kind
- * @param samples how many bricks the device told the time of
+ * @param samples how many bricks have a time of the device
  * @param busyNs how long at least one brick was running, ns: the union of their times, by the device's clock
  * @param idleNs how long none was running between two bricks of the same pass, ns
  * @param waits how often the stream was waited for

@@ -3,52 +3,59 @@ package org.brickprofiler.device;
 import java.util.Arrays;
 
 /**
- * Samples of one stream that wait for their time, those of a thread in the order in which it ended them: a growing table
- * of primitives. One thread at a time; allocates nothing once it has seen the most that wait at once.
+ * The samples of one stream that wait for their time, those of a thread in the order in which it ended them. Each holds the
+ * marks at its ends until it is dropped. One thread at a time; allocates nothing once it has seen the most that wait at
+ * once.
  */
 final class WaitingSamples {
 
     private static final int FIRST_CAPACITY = 256;
 
-    /** Whether a mark is reached. */
-    @FunctionalInterface
-    interface Reached {
-        boolean isReached(int mark);
-    }
+    // The cells of a sample: its owner, its elements; and its key and its marks in one.
+    private static final int CELLS_EACH = 3;
+    private static final int ELEMENTS = 1;
+    private static final int KEY_AND_MARKS = 2;
+
+    private static final int MARK_BITS = 20;
+    private static final int MARK_MASK = (1 << MARK_BITS) - 1;
+
+    private final DeviceStream stream;
+    private final Marks marks;
 
     private int size;
-    private int[] keys = new int[FIRST_CAPACITY];
-    private int[] starts = new int[FIRST_CAPACITY];
-    private int[] ends = new int[FIRST_CAPACITY];
-    private long[] elements = new long[FIRST_CAPACITY];
-    private long[] owners = new long[FIRST_CAPACITY];
+    private long[] cells = new long[CELLS_EACH * FIRST_CAPACITY];
 
     /** Where samples go that are to come after others; as long as the rest. */
     private long[] behind = {};
 
     /**
-     * Adds a sample at the end.
+     * No samples.
+     *
+     * @param stream reports which marks are reached
+     * @param marks holds them, and knows in which order they were set
+     */
+    WaitingSamples(DeviceStream stream, Marks marks) {
+        this.stream = stream;
+        this.marks = marks;
+    }
+
+    /**
+     * Adds a sample at the end, and takes over one hold of each of its marks.
      *
      * @param key the brick
      * @param start the mark at its start; the same as {@code end} for a sample without one
      * @param end the mark at its end
-     * @param elementCount elements it processed
+     * @param elements elements it processed
      * @param owner which thread ended it
      */
-    void add(int key, int start, int end, long elementCount, long owner) {
-        if (size == keys.length) {
-            int more = 2 * size;
-            keys = Arrays.copyOf(keys, more);
-            starts = Arrays.copyOf(starts, more);
-            ends = Arrays.copyOf(ends, more);
-            elements = Arrays.copyOf(elements, more);
-            owners = Arrays.copyOf(owners, more);
+    void add(int key, int start, int end, long elements, long owner) {
+        int at = CELLS_EACH * size;
+        if (at == cells.length) {
+            cells = Arrays.copyOf(cells, 2 * at);
         }
-        keys[size] = key;
-        starts[size] = start;
-        ends[size] = end;
-        elements[size] = elementCount;
-        owners[size] = owner;
+        cells[at] = owner;
+        cells[at + ELEMENTS] = elements;
+        cells[at + KEY_AND_MARKS] = ((long) key << (2 * MARK_BITS)) | ((long) start << MARK_BITS) | end;
         size++;
     }
 
@@ -57,149 +64,143 @@ final class WaitingSamples {
     }
 
     int key(int i) {
-        return keys[i];
+        return (int) (cells[CELLS_EACH * i + KEY_AND_MARKS] >>> (2 * MARK_BITS));
     }
 
     int start(int i) {
-        return starts[i];
+        return (int) (cells[CELLS_EACH * i + KEY_AND_MARKS] >>> MARK_BITS) & MARK_MASK;
     }
 
     int end(int i) {
-        return ends[i];
+        return (int) cells[CELLS_EACH * i + KEY_AND_MARKS] & MARK_MASK;
     }
 
     long elements(int i) {
-        return elements[i];
+        return cells[CELLS_EACH * i + ELEMENTS];
     }
 
     /** Whether a sample has a mark at its start, too. */
     boolean hasStart(int i) {
-        return starts[i] != ends[i];
+        return start(i) != end(i);
     }
 
     private boolean isOf(int i, long owner) {
-        return owner == DeviceRecorder.EVERYBODY || owners[i] == owner;
+        return owner == DeviceRecorder.EVERYBODY || cells[CELLS_EACH * i] == owner;
     }
 
-    /** How many samples a thread has, or everybody. */
-    int count(long owner) {
-        int count = 0;
-        for (int i = 0; i < size; i++) {
-            count += isOf(i, owner) ? 1 : 0;
+    // ---- which mark to wait for ----
+
+    /**
+     * The mark that a thread has to wait for: at the end of its last sample or, of everybody's, the one that was set last.
+     *
+     * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
+     * @return the mark; {@link DeviceStream#NO_MARK} where nothing of it waits
+     */
+    int endToAwait(long owner) {
+        if (owner == DeviceRecorder.EVERYBODY) {
+            return newestEnd();
         }
-        return count;
-    }
-
-    /** The mark at the end of the last sample that a thread ended, or {@link DeviceStream#NO_MARK}. */
-    int lastEnd(long owner) {
         int last = size - 1;
         while (last >= 0 && !isOf(last, owner)) {
             last--;
         }
-        return last < 0 ? DeviceStream.NO_MARK : ends[last];
+        return last < 0 ? DeviceStream.NO_MARK : end(last);
     }
 
     /** The mark at the end of the last sample of a thread that is not reached, or {@link DeviceStream#NO_MARK}. */
-    int lastUnreachedEnd(long owner, Reached stream) {
+    int lastUnreachedEnd(long owner) {
         int last = size - 1;
-        while (last >= 0 && (!isOf(last, owner) || stream.isReached(ends[last]))) {
+        while (last >= 0 && (!isOf(last, owner) || stream.isReached(end(last)))) {
             last--;
         }
-        return last < 0 ? DeviceStream.NO_MARK : ends[last];
+        return last < 0 ? DeviceStream.NO_MARK : end(last);
     }
 
     /** The mark that was set last of those at the ends of samples, as far as that is known; or none. */
-    int newestEnd(MarkStates marks) {
+    private int newestEnd() {
         int newest = DeviceStream.NO_MARK;
         for (int i = 0; i < size; i++) {
-            if (newest == DeviceStream.NO_MARK || marks.turn(ends[i]) > marks.turn(newest)) {
-                newest = ends[i];
+            if (newest == DeviceStream.NO_MARK || marks.turn(end(i)) > marks.turn(newest)) {
+                newest = end(i);
             }
         }
         return newest;
     }
 
+    // ---- which are done ----
+
     /**
      * Moves the samples that the device has done to the front. Marks are reached in the order in which they were set: where
      * the newest is, no other needs be asked for, and after one that is not, no later one.
      *
-     * @param marks tells in which order they were set
-     * @param stream tells whether a mark is reached
      * @return how many are done
      */
-    int moveReachedToFront(MarkStates marks, Reached stream) {
-        if (size == 0 || stream.isReached(newestEnd(marks))) {
+    int moveReachedToFront() {
+        if (size == 0 || stream.isReached(newestEnd())) {
             return size;
         }
         long unreached = Long.MAX_VALUE;
         int front = 0;
         for (int i = 0; i < size; i++) {
-            long turn = marks.turn(ends[i]);
-            if (turn < unreached && stream.isReached(ends[i])) {
-                move(i, front++);
-            } else {
-                unreached = Math.min(unreached, turn);
-                putBehind(i, i - front);
-            }
+            long turn = marks.turn(end(i));
+            boolean isDone = turn < unreached && stream.isReached(end(i));
+            unreached = isDone ? unreached : Math.min(unreached, turn);
+            front = move(i, front, isDone);
         }
         return fetchBehind(front);
     }
 
-    /** Moves the samples of a thread to the front, and returns how many there are. */
-    int moveToFront(long owner) {
+    /**
+     * Moves the samples of a thread to the front, whose last one is reached, and those of others where all of them are.
+     * Asks the device once at most: what others have done besides, a later call finds.
+     *
+     * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
+     * @return how many are done
+     */
+    int moveDoneToFront(long owner) {
+        if (owner == DeviceRecorder.EVERYBODY) {
+            return moveReachedToFront();
+        }
+        int own = 0;
+        for (int i = 0; i < size; i++) {
+            own += isOf(i, owner) ? 1 : 0;
+        }
+        if (own == size || stream.isReached(newestEnd())) {
+            return size;
+        }
         int front = 0;
         for (int i = 0; i < size; i++) {
-            if (isOf(i, owner)) {
-                move(i, front++);
-            } else {
-                putBehind(i, i - front);
-            }
+            front = move(i, front, isOf(i, owner));
         }
         return fetchBehind(front);
     }
 
-    private void move(int from, int to) {
-        keys[to] = keys[from];
-        starts[to] = starts[from];
-        ends[to] = ends[from];
-        elements[to] = elements[from];
-        owners[to] = owners[from];
-    }
-
-    // Five columns, one after the other.
-
-    private void putBehind(int from, int at) {
-        int capacity = keys.length;
-        if (behind.length < 5 * capacity) {
-            behind = new long[5 * capacity];
+    /** Moves a sample to the front or behind all that stay; returns how many are in front. */
+    private int move(int i, int front, boolean isFront) {
+        if (!isFront && behind.length < cells.length) {
+            behind = new long[cells.length];
         }
-        behind[at] = keys[from];
-        behind[at + capacity] = starts[from];
-        behind[at + 2 * capacity] = ends[from];
-        behind[at + 3 * capacity] = elements[from];
-        behind[at + 4 * capacity] = owners[from];
+        System.arraycopy(
+                cells, CELLS_EACH * i, isFront ? cells : behind, CELLS_EACH * (isFront ? front : i - front), CELLS_EACH);
+        return isFront ? front + 1 : front;
     }
 
     private int fetchBehind(int front) {
-        int capacity = keys.length;
-        for (int to = front; to < size; to++) {
-            int at = to - front;
-            keys[to] = (int) behind[at];
-            starts[to] = (int) behind[at + capacity];
-            ends[to] = (int) behind[at + 2 * capacity];
-            elements[to] = behind[at + 3 * capacity];
-            owners[to] = behind[at + 4 * capacity];
-        }
+        System.arraycopy(behind, 0, cells, CELLS_EACH * front, CELLS_EACH * (size - front));
         return front;
     }
 
-    /** Forgets the first samples. */
+    // ---- the end of it ----
+
+    /** Forgets the first samples, and lets go of their marks. */
     void drop(int count) {
+        for (int i = 0; i < count; i++) {
+            if (hasStart(i)) {
+                marks.letGo(start(i));
+            }
+            marks.letGo(end(i));
+        }
         size -= count;
-        System.arraycopy(keys, count, keys, 0, size);
-        System.arraycopy(starts, count, starts, 0, size);
-        System.arraycopy(ends, count, ends, 0, size);
-        System.arraycopy(elements, count, elements, 0, size);
-        System.arraycopy(owners, count, owners, 0, size);
+        System.arraycopy(cells, CELLS_EACH * count, cells, 0, CELLS_EACH * size);
     }
 }

@@ -1,52 +1,61 @@
 package org.brickprofiler.graph;
 
+import java.util.Arrays;
+
 /**
- * For each node the nodes it points to, in two arrays: neighbours of {@code v} stand at {@code offsets[v]} to
- * {@code offsets[v + 1] - 1}, in the order in which they were given. Immutable; any thread.
+ * The places of an array of nodes by node, each node's in ascending order: of an array of parents the children of each
+ * node, of an array of sources the edges that leave it. Immutable; any thread.
  */
 final class Adjacency {
 
-    private final int[] offsets;
-    private final int[] targets;
+    /** In the array, instead of a node: the place belongs to none. */
+    static final int LEFT_OUT = -1;
 
-    private Adjacency(int[] offsets, int[] targets) {
-        this.offsets = offsets;
-        this.targets = targets;
-    }
+    /** Where the places of each node begin, and how many there are in all. */
+    private final int[] offsets;
+
+    private final int[] places;
 
     /**
-     * Sorts pairs by their first node, in linear time. Pairs whose first node is negative are left out.
+     * Sorts the places of an array, in linear time.
      *
      * @param nodeCount number of nodes
-     * @param from first node of each pair
-     * @param to second node of each pair
-     * @return the adjacency; it shares nothing with the arguments
+     * @param nodes a node, or {@link #LEFT_OUT}, at each place
      */
-    static Adjacency of(int nodeCount, int[] from, int[] to) {
-        int[] offsets = new int[nodeCount + 1];
-        for (int i = 0; i < from.length; i++) {
-            if (from[i] >= 0) {
-                offsets[from[i] + 1]++;
+    Adjacency(int nodeCount, int[] nodes) {
+        offsets = new int[nodeCount + 1];
+        for (int node : nodes) {
+            if (node != LEFT_OUT) {
+                offsets[node + 1]++;
             }
         }
         for (int v = 0; v < nodeCount; v++) {
             offsets[v + 1] += offsets[v];
         }
-        int[] targets = new int[offsets[nodeCount]];
-        int[] free = offsets.clone();
-        for (int i = 0; i < from.length; i++) {
-            if (from[i] >= 0) {
-                targets[free[from[i]]++] = to[i];
+        places = new int[offsets[nodeCount]];
+        int[] free = Arrays.copyOf(offsets, nodeCount);
+        for (int place = 0; place < nodes.length; place++) {
+            if (nodes[place] != LEFT_OUT) {
+                places[free[nodes[place]]++] = place;
             }
         }
-        return new Adjacency(offsets, targets);
     }
 
     int degree(int node) {
         return offsets[node + 1] - offsets[node];
     }
 
-    int target(int node, int index) {
-        return targets[offsets[node] + index];
+    int place(int node, int index) {
+        return places[offsets[node] + index];
+    }
+
+    /** Where the places of each node begin among all of them, and how many there are; not to be changed. */
+    int[] offsets() {
+        return offsets;
+    }
+
+    /** The places of all nodes; not to be changed. */
+    int[] places() {
+        return places;
     }
 }

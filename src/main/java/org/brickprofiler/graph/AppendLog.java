@@ -10,16 +10,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Reserve, then publish</h2>
  *
- * An index belongs to whoever moves {@code size} past it. Between that and {@link #publish} its place is empty, and a
- * reader waits there. So that this is short and cannot fail, the chunk exists before an index is given out, and the
- * owner of an index neither allocates nor calls foreign code until it has published. Whatever the owner wrote before it
- * published is seen by a reader that finds the element.
+ * An index belongs to the thread that moves {@code size} past it. Between that and {@link #publish} its place is empty,
+ * and a reader waits there. So that this is short and cannot fail, the chunk exists before an index is given out, and
+ * the owner of an index neither allocates nor calls foreign code until it has published. Whatever the owner wrote
+ * before it published is seen by a reader that finds the element.
  *
  * @param <T> what it holds
  */
 final class AppendLog<T> {
 
-    /** What {@link #reserve} answers when the log is full. */
+    /** What {@link #reserve} returns when the log is full. */
     static final int FULL = -1;
 
     private static final int CHUNK_BITS = 11;

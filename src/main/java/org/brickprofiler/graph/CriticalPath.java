@@ -1,7 +1,9 @@
 package org.brickprofiler.graph;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /**
  * The longest way through an execution graph, and how much room every node has beside it: the critical path method
@@ -22,20 +24,22 @@ import java.util.List;
  */
 public final class CriticalPath {
 
-    private final List<Integer> nodes;
+    private final EventGraph events;
+    private final int[] order;
+    private final long[] earliestNs;
+    private final long[] latestNs;
     private final long totalNs;
-    private final long[] earliestStartNs;
     private final long[] slackNs;
+    private final List<Integer> nodes;
 
-    private CriticalPath(EventTimes times) {
-        EventGraph events = times.events();
-        this.nodes = List.copyOf(walk(times));
-        this.totalNs = times.lengthNs();
-        this.slackNs = times.floatsNs();
-        this.earliestStartNs = new long[events.nodeCount()];
-        for (int v = 0; v < earliestStartNs.length; v++) {
-            earliestStartNs[v] = times.earliestNs(EventGraph.startOf(v));
-        }
+    private CriticalPath(EventGraph events, IntFunction<String> names) {
+        this.events = events;
+        this.order = events.inOrder(names);
+        this.earliestNs = earliestNs(new boolean[events.nodeCount()]);
+        this.totalNs = Arrays.stream(earliestNs).max().orElse(0);
+        this.latestNs = latestNs();
+        this.slackNs = slackNs();
+        this.nodes = List.copyOf(walk());
     }
 
     /**
@@ -47,20 +51,91 @@ public final class CriticalPath {
      * @throws ArithmeticException when a path takes longer than {@link Long#MAX_VALUE} ns; the message names a node
      */
     public static CriticalPath of(ExecutionGraph graph) {
-        return of(EventTimes.of(
-                EventGraph.of(graph), node -> graph.node(node).name()));
+        return new CriticalPath(EventGraph.of(graph), node -> graph.node(node).name());
     }
 
-    static CriticalPath of(EventTimes times) {
-        return new CriticalPath(times);
+    // ---- times of events ----
+
+    /** The forward pass, in which some nodes take no time. */
+    private long[] earliestNs(boolean[] timeless) {
+        long[] atNs = new long[order.length];
+        for (int event : order) {
+            for (int i = 0; i < events.degree(event); i++) {
+                int successor = events.successor(event, i);
+                long takesNs = timeless[EventGraph.nodeOf(event)] ? 0 : takesNs(event, successor);
+                atNs[successor] = Math.max(atNs[successor], sum(atNs[event], takesNs, event));
+            }
+        }
+        return atNs;
     }
+
+    /** The time of an arrow. */
+    private long takesNs(int event, int successor) {
+        return EventGraph.isOwn(event, successor) ? events.ownNs(EventGraph.nodeOf(event)) : 0;
+    }
+
+    private static long sum(long beforeNs, long ownNs, int event) {
+        if (ownNs > Long.MAX_VALUE - beforeNs) {
+            throw new ArithmeticException("the path through node " + EventGraph.nodeOf(event) + " is too long: "
+                    + beforeNs + " ns before it and " + ownNs + " ns of its own");
+        }
+        return beforeNs + ownNs;
+    }
+
+    /** The backward pass. */
+    private long[] latestNs() {
+        long[] atNs = new long[order.length];
+        Arrays.fill(atNs, totalNs);
+        for (int done = order.length - 1; done >= 0; done--) {
+            int event = order[done];
+            for (int i = 0; i < events.degree(event); i++) {
+                int successor = events.successor(event, i);
+                // Never below 0: what lies before and after an event is no longer than the whole.
+                atNs[event] = Math.min(atNs[event], atNs[successor] - takesNs(event, successor));
+            }
+        }
+        return atNs;
+    }
+
+    /**
+     * The room that each node's own time leaves between its earliest start and latest end, and no more than a child's.
+     */
+    private long[] slackNs() {
+        long[] roomNs = new long[events.nodeCount()];
+        for (int v = 0; v < roomNs.length; v++) {
+            roomNs[v] = latestNs[EventGraph.endOf(v)] - earliestNs[EventGraph.startOf(v)] - events.ownNs(v);
+        }
+        // A child ends before its parent does, so its own room is final by then.
+        for (int event : order) {
+            int node = EventGraph.nodeOf(event);
+            int parent = events.parent(node);
+            if (!EventGraph.isStart(event) && parent != EventGraph.NO_PARENT) {
+                roomNs[parent] = Math.min(roomNs[parent], roomNs[node]);
+            }
+        }
+        return roomNs;
+    }
+
+    /** Whether a longest path goes through an event. */
+    private boolean isOnPath(int event) {
+        return earliestNs[event] == latestNs[event];
+    }
+
+    /** Whether a longest path goes along an arrow. */
+    private boolean isOnPath(int event, int successor) {
+        return isOnPath(event)
+                && isOnPath(successor)
+                && earliestNs[successor] - earliestNs[event] == takesNs(event, successor);
+    }
+
+    // ---- one path ----
 
     /** A node without time of its own is never passed by where a child can be entered, so only leaves are without. */
-    private static List<Integer> walk(EventTimes times) {
+    private List<Integer> walk() {
         List<Integer> path = new ArrayList<>();
-        int event = begin(times);
+        int event = begin();
         while (event >= 0) {
-            int next = next(times, event);
+            int next = next(event);
             if (next >= 0 && EventGraph.isOwn(event, next)) {
                 path.add(EventGraph.nodeOf(event));
             }
@@ -70,8 +145,7 @@ public final class CriticalPath {
     }
 
     /** The start of the lowest root from which a longest path sets out; -1 in a graph without nodes. */
-    private static int begin(EventTimes times) {
-        EventGraph events = times.events();
+    private int begin() {
         boolean[] preceded = new boolean[events.eventCount()];
         for (int event = 0; event < preceded.length; event++) {
             for (int i = 0; i < events.degree(event); i++) {
@@ -79,7 +153,7 @@ public final class CriticalPath {
             }
         }
         for (int event = 0; event < preceded.length; event++) {
-            if (!preceded[event] && times.isCritical(event)) {
+            if (!preceded[event] && isOnPath(event)) {
                 return event;
             }
         }
@@ -87,18 +161,19 @@ public final class CriticalPath {
     }
 
     /** Where a longest path goes on; of several ways the lowest child or follower, and the node's own end last. */
-    private static int next(EventTimes times, int event) {
-        EventGraph events = times.events();
+    private int next(int event) {
         int best = -1;
         for (int i = 0; i < events.degree(event); i++) {
             int successor = events.successor(event, i);
             boolean better = best < 0 || (EventGraph.isStart(successor) && successor < best);
-            if (better && times.isCritical(event, successor)) {
+            if (better && isOnPath(event, successor)) {
                 best = successor;
             }
         }
         return best;
     }
+
+    // ---- results ----
 
     /**
      * One longest path: the nodes whose own times make up its length, in the order of time. These are nodes with a
@@ -129,7 +204,7 @@ public final class CriticalPath {
      * @throws IllegalArgumentException when no node has this id
      */
     public long earliestStartNs(int node) {
-        return earliestStartNs[checked(node)];
+        return earliestNs[EventGraph.startOf(checked(node))];
     }
 
     /**
@@ -140,7 +215,7 @@ public final class CriticalPath {
      * @throws IllegalArgumentException when no node has this id
      */
     public long latestStartNs(int node) {
-        return earliestStartNs[checked(node)] + slackNs[node];
+        return earliestStartNs(node) + slackNs[node];
     }
 
     /**
@@ -164,6 +239,18 @@ public final class CriticalPath {
      */
     public boolean isCritical(int node) {
         return slackNs[checked(node)] == 0;
+    }
+
+    /** How long the longest path would be if some nodes took no time, and nothing in them did, ns. */
+    long totalWithoutNs(boolean[] nodesGone) {
+        boolean[] timeless = nodesGone.clone();
+        // A parent starts before its children do.
+        for (int event : order) {
+            int node = EventGraph.nodeOf(event);
+            int parent = events.parent(node);
+            timeless[node] |= parent != EventGraph.NO_PARENT && timeless[parent];
+        }
+        return Arrays.stream(earliestNs(timeless)).max().orElse(0);
     }
 
     private int checked(int node) {

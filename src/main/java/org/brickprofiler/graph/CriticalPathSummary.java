@@ -2,164 +2,140 @@ package org.brickprofiler.graph;
 
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
+import java.util.stream.Collectors;
+import org.brickprofiler.io.PlainText;
 
 /**
- * The critical path of a graph by name, and where parallelism could shorten it. Immutable; any thread.
+ * The critical path of a graph by name, as {@link GraphExport#toSummary} prints it.
  *
- * @param path the critical path and every node's slack
- * @param nodeCount how many nodes the graph has
+ * @param graph the graph, which must not change meanwhile
+ * @param path its critical path
  * @param workNs the time of all nodes, each moment counted once: the sum of the roots' totals, and thereby of all
  *     nodes' self times, ns; sums stop at {@link Long#MAX_VALUE}
- * @param names the names that make up most of the path, largest first
- * @param runs siblings that could run side by side if they are independent, most to gain first
- * @param droppedNodes how many nodes a recorder could not take
- * @param droppedDependencies how many dependencies it could not take
- * @param unbalancedScopes the names of the scopes that were never closed
- * @param unmatchedPops how often a scope was to be closed where none was open
+ * @param names the names that make up most of the path, at most {@link #MOST_NAMES}, largest first
  */
-public record CriticalPathSummary(
-        CriticalPath path,
-        int nodeCount,
-        long workNs,
-        List<NameOnPath> names,
-        List<SequenceRun> runs,
-        long droppedNodes,
-        long droppedDependencies,
-        List<String> unbalancedScopes,
-        long unmatchedPops) {
+record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs, List<Name> names) {
 
-    /** How many names and runs there are without another limit. */
-    public static final int DEFAULT_LIMIT = 5;
+    /** How many names there are at the most: each of them costs one more pass over the graph. */
+    static final int MOST_NAMES = 5;
 
-    /** The highest limit: each name costs one more pass over the graph. */
-    public static final int LARGEST_LIMIT = 100;
+    /** The widest that a name gets. */
+    private static final int WIDEST = 40;
 
-    /** Copies the lists. */
-    public CriticalPathSummary {
-        Objects.requireNonNull(path, "path");
-        Objects.requireNonNull(names, "names");
-        Objects.requireNonNull(runs, "runs");
-        Objects.requireNonNull(unbalancedScopes, "unbalancedScopes");
-        names = List.copyOf(names);
-        runs = List.copyOf(runs);
-        unbalancedScopes = List.copyOf(unbalancedScopes);
-    }
+    private static final String NAME_LINE = "%-" + WIDEST + "s  %6s  %13s  %9s  %13s\n";
 
     /**
-     * The summary of a graph as it is now, with at most {@value #DEFAULT_LIMIT} names and runs.
+     * What one name has to do with the path.
      *
-     * @param graph the graph; one thread
-     * @return the summary
-     * @throws IllegalArgumentException when nodes wait for each other in a circle; the message names them in order
-     * @throws ArithmeticException when a path takes longer than {@link Long#MAX_VALUE} ns
+     * @param name the name
+     * @param nodes how many nodes of it the path goes through
+     * @param onPathNs how much of the path they make up, ns
+     * @param gainNs how much shorter the longest path is if all nodes of the name, and everything in them, take no
+     *     time, ns: the most that the whole can gain from this name (Amdahl, "Validity of the single processor approach
+     *     to achieving large scale computing capabilities", 1967), since other paths remain
      */
-    public static CriticalPathSummary of(ExecutionGraph graph) {
-        return of(graph, DEFAULT_LIMIT);
-    }
+    record Name(String name, int nodes, long onPathNs, long gainNs) {}
 
-    /**
-     * The summary of a graph as it is now.
-     *
-     * @param graph the graph; one thread
-     * @param limit the most names and the most runs to tell, 1 to {@value #LARGEST_LIMIT}
-     * @return the summary
-     * @throws IllegalArgumentException when the limit is out of range, or nodes wait for each other in a circle; the
-     *     message names them in order
-     * @throws ArithmeticException when a path takes longer than {@link Long#MAX_VALUE} ns
-     */
-    public static CriticalPathSummary of(ExecutionGraph graph, int limit) {
-        if (limit < 1 || limit > LARGEST_LIMIT) {
-            throw new IllegalArgumentException("limit " + limit + " is not between 1 and " + LARGEST_LIMIT);
-        }
-        EventGraph events = EventGraph.of(graph);
-        EventTimes times = EventTimes.of(events, node -> graph.node(node).name());
-        CriticalPath path = CriticalPath.of(times);
-        return new CriticalPathSummary(
-                path,
-                graph.nodeCount(),
-                workNs(graph, events),
-                names(graph, times, path, limit),
-                SequenceRuns.of(graph, events, limit),
-                graph.droppedNodes(),
-                graph.droppedDependencies(),
-                graph.unbalancedScopes(),
-                graph.unmatchedPops());
-    }
-
-    private static long workNs(ExecutionGraph graph, EventGraph events) {
+    static CriticalPathSummary of(ExecutionGraph graph) {
+        CriticalPath path = CriticalPath.of(graph);
         long workNs = 0;
         for (int v = 0; v < graph.nodeCount(); v++) {
-            if (events.parent(v) == EventGraph.NO_PARENT) {
-                workNs = SequenceRuns.saturatedSum(workNs, graph.totalNs(v));
+            if (graph.parentOrNone(v) == ExecutionGraph.NONE) {
+                workNs = NodeTimes.saturatedSum(workNs, graph.totalNs(v));
             }
         }
-        return workNs;
+        return new CriticalPathSummary(graph, path, workNs, names(graph, path));
     }
 
-    private static List<NameOnPath> names(ExecutionGraph graph, EventTimes times, CriticalPath path, int limit) {
-        Map<String, List<Integer>> byName = new LinkedHashMap<>();
-        for (int node : path.nodes()) {
-            byName.computeIfAbsent(graph.node(node).name(), name -> new ArrayList<>())
-                    .add(node);
-        }
-        record Part(String name, int nodes, long ns) {}
-        return byName.entrySet().stream()
-                .map(entry -> new Part(entry.getKey(), entry.getValue().size(), sumNs(times, entry.getValue())))
-                .filter(part -> part.ns() > 0)
-                .sorted(Comparator.comparingLong(Part::ns).reversed().thenComparing(Part::name))
-                .limit(limit)
-                .map(part -> new NameOnPath(
-                        part.name(), part.nodes(), part.ns(), times.lengthNs(), withoutNs(graph, times, part.name())))
+    private static List<Name> names(ExecutionGraph graph, CriticalPath path) {
+        Map<String, List<Integer>> byName = path.nodes().stream()
+                .collect(Collectors.groupingBy(node -> graph.node(node).name()));
+        List<Name> withoutGain = new ArrayList<>();
+        byName.forEach((name, nodes) -> {
+            // No overflow: they are parts of one path.
+            long onPathNs = nodes.stream()
+                    .mapToLong(node -> graph.node(node).timeNs().orElse(0))
+                    .sum();
+            if (onPathNs > 0) {
+                withoutGain.add(new Name(name, nodes.size(), onPathNs, 0));
+            }
+        });
+        return withoutGain.stream()
+                .sorted(Comparator.comparingLong(Name::onPathNs).reversed().thenComparing(Name::name))
+                .limit(MOST_NAMES)
+                .map(each -> new Name(each.name(), each.nodes(), each.onPathNs(), gainNs(each.name(), graph, path)))
                 .toList();
     }
 
-    /** No overflow: they are parts of one path. */
-    private static long sumNs(EventTimes times, List<Integer> nodes) {
-        return nodes.stream().mapToLong(times.events()::ownNs).sum();
-    }
-
-    private static long withoutNs(ExecutionGraph graph, EventTimes times, String name) {
-        boolean[] chosen = new boolean[graph.nodeCount()];
+    private static long gainNs(String name, ExecutionGraph graph, CriticalPath path) {
+        boolean[] gone = new boolean[graph.nodeCount()];
         for (int node : graph.nodesByName(name)) {
-            chosen[node] = true;
+            gone[node] = true;
         }
-        return times.lengthWithoutNs(chosen);
+        return path.totalNs() - path.totalWithoutNs(gone);
     }
 
     /**
      * How many nodes could run at once on average with unlimited parallelism: work over span. No schedule, on however
      * many processors, is faster than one after the other by more than this factor (Brent, "The parallel evaluation of
      * general arithmetic expressions", Journal of the ACM 21(2), 1974; Blumofe and Leiserson, "Scheduling multithreaded
-     * computations by work stealing", Journal of the ACM 46(5), 1999).
-     *
-     * @return 1 or more; 0 where no time was measured
+     * computations by work stealing", Journal of the ACM 46(5), 1999). 1 or more; 0 where no time was measured.
      */
-    public double averageParallelism() {
+    double averageParallelism() {
         return path.totalNs() == 0 ? 0.0 : (double) workNs / path.totalNs();
     }
 
-    /**
-     * The names by what the whole can gain from them.
-     *
-     * @return {@link #names()} with a gain, most first
-     */
-    public List<NameOnPath> opportunities() {
-        return names.stream()
-                .filter(name -> name.gainNs() > 0)
-                .sorted(Comparator.comparingLong(NameOnPath::gainNs).reversed())
-                .toList();
+    // ---- text ----
+
+    String toText() {
+        return head() + GraphExport.losses(graph).indent(2) + table();
     }
 
-    /**
-     * The summary for people.
-     *
-     * @return plain ASCII lines of text, each ended by {@code "\n"}
-     */
-    public String toText() {
-        return SummaryText.of(this);
+    private String head() {
+        return "Critical path\n"
+                + "  path         " + us(path.totalNs()) + " us, through " + path.nodes().size() + " of "
+                + graph.nodeCount() + " nodes\n"
+                + "  work         " + us(workNs) + " us, each moment counted once\n"
+                + String.format(Locale.ROOT, "  parallelism  %.2f on average\n", averageParallelism());
+    }
+
+    /** Nothing where no node on the path has a time. */
+    private String table() {
+        if (names.isEmpty()) {
+            return "";
+        }
+        StringBuilder lines = new StringBuilder("\nOn the path, most time first; gain: what the whole saves"
+                + " if all nodes of the name, with all in them, take no time\n\n");
+        lines.append(String.format(Locale.ROOT, NAME_LINE, "name", "nodes", "us on path", "% of path", "gain, us"));
+        long othersNs = path.totalNs();
+        int otherNodes = path.nodes().size();
+        for (Name name : names) {
+            lines.append(line(printable(name.name()), name.nodes(), name.onPathNs(), us(name.gainNs())));
+            othersNs -= name.onPathNs();
+            otherNodes -= name.nodes();
+        }
+        if (othersNs > 0) {
+            lines.append(line("(others)", otherNodes, othersNs, ""));
+        }
+        return lines.toString();
+    }
+
+    private String line(String name, int nodes, long onPathNs, String gain) {
+        String percent = String.format(Locale.ROOT, "%.1f", 100.0 * onPathNs / path.totalNs());
+        return String.format(Locale.ROOT, NAME_LINE, name, nodes, us(onPathNs), percent, gain)
+                        .stripTrailing()
+                + "\n";
+    }
+
+    /** Microseconds with all their nanoseconds. */
+    private static String us(long ns) {
+        return String.format(Locale.ROOT, "%,d.%03d", ns / 1_000, ns % 1_000);
+    }
+
+    private static String printable(String name) {
+        return PlainText.shortened(PlainText.ascii(name), WIDEST);
     }
 }

@@ -21,25 +21,19 @@ public final class Csr {
 
     static Csr of(ExecutionGraph graph, Set<EdgeType> types) {
         EdgeColumns edges = graph.edges();
-        int rows = graph.nodeCount();
-        int[] rowOffsets = new int[rows + 1];
-        for (int edge = 0; edge < edges.size(); edge++) {
-            rowOffsets[edges.from(edge) + 1] += types.contains(edges.type(edge)) ? 1 : 0;
+        int[] from = new int[edges.size()];
+        for (int edge = 0; edge < from.length; edge++) {
+            from[edge] = types.contains(edges.type(edge)) ? edges.from(edge) : Adjacency.LEFT_OUT;
         }
-        for (int row = 0; row < rows; row++) {
-            rowOffsets[row + 1] += rowOffsets[row];
+        Adjacency rows = new Adjacency(graph.nodeCount(), from);
+        int[] chosen = rows.places();
+        int[] columns = new int[chosen.length];
+        double[] weights = new double[chosen.length];
+        for (int entry = 0; entry < chosen.length; entry++) {
+            columns[entry] = edges.to(chosen[entry]);
+            weights[entry] = edges.weight(chosen[entry]);
         }
-        int[] columns = new int[rowOffsets[rows]];
-        double[] weights = new double[columns.length];
-        int[] next = rowOffsets.clone();
-        for (int edge = 0; edge < edges.size(); edge++) {
-            if (types.contains(edges.type(edge))) {
-                int entry = next[edges.from(edge)]++;
-                columns[entry] = edges.to(edge);
-                weights[entry] = edges.weight(edge);
-            }
-        }
-        return new Csr(rowOffsets, columns, weights);
+        return new Csr(rows.offsets(), columns, weights);
     }
 
     /**

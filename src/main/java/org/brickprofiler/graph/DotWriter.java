@@ -22,7 +22,7 @@ import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
  */
 final class DotWriter {
 
-    private static final int NONE = NodeColumns.NONE;
+    private static final int NONE = ExecutionGraph.NONE;
 
     private static final String HEAD =
             """
@@ -34,7 +34,7 @@ final class DotWriter {
 
     private final ExecutionGraph graph;
 
-    /** For each node the outermost layer that it is or lies in, or {@link NodeColumns#NONE}. */
+    /** For each node the outermost layer that it is or lies in, or {@link ExecutionGraph#NONE}. */
     private final int[] boxes;
 
     /** The boxes from whose sign an edge is written already. */
@@ -61,7 +61,7 @@ final class DotWriter {
         IntArrayList open = IntArrayList.newListWith(root);
         while (!open.isEmpty()) {
             int node = open.removeAtIndex(open.size() - 1);
-            int parent = graph.nodes().parent(node);
+            int parent = graph.parentOrNone(node);
             int around = parent == NONE ? NONE : boxes[parent];
             boxes[node] = around == NONE && graph.node(node) instanceof Layer ? node : around;
             open.addAll(graph.edges().owned(node));
@@ -106,13 +106,13 @@ final class DotWriter {
         ExecutionNode node = graph.node(id);
         out.append(indent).append('n').append(id).append(" [label=\"");
         appendEscaped(node.name());
-        String details = GraphText.details(node).replace(", ", "\n");
+        String details = GraphExport.details(node).replace(", ", "\n");
         if (!details.isEmpty()) {
             out.append("\\n");
             appendEscaped(details);
         }
         if (node.timeNs().isPresent() || graph.totalNs(id) > 0) {
-            out.append("\\n").append(GraphText.duration(node.timeNs().orElse(graph.totalNs(id))));
+            out.append("\\n").append(GraphExport.duration(node.timeNs().orElse(graph.totalNs(id))));
         }
         out.append("\", ").append(style(node)).append("];\n");
     }
@@ -173,7 +173,7 @@ final class DotWriter {
 
     private static String weight(double bytes) {
         return bytes == Math.rint(bytes) && bytes < Long.MAX_VALUE
-                ? GraphText.count((long) bytes, "byte")
+                ? GraphExport.count((long) bytes, "byte")
                 : String.format(Locale.ROOT, "%s bytes", bytes);
     }
 

@@ -1,13 +1,14 @@
 package org.brickprofiler.graph;
 
 import java.util.Objects;
+import org.brickprofiler.io.Checks;
 
 /**
  * An edge of an {@link ExecutionGraph}. Immutable.
  *
  * @param from the id of the owner or of the earlier node
  * @param to the id of the owned or of the later node
- * @param type what the edge says
+ * @param type what the edge stands for
  * @param weight a finite number, 0 or more: bytes for {@link EdgeType#TRANSFER}, otherwise the caller's; 1 by default
  */
 public record Edge(int from, int to, EdgeType type, double weight) {
@@ -27,7 +28,7 @@ public record Edge(int from, int to, EdgeType type, double weight) {
             throw new IllegalArgumentException("edge from node " + from + " to node " + to + ": ids start at 0");
         }
         requireDistinct(from, to, type);
-        Arguments.requireFinite("weight", weight);
+        Checks.requireFinite("weight", weight);
     }
 
     static void requireDistinct(int from, int to, EdgeType type) {

@@ -14,7 +14,7 @@ import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 final class EdgeColumns {
 
     /** The end of a chain. */
-    static final int NONE = -1;
+    private static final int NONE = -1;
 
     private final IntArrayList from = new IntArrayList();
     private final IntArrayList to = new IntArrayList();
@@ -22,8 +22,6 @@ final class EdgeColumns {
     private final DoubleArrayList weights = new DoubleArrayList();
     private final Chains outgoing = new Chains();
     private final Chains incoming = new Chains();
-
-    EdgeColumns() {}
 
     /** Makes room for the edges of one more node. */
     void addNode() {
@@ -62,42 +60,20 @@ final class EdgeColumns {
         return weights.get(edge);
     }
 
-    Edge edge(int edge) {
-        return new Edge(from(edge), to(edge), type(edge), weight(edge));
-    }
-
-    /** The first edge that leaves a node, or {@link #NONE}. */
-    int firstOutgoing(int node) {
-        return outgoing.first.get(node);
-    }
-
-    /** The next edge that leaves the same node, or {@link #NONE}. */
-    int nextOutgoing(int edge) {
-        return outgoing.next.get(edge);
-    }
-
-    /** The first edge that enters a node, or {@link #NONE}. */
-    int firstIncoming(int node) {
-        return incoming.first.get(node);
-    }
-
-    /** The next edge that enters the same node, or {@link #NONE}. */
-    int nextIncoming(int edge) {
-        return incoming.next.get(edge);
-    }
-
+    /** The edges that leave a node. */
     List<Edge> outgoing(int node) {
-        List<Edge> edges = new ArrayList<>();
-        for (int edge = firstOutgoing(node); edge != NONE; edge = nextOutgoing(edge)) {
-            edges.add(edge(edge));
-        }
-        return List.copyOf(edges);
+        return edges(outgoing, node);
     }
 
+    /** The edges that enter a node. */
     List<Edge> incoming(int node) {
+        return edges(incoming, node);
+    }
+
+    private List<Edge> edges(Chains chains, int node) {
         List<Edge> edges = new ArrayList<>();
-        for (int edge = firstIncoming(node); edge != NONE; edge = nextIncoming(edge)) {
-            edges.add(edge(edge));
+        for (int edge = chains.first.get(node); edge != NONE; edge = chains.next.get(edge)) {
+            edges.add(new Edge(from(edge), to(edge), type(edge), weight(edge)));
         }
         return List.copyOf(edges);
     }
@@ -105,7 +81,7 @@ final class EdgeColumns {
     /** The nodes that a node owns, in the order of the edges. */
     IntArrayList owned(int node) {
         IntArrayList owned = new IntArrayList();
-        for (int edge = firstOutgoing(node); edge != NONE; edge = nextOutgoing(edge)) {
+        for (int edge = outgoing.first.get(node); edge != NONE; edge = outgoing.next.get(edge)) {
             if (type(edge).isOwnership()) {
                 owned.add(to(edge));
             }

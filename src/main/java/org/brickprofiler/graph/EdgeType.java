@@ -5,7 +5,7 @@ import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 
 /**
- * What an edge says. Every edge points from owner to owned or from earlier to later.
+ * What an edge stands for. Every edge points from owner to owned or from earlier to later.
  *
  * <p>A type either owns ({@link #CALLS}, {@link #CONTAINS}, {@link #LAUNCHES}) or orders (the others), never both.
  */
@@ -41,7 +41,7 @@ public enum EdgeType {
     }
 
     /**
-     * Whether edges of this type say that one node ends before another starts.
+     * Whether edges of this type mean that one node ends before another starts.
      *
      * @return true for sequence, depends-on and transfer
      */

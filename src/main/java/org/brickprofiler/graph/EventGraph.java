@@ -1,12 +1,13 @@
 package org.brickprofiler.graph;
 
+import java.util.Arrays;
 import java.util.function.IntFunction;
-import java.util.stream.IntStream;
+import java.util.stream.Collectors;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
  * The order in time that an execution graph stands for. Every node has two events, its start and its end, and an arrow
- * from one event to another says that the second cannot come before the first:
+ * from one event to another means that the second cannot come before the first:
  *
  * <ul>
  *   <li>from a node's start to its end, which takes the node's own time;
@@ -20,7 +21,7 @@ import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 final class EventGraph {
 
     /** The parent of a node that has none. */
-    static final int NO_PARENT = -1;
+    static final int NO_PARENT = Adjacency.LEFT_OUT;
 
     /** The time of a node that has none of its own. */
     static final long UNTIMED = -1;
@@ -29,7 +30,11 @@ final class EventGraph {
     private final long[] ownNs;
     private final int[] parents;
     private final Adjacency children;
-    private final Adjacency followers;
+
+    /** The places of {@link #followers} that belong to each node. */
+    private final Adjacency orders;
+
+    private final int[] followers;
 
     /**
      * Events of the nodes 0 to {@code ownNs.length - 1}.
@@ -43,9 +48,9 @@ final class EventGraph {
         this.nodeCount = ownNs.length;
         this.ownNs = ownNs;
         this.parents = parents;
-        this.children =
-                Adjacency.of(nodeCount, parents, IntStream.range(0, nodeCount).toArray());
-        this.followers = Adjacency.of(nodeCount, from, to);
+        this.children = new Adjacency(nodeCount, parents);
+        this.orders = new Adjacency(nodeCount, from);
+        this.followers = to;
     }
 
     /** The events of a graph as it is now. */
@@ -96,10 +101,6 @@ final class EventGraph {
         return parents[node];
     }
 
-    Adjacency children() {
-        return children;
-    }
-
     /** The time of the arrow from a node's start to its end, ns; 0 for an untimed node. */
     long ownNs(int node) {
         return Math.max(0, ownNs[node]);
@@ -111,39 +112,21 @@ final class EventGraph {
         if (isStart(event)) {
             return children.degree(node) + 1;
         }
-        return followers.degree(node) + (parents[node] == NO_PARENT ? 0 : 1);
+        return orders.degree(node) + (parents[node] == NO_PARENT ? 0 : 1);
     }
 
     /** Where an arrow leads. The last one that leaves a start leads to the node's own end. */
     int successor(int event, int index) {
         int node = nodeOf(event);
         if (isStart(event)) {
-            return index < children.degree(node) ? startOf(children.target(node, index)) : endOf(node);
+            return index < children.degree(node) ? startOf(children.place(node, index)) : endOf(node);
         }
-        return index < followers.degree(node) ? startOf(followers.target(node, index)) : endOf(parents[node]);
+        return index < orders.degree(node) ? startOf(followers[orders.place(node, index)]) : endOf(parents[node]);
     }
 
     /** Whether an arrow is the one from a node's start to its own end, the only kind that takes time. */
     static boolean isOwn(int event, int successor) {
         return nodeOf(event) == nodeOf(successor);
-    }
-
-    /**
-     * The same events with other times.
-     *
-     * @param otherNs each node's own time, as for the constructor
-     * @return a graph that shares this one's structure
-     */
-    EventGraph withOwnNs(long[] otherNs) {
-        return new EventGraph(this, otherNs);
-    }
-
-    private EventGraph(EventGraph same, long[] otherNs) {
-        this.nodeCount = same.nodeCount;
-        this.ownNs = otherNs;
-        this.parents = same.parents;
-        this.children = same.children;
-        this.followers = same.followers;
     }
 
     /**
@@ -181,5 +164,107 @@ final class EventGraph {
             throw new IllegalArgumentException(new Cycle(this, waiting).describe(names));
         }
         return order;
+    }
+
+    /** One cycle among events that wait for each other. Immutable; any thread. */
+    private static final class Cycle {
+
+        /** The most nodes that a message lists. */
+        private static final int LISTED = 6;
+
+        private static final int NONE = -1;
+
+        private final int[] nodes;
+
+        /**
+         * Finds a cycle in linear time.
+         *
+         * @param events the graph
+         * @param waiting for each event the number of predecessors that can never come; 0 for an event that does come
+         */
+        Cycle(EventGraph events, int[] waiting) {
+            int[] before = predecessors(events, waiting);
+            this.nodes = nodesBetween(before, somewhereOnACycle(before));
+        }
+
+        /**
+         * For each event that waits, one that it waits for: its own start where possible, otherwise of the lowest node.
+         */
+        private static int[] predecessors(EventGraph events, int[] waiting) {
+            int[] before = new int[waiting.length];
+            Arrays.fill(before, NONE);
+            for (int event = 0; event < waiting.length; event++) {
+                if (waiting[event] == 0) {
+                    continue;
+                }
+                for (int i = 0; i < events.degree(event); i++) {
+                    int successor = events.successor(event, i);
+                    if (before[successor] == NONE || EventGraph.isOwn(event, successor)) {
+                        before[successor] = event;
+                    }
+                }
+            }
+            return before;
+        }
+
+        /** Going back from any event that waits ends in a cycle, since every one of them waits for another. */
+        private static int somewhereOnACycle(int[] before) {
+            boolean[] seen = new boolean[before.length];
+            int event = 0;
+            while (before[event] == NONE) {
+                event++;
+            }
+            while (!seen[event]) {
+                seen[event] = true;
+                event = before[event];
+            }
+            return event;
+        }
+
+        /** The nodes of the cycle through an event in the order of time, the lowest id first. */
+        private static int[] nodesBetween(int[] before, int event) {
+            int[] backwards = new int[before.length];
+            int count = 0;
+            int at = event;
+            do {
+                int node = EventGraph.nodeOf(at);
+                if (count == 0 || backwards[count - 1] != node) {
+                    backwards[count++] = node;
+                }
+                at = before[at];
+            } while (at != event);
+            if (count > 1 && backwards[count - 1] == backwards[0]) {
+                count--;
+            }
+            int lowest = 0;
+            for (int i = 1; i < count; i++) {
+                lowest = backwards[i] < backwards[lowest] ? i : lowest;
+            }
+            int[] nodes = new int[count];
+            for (int i = 0; i < count; i++) {
+                nodes[i] = backwards[Math.floorMod(lowest - i, count)];
+            }
+            return nodes;
+        }
+
+        /**
+         * The message for people.
+         *
+         * @param names what to call a node
+         * @return for example {@code "the graph has a cycle: 'a' (node 0) -> 'b' (node 1) -> 'a' (node 0)"}; of a long
+         *     cycle the first nodes and how many there are
+         */
+        String describe(IntFunction<String> names) {
+            String listed = Arrays.stream(nodes)
+                    .limit(LISTED)
+                    .mapToObj(node -> label(node, names))
+                    .collect(Collectors.joining(" -> "));
+            String rest = nodes.length > LISTED ? " -> ... (" + nodes.length + " nodes)" : "";
+            return "the graph has a cycle: " + listed + rest + " -> " + label(nodes[0], names);
+        }
+
+        private static String label(int node, IntFunction<String> names) {
+            return "'" + names.apply(node) + "' (node " + node + ")";
+        }
     }
 }

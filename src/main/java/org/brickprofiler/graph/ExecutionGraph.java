@@ -1,10 +1,13 @@
 package org.brickprofiler.graph;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.brickprofiler.io.Checks;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
@@ -19,16 +22,27 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ExecutionGraph {
 
-    private static final int NONE = NodeColumns.NONE;
+    /** No node. */
+    static final int NONE = -1;
 
-    private final NodeColumns nodes = new NodeColumns();
+    private final List<ExecutionNode> nodes = new ArrayList<>();
+    private final Map<String, IntArrayList> idsByName = new HashMap<>();
+    private final IntArrayList kernels = new IntArrayList();
+    private final IntArrayList parents = new IntArrayList();
+    private final IntArrayList childCounts = new IntArrayList();
     private final EdgeColumns edges = new EdgeColumns();
-    private final ScopeStack scopes = new ScopeStack();
     private final IntObjectHashMap<String> threads = new IntObjectHashMap<>();
-    private long unmatchedPops;
-    private RecordingLosses losses = RecordingLosses.NONE;
 
-    /** Computed when asked for; null again after a change. */
+    /** The open scopes, outermost first. */
+    private final IntArrayList scopes = new IntArrayList();
+
+    /** The node added last outside of all scopes, and in each open one. */
+    private final IntArrayList lastNodes = IntArrayList.newListWith(NONE);
+
+    private long unmatchedPops;
+    private Losses losses = Losses.NONE;
+
+    /** Computed when first needed; null again after a change. */
     private @Nullable NodeTimes times;
 
     /** A graph without nodes. */
@@ -44,7 +58,14 @@ public final class ExecutionGraph {
      */
     public int addNode(ExecutionNode node) {
         Objects.requireNonNull(node, "node");
-        int id = nodes.add(node);
+        int id = nodes.size();
+        nodes.add(node);
+        idsByName.computeIfAbsent(node.name(), name -> new IntArrayList(1)).add(id);
+        if (node instanceof ExecutionNode.Kernel) {
+            kernels.add(id);
+        }
+        parents.add(NONE);
+        childCounts.add(0);
         edges.addNode();
         times = null;
         return id;
@@ -55,7 +76,7 @@ public final class ExecutionGraph {
      *
      * @param from the id of the owner or of the earlier node
      * @param to the id of the owned or of the later node
-     * @param type what the edge says
+     * @param type what the edge stands for
      * @throws IllegalArgumentException when a node does not exist, both are the same, or an ownership edge leads to a
      *     node that has a parent or is an ancestor of the other
      */
@@ -69,19 +90,19 @@ public final class ExecutionGraph {
      *
      * @param from the id of the owner or of the earlier node
      * @param to the id of the owned or of the later node
-     * @param type what the edge says
+     * @param type what the edge stands for
      * @param weight a finite number, 0 or more; bytes for {@link EdgeType#TRANSFER}
      * @throws IllegalArgumentException when a node does not exist, both are the same, the weight is negative or not
      *     finite, or an ownership edge leads to a node that has a parent or is an ancestor of the other
      */
     public void addEdge(int from, int to, EdgeType type, double weight) {
         Objects.requireNonNull(type, "type");
-        nodes.require(from);
-        nodes.require(to);
+        require(from);
+        require(to);
         Edge.requireDistinct(from, to, type);
-        Arguments.requireFinite("weight", weight);
+        Checks.requireFinite("weight", weight);
         if (type.isOwnership()) {
-            nodes.requireFree(to, from);
+            requireFree(to, from);
             own(from, to, type, weight);
         } else {
             edges.add(from, to, type, weight);
@@ -89,7 +110,7 @@ public final class ExecutionGraph {
     }
 
     /**
-     * Says that one node ends before another starts.
+     * Adds a dependency: one node ends before another starts.
      *
      * @param from the id of the node that ends
      * @param to the id of the node that starts
@@ -102,13 +123,14 @@ public final class ExecutionGraph {
     /** Adds an ownership edge that is known to be the only one and to close no circle. */
     private void own(int parent, int child, EdgeType type, double weight) {
         edges.add(parent, child, type, weight);
-        nodes.setParent(child, parent);
+        parents.set(child, parent);
+        childCounts.set(parent, childCounts.get(parent) + 1);
         times = null;
     }
 
     /** Makes a node the child of another that is known not to be below it. */
     void adopt(int parent, int child) {
-        own(parent, child, EdgeType.ownershipOf(nodes.node(child)), Edge.DEFAULT_WEIGHT);
+        own(parent, child, EdgeType.ownershipOf(nodes.get(child)), Edge.DEFAULT_WEIGHT);
     }
 
     // ---- scopes ----
@@ -121,7 +143,8 @@ public final class ExecutionGraph {
      */
     public int pushScope(ExecutionNode node) {
         int id = addNodeInScope(node);
-        scopes.push(id);
+        scopes.add(id);
+        lastNodes.add(NONE);
         return id;
     }
 
@@ -131,11 +154,12 @@ public final class ExecutionGraph {
      * @return the id of the node that was the scope; empty where none was open
      */
     public OptionalInt popScope() {
-        int id = scopes.pop();
-        if (id == NONE) {
+        if (scopes.isEmpty()) {
             unmatchedPops++;
+            return OptionalInt.empty();
         }
-        return optional(id);
+        lastNodes.removeAtIndex(lastNodes.size() - 1);
+        return OptionalInt.of(scopes.removeAtIndex(scopes.size() - 1));
     }
 
     /**
@@ -144,7 +168,7 @@ public final class ExecutionGraph {
      * @return the id of its node; empty where none is open
      */
     public OptionalInt currentScope() {
-        return optional(scopes.current());
+        return scopes.isEmpty() ? OptionalInt.empty() : OptionalInt.of(scopes.getLast());
     }
 
     /**
@@ -158,11 +182,10 @@ public final class ExecutionGraph {
      */
     public int addNodeInScope(ExecutionNode node) {
         int id = addNode(node);
-        int scope = scopes.current();
-        if (scope != NONE) {
-            adopt(scope, id);
+        if (scopes.notEmpty()) {
+            adopt(scopes.getLast(), id);
         }
-        int before = scopes.swapLast(id);
+        int before = lastNodes.set(lastNodes.size() - 1, id);
         if (before != NONE) {
             edges.add(before, id, EdgeType.SEQUENCE, Edge.DEFAULT_WEIGHT);
         }
@@ -185,7 +208,7 @@ public final class ExecutionGraph {
      */
     public List<String> unbalancedScopes() {
         List<String> names = new ArrayList<>(losses.unbalancedScopes());
-        scopes.open().forEach(id -> names.add(nodes.node(id).name()));
+        scopes.forEach(id -> names.add(nodes.get(id).name()));
         return List.copyOf(names);
     }
 
@@ -219,8 +242,25 @@ public final class ExecutionGraph {
     }
 
     /** Notes what a recorder lost. */
-    void setLosses(RecordingLosses recorded) {
+    void setLosses(Losses recorded) {
         losses = recorded;
+    }
+
+    /**
+     * What a recorder could not keep, or saw to be wrong. Immutable.
+     *
+     * @param unbalancedScopes the names of scopes that were opened and not closed
+     * @param unmatchedPops how often a scope was to be closed where none was open
+     * @param droppedNodes nodes past the budget
+     * @param droppedDependencies dependencies past the budget
+     */
+    record Losses(List<String> unbalancedScopes, long unmatchedPops, long droppedNodes, long droppedDependencies) {
+
+        static final Losses NONE = new Losses(List.of(), 0, 0, 0);
+
+        Losses {
+            unbalancedScopes = List.copyOf(unbalancedScopes);
+        }
     }
 
     // ---- queries ----
@@ -251,8 +291,8 @@ public final class ExecutionGraph {
      * @throws IllegalArgumentException when no node has the id
      */
     public ExecutionNode node(int id) {
-        nodes.require(id);
-        return nodes.node(id);
+        require(id);
+        return nodes.get(id);
     }
 
     /**
@@ -263,7 +303,7 @@ public final class ExecutionGraph {
      */
     public List<Integer> nodesByName(String name) {
         Objects.requireNonNull(name, "name");
-        return boxed(nodes.named(name));
+        return boxed(idsByName.getOrDefault(name, new IntArrayList(0)));
     }
 
     /**
@@ -274,7 +314,7 @@ public final class ExecutionGraph {
      * @throws IllegalArgumentException when no node has the id
      */
     public List<Edge> outgoing(int id) {
-        nodes.require(id);
+        require(id);
         return edges.outgoing(id);
     }
 
@@ -286,7 +326,7 @@ public final class ExecutionGraph {
      * @throws IllegalArgumentException when no node has the id
      */
     public List<Edge> incoming(int id) {
-        nodes.require(id);
+        require(id);
         return edges.incoming(id);
     }
 
@@ -303,8 +343,8 @@ public final class ExecutionGraph {
      * @throws IllegalArgumentException when no node has the id
      */
     public OptionalInt parent(int id) {
-        nodes.require(id);
-        return optional(nodes.parent(id));
+        require(id);
+        return optional(parents.get(id));
     }
 
     /**
@@ -315,7 +355,7 @@ public final class ExecutionGraph {
      * @throws IllegalArgumentException when no node has the id
      */
     public Optional<String> threadName(int id) {
-        nodes.require(id);
+        require(id);
         return Optional.ofNullable(threads.get(id));
     }
 
@@ -324,9 +364,14 @@ public final class ExecutionGraph {
         threads.put(id, name);
     }
 
-    /** The columns of all nodes, to be read by the algorithms of this package. */
-    NodeColumns nodes() {
-        return nodes;
+    /** The parent of a node that exists, or {@link #NONE}. */
+    int parentOrNone(int id) {
+        return parents.get(id);
+    }
+
+    /** How many nodes a node owns that exists. */
+    int childCount(int id) {
+        return childCounts.get(id);
     }
 
     /**
@@ -337,7 +382,7 @@ public final class ExecutionGraph {
      * @throws IllegalArgumentException when no node has the id
      */
     public List<Integer> children(int id) {
-        nodes.require(id);
+        require(id);
         return boxed(edges.owned(id));
     }
 
@@ -347,7 +392,7 @@ public final class ExecutionGraph {
      * @return the ids of all kernel nodes, ascending
      */
     public List<Integer> kernels() {
-        return boxed(nodes.kernels());
+        return boxed(kernels);
     }
 
     /**
@@ -357,7 +402,7 @@ public final class ExecutionGraph {
      * @return its id, the lowest among equals; empty where no kernel has a time
      */
     public OptionalInt slowestKernel() {
-        return optional(times().slowest(nodes.kernels()));
+        return optional(times().slowest(kernels));
     }
 
     /**
@@ -369,7 +414,7 @@ public final class ExecutionGraph {
      * @throws IllegalArgumentException when no node has the id
      */
     public long selfNs(int id) {
-        nodes.require(id);
+        require(id);
         return times().selfNs(id);
     }
 
@@ -385,14 +430,14 @@ public final class ExecutionGraph {
      * @throws IllegalArgumentException when no node has the id
      */
     public long totalNs(int id) {
-        nodes.require(id);
+        require(id);
         return times().totalNs(id);
     }
 
     private NodeTimes times() {
         NodeTimes known = times;
         if (known == null) {
-            known = NodeTimes.of(nodes);
+            known = NodeTimes.of(this);
             times = known;
         }
         return known;
@@ -401,15 +446,54 @@ public final class ExecutionGraph {
     /** Forgets all nodes, edges, scopes and counts. Ids start at 0 again. */
     public void clear() {
         nodes.clear();
+        idsByName.clear();
+        kernels.clear();
+        parents.clear();
+        childCounts.clear();
         edges.clear();
         scopes.clear();
+        lastNodes.clear();
+        lastNodes.add(NONE);
         threads.clear();
         unmatchedPops = 0;
-        losses = RecordingLosses.NONE;
+        losses = Losses.NONE;
         times = null;
     }
 
     // ---- helpers ----
+
+    /** Refuses an id that no node has. */
+    private void require(int id) {
+        if (id < 0 || id >= nodes.size()) {
+            throw new IllegalArgumentException("node " + id + " does not exist: there are " + nodes.size() + " nodes");
+        }
+    }
+
+    /** Refuses a child that has a parent already, or is above its new parent. */
+    private void requireFree(int child, int newParent) {
+        int parent = parents.get(child);
+        if (parent != NONE) {
+            throw new IllegalArgumentException("%s has the parent %s and cannot have %s too"
+                    .formatted(text(child), text(parent), text(newParent)));
+        }
+        // Without this test a chain that is built from its top down would cost the square of its length.
+        if (childCounts.get(child) > 0 && isAbove(child, newParent)) {
+            throw new IllegalArgumentException(
+                    "%s is above %s and cannot be below it".formatted(text(child), text(newParent)));
+        }
+    }
+
+    private boolean isAbove(int node, int other) {
+        int above = other;
+        while (above != NONE && above != node) {
+            above = parents.get(above);
+        }
+        return above == node;
+    }
+
+    private String text(int id) {
+        return "node " + id + " '" + nodes.get(id).name() + "'";
+    }
 
     private static OptionalInt optional(int id) {
         return id == NONE ? OptionalInt.empty() : OptionalInt.of(id);

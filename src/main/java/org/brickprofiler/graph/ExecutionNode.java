@@ -1,8 +1,8 @@
 package org.brickprofiler.graph;
 
-import static org.brickprofiler.graph.Arguments.requireFinite;
-import static org.brickprofiler.graph.Arguments.requireName;
-import static org.brickprofiler.graph.Arguments.requireNotNegative;
+import static org.brickprofiler.io.Checks.requireFinite;
+import static org.brickprofiler.io.Checks.requireName;
+import static org.brickprofiler.io.Checks.requireNotNegative;
 
 import java.util.Objects;
 import java.util.Optional;

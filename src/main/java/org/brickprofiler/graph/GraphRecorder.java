@@ -10,6 +10,7 @@ import org.brickprofiler.graph.ExecutionNode.Transfer;
 import org.brickprofiler.record.LayerToken;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.PerThread;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records an {@link ExecutionGraph} while a program runs, from any number of threads. Off until enabled; while it is
@@ -22,15 +23,15 @@ import org.brickprofiler.record.PerThread;
  * order in which it ended; scopes in the order in which they began.
  *
  * <p>What began at the same reading of the clock as a brick counts as begun inside it. What was recorded on a thread
- * after something that began inside a brick belongs to that brick, even if it says that it began earlier.
+ * after something that began inside a brick belongs to that brick, even if it was reported to have begun earlier.
  *
  * <p><b>Budget.</b> Once as many nodes are recorded as the budget allows, further ones are counted and dropped, and
  * their id is {@link #NONE}. Dependencies are bounded by four times the budget.
  *
  * <p><b>Threads.</b> Every method may be called from any thread, virtual ones included. Recording threads wait neither
  * for each other nor for a reader. A reader waits for nodes that are being recorded at that moment. What belongs to a
- * thread stays with it when a pool clears its thread-locals. An ended thread leaves its nodes behind; whatever else goes
- * at the next {@link #graph()}, or when as many threads again have come.
+ * thread stays with it when a pool clears its thread-locals. An ended thread leaves its nodes behind; whatever else
+ * goes at the next {@link #graph()}, or when as many threads again have come.
  *
  * <p><b>Allocation.</b> A recorded node allocates itself and one small object, a scope one more; a thread's first node
  * its stack, which grows with the nodes that wait to be taken over; every 2,048th node of all threads a chunk; a
@@ -41,7 +42,7 @@ public final class GraphRecorder {
     /** The id of a node that was not recorded: the recorder was off, or its budget was used up. */
     public static final int NONE = -1;
 
-    /** The most nodes a recorder keeps, unless it is told otherwise. */
+    /** The most nodes a recorder keeps, unless another budget is given. */
     public static final int DEFAULT_NODE_BUDGET = 100_000;
 
     private final NanoClock clock;
@@ -49,7 +50,7 @@ public final class GraphRecorder {
     private final AtomicLong generations = new AtomicLong();
 
     /** Holds no reference to a recording, so that a thread does not keep alive what a reset forgot. */
-    private final PerThread<OpenEntries> entries = new PerThread<>(OpenEntries::new);
+    private final PerThread<OpenEntries, @Nullable Void> entries = new PerThread<>(OpenEntries::new, null, false);
 
     private volatile Recording recording;
     private volatile boolean enabled;
@@ -117,32 +118,36 @@ public final class GraphRecorder {
      * @throws IllegalArgumentException when the name is null or empty or the elements are negative
      */
     public int brick(String name, long startNs, long endNs, long elements) {
-        if (!enabled) {
-            return NONE;
-        }
-        Recording current = recording;
-        if (!current.hasRoom()) {
+        Recording current = recordingWithRoom();
+        if (current == null) {
             return NONE;
         }
         long elapsedNs = Math.max(0, endNs - startNs);
-        return appendBrick(new Brick(name, elapsedNs, elements), startNs, startNs + elapsedNs, current);
-    }
-
-    private int appendBrick(Brick brick, long beganNs, long endedNs, Recording current) {
+        long endedNs = startNs + elapsedNs;
+        Brick brick = new Brick(name, elapsedNs, elements);
         OpenEntries mine = entriesIn(current);
-        OpenEntries.Side side = mine.side(beganNs, endedNs);
-        RecordedNode recorded = new RecordedNode(brick, mine.placeOf(side), LayerToken.VOID, beganNs, endedNs);
+        OpenEntries.Side side = mine.side(startNs, endedNs);
+        RecordedNode recorded = new RecordedNode(brick, mine.placeOf(side), LayerToken.VOID, startNs, endedNs);
         mine.makeRoom();
         int id = current.reserve();
         if (id == NONE) {
             return NONE;
         }
-        mine.end(id, beganNs, endedNs, side, current);
+        mine.end(id, startNs, endedNs, side, current);
         current.publish(id, recorded);
         if (side == OpenEntries.Side.LAYER_BEFORE) {
             fillLayer(mine, current);
         }
         return id;
+    }
+
+    /** What to record in; null while the recorder is off or its budget is used up, which is counted. */
+    private @Nullable Recording recordingWithRoom() {
+        if (!enabled) {
+            return null;
+        }
+        Recording current = recording;
+        return current.hasRoom() ? current : null;
     }
 
     /** A layer that had ended without a node has one now. */
@@ -169,11 +174,8 @@ public final class GraphRecorder {
      * @throws IllegalArgumentException when the name is null or empty or a number is negative
      */
     public int recordBrick(String name, long elapsedNs, long elements) {
-        if (!enabled) {
-            return NONE;
-        }
-        Recording current = recording;
-        if (!current.hasRoom()) {
+        Recording current = recordingWithRoom();
+        if (current == null) {
             return NONE;
         }
         Brick brick = new Brick(name, elapsedNs, elements);
@@ -239,11 +241,8 @@ public final class GraphRecorder {
      * @return its id, or {@link #NONE}
      */
     public int recordNode(ExecutionNode node) {
-        if (!enabled) {
-            return NONE;
-        }
-        Recording current = recording;
-        if (!current.hasRoom()) {
+        Recording current = recordingWithRoom();
+        if (current == null) {
             return NONE;
         }
         long nowNs = clock.nanoTime();
@@ -253,19 +252,21 @@ public final class GraphRecorder {
     private int append(ExecutionNode node, long beganNs, long endedNs, Recording current) {
         Objects.requireNonNull(node, "node");
         OpenEntries mine = entriesIn(current);
-        RecordedNode recorded = new RecordedNode(node, mine.place(), LayerToken.VOID, beganNs, endedNs);
+        return append(new RecordedNode(node, mine.place(), LayerToken.VOID, beganNs, endedNs), beganNs, mine, current);
+    }
+
+    private static int append(RecordedNode recorded, long beganNs, OpenEntries mine, Recording current) {
         mine.makeRoom();
         int id = current.reserve();
-        if (id == NONE) {
-            return NONE;
+        if (id != NONE) {
+            mine.add(id, beganNs);
+            current.publish(id, recorded);
         }
-        mine.add(id, beganNs);
-        current.publish(id, recorded);
         return id;
     }
 
     /**
-     * Says that one node ends before another starts. Ignored where an id is {@link #NONE}.
+     * Records a dependency: one node ends before another starts. Ignored where an id is {@link #NONE}.
      *
      * @param from the id of the node that ends
      * @param to the id of the node that starts; both from this recorder, and from after its last {@link #reset}
@@ -304,11 +305,8 @@ public final class GraphRecorder {
         long nowNs = clock.nanoTime();
         RecordedNode recorded = new RecordedNode(node, mine.place(), LayerToken.VOID, nowNs, nowNs);
         recorded.setOpenScope(true);
-        mine.makeRoom();
-        int id = current.reserve();
+        int id = append(recorded, nowNs, mine, current);
         if (id != NONE) {
-            mine.add(id, nowNs);
-            current.publish(id, recorded);
             mine.pushScope(id);
         }
         return id;
@@ -348,8 +346,8 @@ public final class GraphRecorder {
     }
 
     /**
-     * Marks where a layer begins on the calling thread that other threads may work for, see {@link #workFor}. Its number
-     * is that of the token.
+     * Marks where a layer begins on the calling thread that other threads may work for, see {@link #workFor}. Its
+     * number is that of the token.
      *
      * @param layer the layer's {@link LayerToken}
      */
@@ -363,8 +361,8 @@ public final class GraphRecorder {
      * Ends a layer: a {@link Layer} becomes the parent of what the calling thread recorded in its current scope since
      * the layer began. Where that is nothing, no node is added; the layer is counted all the same.
      *
-     * <p>A brick that began in the layer and ends later belongs to the layer if most of its time lies there, else to the
-     * next one, or to none.
+     * <p>A brick that began in the layer and ends later belongs to the layer if most of its time lies there, else to
+     * the next one, or to none.
      *
      * @return the id of the layer's node, or {@link #NONE}
      */
@@ -375,8 +373,8 @@ public final class GraphRecorder {
     /**
      * Ends a layer, as {@link #endLayer()} does.
      *
-     * @param layer the layer's {@link LayerToken}, whose number it gets; {@link LayerToken#VOID} where the layer has that
-     *     of {@link #startLayer(long)}, or is to be counted
+     * @param layer the layer's {@link LayerToken}, whose number it gets; {@link LayerToken#VOID} where the layer has
+     *     that of {@link #startLayer(long)}, or is to be counted
      * @return the id of the layer's node, or {@link #NONE}
      */
     public int endLayer(long layer) {
@@ -408,10 +406,10 @@ public final class GraphRecorder {
     }
 
     /**
-     * Says for whose layer the calling thread works from now on, until it says otherwise. What it records then is in that
+     * Sets for whose layer the calling thread works from now on, until the next call. What it records then is in that
      * layer or, where the layer's own thread recorded a brick around that time, in the innermost such brick; until the
-     * layer has ended it has no parent. Whatever the thread had begun itself, or for a layer that it was interrupted in,
-     * goes on when it works for that again.
+     * layer has ended it has no parent. Whatever the thread had begun itself, or for a layer that it was interrupted
+     * in, goes on when it works for that again.
      *
      * @param layer the {@link LayerToken} of a layer, {@link LayerToken#VOID} for none, or {@link LayerToken#OWN} for
      *     whatever this thread itself has begun

@@ -1,23 +1,27 @@
 package org.brickprofiler.graph;
 
+import static org.brickprofiler.io.Checks.requireName;
+
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import org.brickprofiler.io.Fnv1a;
 
 /**
- * The PTX texts of kernels, by the hash that {@link ExecutionNode.Kernel} carries. Texts are told apart by their hash
- * alone and are never removed. Every method may be called from any thread; they wait for each other.
+ * The PTX texts of kernels, by the hash that {@link ExecutionNode.Kernel} carries. Texts with one hash count as one
+ * text, and none is removed. Every method may be called from any thread; they wait for each other.
  */
 public final class KernelRegistry {
 
     /** In the order of the latest registration. */
-    private final Map<Long, KernelSource> byHash = new LinkedHashMap<>();
+    private final Map<Long, Source> byHash = new LinkedHashMap<>();
 
     /** The source registered last under each name that a source still has. */
-    private final Map<String, KernelSource> byName = new HashMap<>();
+    private final Map<String, Source> byName = new HashMap<>();
 
     /** A registry without kernels. */
     public KernelRegistry() {}
@@ -27,10 +31,10 @@ public final class KernelRegistry {
      *
      * @param name the kernel; another text may have the same name
      * @param text its PTX text
-     * @return what is now known of the text
+     * @return the text as it is registered now
      * @throws IllegalArgumentException when name or text is null or empty; the registry is not changed then
      */
-    public KernelSource register(String name, String text) {
+    public Source register(String name, String text) {
         return register(name, text, Optional.empty());
     }
 
@@ -40,22 +44,22 @@ public final class KernelRegistry {
      * @param name the kernel; another text may have the same name
      * @param text its PTX text
      * @param path where the text lies
-     * @return what is now known of the text
+     * @return the text as it is registered now
      * @throws IllegalArgumentException when name, text or path is null or empty; the registry is not changed then
      */
-    public KernelSource register(String name, String text, String path) {
-        Arguments.requireName("path", path);
+    public Source register(String name, String text, String path) {
+        requireName("path", path);
         return register(name, text, Optional.of(path));
     }
 
-    private KernelSource register(String name, String text, Optional<String> path) {
-        Arguments.requireName("kernel name", name);
-        Arguments.requireName("PTX text of kernel '" + name + "'", text);
-        long hash = KernelSource.hashOf(text);
+    private Source register(String name, String text, Optional<String> path) {
+        requireName("kernel name", name);
+        requireName("PTX text of kernel '" + name + "'", text);
+        long hash = hashOf(text);
         synchronized (this) {
-            KernelSource before = byHash.remove(hash);
+            Source before = byHash.remove(hash);
             Optional<String> known = before == null ? Optional.empty() : before.path();
-            KernelSource source = new KernelSource(name, text, path.or(() -> known), hash);
+            Source source = new Source(name, text, path.or(() -> known), hash);
             byHash.put(hash, source);
             if (before != null && byName.remove(before.name(), before)) {
                 restoreNewestOf(before.name());
@@ -67,11 +71,21 @@ public final class KernelRegistry {
 
     /** Finds another text for a name that has just lost its newest one. */
     private void restoreNewestOf(String name) {
-        for (KernelSource source : byHash.values()) {
+        for (Source source : byHash.values()) {
             if (source.name().equals(name)) {
                 byName.put(name, source);
             }
         }
+    }
+
+    /**
+     * The hash of a PTX text.
+     *
+     * @param text the text
+     * @return the FNV-1a hash of its UTF-8 bytes
+     */
+    public static long hashOf(String text) {
+        return Fnv1a.of(text.getBytes(StandardCharsets.UTF_8));
     }
 
     /**
@@ -80,7 +94,7 @@ public final class KernelRegistry {
      * @param hash the FNV-1a hash of a text's UTF-8 bytes
      * @return its source; empty where none is registered
      */
-    public synchronized Optional<KernelSource> byHash(long hash) {
+    public synchronized Optional<Source> byHash(long hash) {
         return Optional.ofNullable(byHash.get(hash));
     }
 
@@ -90,7 +104,7 @@ public final class KernelRegistry {
      * @param name a kernel
      * @return of the texts that have this name now, the one registered last; empty where there is none
      */
-    public synchronized Optional<KernelSource> byName(String name) {
+    public synchronized Optional<Source> byName(String name) {
         Objects.requireNonNull(name, "name");
         return Optional.ofNullable(byName.get(name));
     }
@@ -111,5 +125,32 @@ public final class KernelRegistry {
      */
     public synchronized int size() {
         return byHash.size();
+    }
+
+    /**
+     * The PTX text of a kernel. Immutable.
+     *
+     * @param name the kernel
+     * @param text its PTX text
+     * @param path where the text lies, where known
+     * @param hash the FNV-1a hash of the text's UTF-8 bytes
+     */
+    public record Source(String name, String text, Optional<String> path, long hash) {
+
+        /**
+         * Checks the parts.
+         *
+         * @throws IllegalArgumentException when name or text is null or empty, or the hash is not that of the text
+         */
+        public Source {
+            requireName("kernel name", name);
+            requireName("PTX text of kernel '" + name + "'", text);
+            Objects.requireNonNull(path, "path");
+            long expected = hashOf(text);
+            if (hash != expected) {
+                throw new IllegalArgumentException(
+                        "hash 0x%016X of kernel '%s' is not that of its text, 0x%016X".formatted(hash, name, expected));
+            }
+        }
     }
 }

@@ -10,51 +10,51 @@ import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
  */
 final class NodeTimes {
 
-    private static final int NONE = NodeColumns.NONE;
+    private static final int NONE = ExecutionGraph.NONE;
 
-    private final NodeColumns nodes;
+    private final ExecutionGraph graph;
     private final long[] totalNs;
     private final long[] selfNs;
     private final int[] bricks;
 
-    private NodeTimes(NodeColumns nodes, long[] totalNs, long[] selfNs, int[] bricks) {
-        this.nodes = nodes;
+    private NodeTimes(ExecutionGraph graph, long[] totalNs, long[] selfNs, int[] bricks) {
+        this.graph = graph;
         this.totalNs = totalNs;
         this.selfNs = selfNs;
         this.bricks = bricks;
     }
 
-    static NodeTimes of(NodeColumns nodes) {
-        int count = nodes.size();
+    static NodeTimes of(ExecutionGraph graph) {
+        int count = graph.nodeCount();
         long[] childrenNs = new long[count];
         long[] totalNs = new long[count];
         long[] selfNs = new long[count];
-        int[] childrenFirst = childrenFirst(nodes);
+        int[] childrenFirst = childrenFirst(graph);
         for (int node : childrenFirst) {
-            long ownNs = nodes.node(node).timeNs().orElse(0);
+            long ownNs = graph.node(node).timeNs().orElse(0);
             totalNs[node] = Math.max(ownNs, childrenNs[node]);
             selfNs[node] = Math.max(0, ownNs - childrenNs[node]);
-            int parent = nodes.parent(node);
+            int parent = graph.parentOrNone(node);
             if (parent != NONE) {
-                childrenNs[parent] = SequenceRuns.saturatedSum(childrenNs[parent], totalNs[node]);
+                childrenNs[parent] = saturatedSum(childrenNs[parent], totalNs[node]);
             }
         }
-        return new NodeTimes(nodes, totalNs, selfNs, bricks(nodes, childrenFirst));
+        return new NodeTimes(graph, totalNs, selfNs, bricks(graph, childrenFirst));
     }
 
     /** The nodes in an order in which every node comes after its children. */
-    private static int[] childrenFirst(NodeColumns nodes) {
-        int count = nodes.size();
+    private static int[] childrenFirst(ExecutionGraph graph) {
+        int count = graph.nodeCount();
         int[] missing = new int[count];
         IntArrayList order = new IntArrayList(count);
         for (int node = 0; node < count; node++) {
-            missing[node] = nodes.childCount(node);
+            missing[node] = graph.childCount(node);
             if (missing[node] == 0) {
                 order.add(node);
             }
         }
         for (int i = 0; i < order.size(); i++) {
-            int parent = nodes.parent(order.get(i));
+            int parent = graph.parentOrNone(order.get(i));
             if (parent != NONE && --missing[parent] == 0) {
                 order.add(parent);
             }
@@ -63,15 +63,15 @@ final class NodeTimes {
     }
 
     /** For each node the nearest brick above it, or {@link #NONE}. */
-    private static int[] bricks(NodeColumns nodes, int[] childrenFirst) {
+    private static int[] bricks(ExecutionGraph graph, int[] childrenFirst) {
         int[] bricks = new int[childrenFirst.length];
         for (int i = childrenFirst.length - 1; i >= 0; i--) {
             int node = childrenFirst[i];
-            int parent = nodes.parent(node);
+            int parent = graph.parentOrNone(node);
             if (parent == NONE) {
                 bricks[node] = NONE;
             } else {
-                bricks[node] = nodes.node(parent) instanceof Brick ? parent : bricks[parent];
+                bricks[node] = graph.node(parent) instanceof Brick ? parent : bricks[parent];
             }
         }
         return bricks;
@@ -85,7 +85,7 @@ final class NodeTimes {
         return selfNs[node];
     }
 
-    /** The node with the longest {@link #ownOrBrickNs}, the first among equals, or {@link NodeColumns#NONE}. */
+    /** The node with the longest {@link #ownOrBrickNs}, the first among equals, or {@link #NONE}. */
     int slowest(IntArrayList candidates) {
         int slowest = NONE;
         long slowestNs = -1;
@@ -101,9 +101,13 @@ final class NodeTimes {
 
     /** The node's own time or, where it has none, that of the nearest brick above it. */
     private OptionalLong ownOrBrickNs(int node) {
-        OptionalLong ownNs = nodes.node(node).timeNs();
+        OptionalLong ownNs = graph.node(node).timeNs();
         return ownNs.isPresent() || bricks[node] == NONE
                 ? ownNs
-                : nodes.node(bricks[node]).timeNs();
+                : graph.node(bricks[node]).timeNs();
+    }
+
+    static long saturatedSum(long oneNs, long otherNs) {
+        return oneNs > Long.MAX_VALUE - otherNs ? Long.MAX_VALUE : oneNs + otherNs;
     }
 }

@@ -2,7 +2,7 @@ package org.brickprofiler.graph;
 
 import java.util.Arrays;
 import org.brickprofiler.record.LayerToken;
-import org.brickprofiler.record.ThreadOwned;
+import org.brickprofiler.record.PerThread;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * that in which it began. A layer that has ended is therefore remembered with what it adopted last: a brick that ends
  * later may become its child, and takes over what had begun inside the brick.
  */
-final class OpenEntries extends ThreadOwned {
+final class OpenEntries extends PerThread.Owned {
 
     private static final int NONE = GraphRecorder.NONE;
     private static final int FIRST_LENGTH = 8;
@@ -58,9 +58,9 @@ final class OpenEntries extends ThreadOwned {
     }
 
     /** The entries of a thread that has recorded nothing. */
-    OpenEntries(Thread owner) {
+    OpenEntries(@Nullable Thread owner) {
         super(owner);
-        threadName = owner.getName().isEmpty() ? "thread " + owner.getId() : owner.getName();
+        threadName = owner.getName().isEmpty() ? "thread " + Thread.currentThread().getId() : owner.getName();
         frame = outermost();
     }
 
@@ -382,7 +382,9 @@ final class OpenEntries extends ThreadOwned {
         add(id, beganNs);
     }
 
-    /** A layer has ended, recorded under an id or, where there was nothing in it or no room, {@link GraphRecorder#NONE}. */
+    /**
+     * A layer has ended, recorded under an id or, where there was nothing in it or no room, {@link GraphRecorder#NONE}.
+     */
     void endLayer(ExecutionNode.Layer layer, long token, int id, long beganNs, long nowNs) {
         closed.frame = frame;
         closed.id = id;
@@ -451,7 +453,7 @@ final class OpenEntries extends ThreadOwned {
         return true;
     }
 
-    /** Closes the innermost scope that is a node, and answers it, or {@link GraphRecorder#NONE}. */
+    /** Closes the innermost scope that is a node, and returns it, or {@link GraphRecorder#NONE}. */
     int popScope() {
         if (!frame.isScope()) {
             return NONE;
@@ -479,8 +481,8 @@ final class OpenEntries extends ThreadOwned {
     }
 
     /**
-     * From now on the thread works for another layer: for one that it worked for before and was interrupted in, or for a
-     * new one.
+     * From now on the thread works for another layer: for one that it worked for before and was interrupted in, or for
+     * a new one.
      */
     void workFor(long layer) {
         if (layer == LayerToken.OWN) {

@@ -1,14 +1,14 @@
 package org.brickprofiler.graph;
 
-import java.util.Arrays;
 import java.util.List;
 import org.brickprofiler.record.LayerToken;
 import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**
- * Finds out who owns each recorded node. What a thread did for the layer of another one belongs to that layer, and there
- * to the innermost step of the layer's own thread that ran all the while: who handed the work out is not recorded, and a
- * step that was not running cannot have. One thread, once; linear but for a logarithm, where threads worked for others.
+ * Finds out who owns each recorded node. What a thread did for the layer of another one belongs to that layer, and
+ * there to the innermost step of the layer's own thread that ran all the while: which step handed the work out is not
+ * recorded, but one that was not running cannot have. One thread, once; linear but for a logarithm, where threads
+ * worked for others.
  */
 final class ParentFinder {
 
@@ -16,11 +16,6 @@ final class ParentFinder {
 
     private final List<RecordedNode> recorded;
     private final int[] parents;
-
-    /** The ids of the children of each node that its own thread recorded, as one array, and where each begins in it. */
-    private int[] children = {};
-
-    private int[] firstChild = {};
 
     private ParentFinder(List<RecordedNode> recorded) {
         this.recorded = recorded;
@@ -41,7 +36,7 @@ final class ParentFinder {
         return finder.parents;
     }
 
-    /** What the threads themselves recorded; answers whether some worked for others. */
+    /** The parents that the threads themselves recorded; returns whether some worked for others. */
     private boolean findOwn() {
         boolean others = false;
         for (int id = 0; id < parents.length; id++) {
@@ -63,56 +58,40 @@ final class ParentFinder {
                 layers.put(token, id);
             }
         }
-        listChildren();
+        Adjacency children = new Adjacency(parents.length, parents);
         for (int id = 0; id < parents.length; id++) {
             if (isForOther(id)) {
                 int layer = layers.getIfAbsent(recorded.get(id).place().layer(), NONE);
-                parents[id] = layer == NONE ? NONE : innermost(layer, id);
+                parents[id] = layer == NONE ? NONE : innermost(layer, id, children);
             }
         }
     }
 
-    private void listChildren() {
-        firstChild = new int[parents.length + 1];
-        for (int parent : parents) {
-            if (parent != NONE) {
-                firstChild[parent + 1]++;
-            }
-        }
-        for (int id = 0; id < parents.length; id++) {
-            firstChild[id + 1] += firstChild[id];
-        }
-        children = new int[firstChild[parents.length]];
-        int[] next = Arrays.copyOf(firstChild, parents.length);
-        for (int id = 0; id < parents.length; id++) {
-            if (parents[id] != NONE) {
-                children[next[parents[id]]++] = id;
-            }
-        }
-    }
-
-    private int innermost(int layer, int id) {
+    private int innermost(int layer, int id, Adjacency children) {
         int around = layer;
-        for (int inner = layer; inner != NONE; inner = childAround(around, id)) {
+        for (int inner = layer; inner != NONE; inner = childAround(around, id, children)) {
             around = inner;
         }
         return around;
     }
 
     /** The child of a node around another one. Children end one after the other, since one thread did them. */
-    private int childAround(int parent, int id) {
+    private int childAround(int parent, int id, Adjacency children) {
         RecordedNode node = recorded.get(id);
-        int low = firstChild[parent];
-        int high = firstChild[parent + 1];
+        int low = 0;
+        int high = children.degree(parent);
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (node.endsAfter(recorded.get(children[middle]))) {
+            if (node.endsAfter(recorded.get(children.place(parent, middle)))) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        boolean found = low < firstChild[parent + 1] && node.isWithin(recorded.get(children[low]));
-        return found ? children[low] : NONE;
+        if (low == children.degree(parent)) {
+            return NONE;
+        }
+        int child = children.place(parent, low);
+        return node.isWithin(recorded.get(child)) ? child : NONE;
     }
 }

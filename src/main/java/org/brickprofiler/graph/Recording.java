@@ -149,11 +149,11 @@ final class Recording {
         }
     }
 
-    private RecordingLosses losses(List<RecordedNode> recorded) {
+    private ExecutionGraph.Losses losses(List<RecordedNode> recorded) {
         List<String> open = recorded.stream()
                 .filter(RecordedNode::isOpenScope)
                 .map(each -> each.node().name())
                 .toList();
-        return new RecordingLosses(open, unmatchedPops.sum(), droppedNodes.sum(), droppedDependencies.sum());
+        return new ExecutionGraph.Losses(open, unmatchedPops.sum(), droppedNodes.sum(), droppedDependencies.sum());
     }
 }

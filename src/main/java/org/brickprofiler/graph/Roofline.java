@@ -2,6 +2,7 @@ package org.brickprofiler.graph;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The roofline model (Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for multicore
@@ -24,9 +25,9 @@ public final class Roofline {
      * @return the kernels by id; those of {@link #unplaced} are missing
      * @throws IllegalArgumentException when the peak or the bandwidth is not positive and finite
      */
-    public static List<RooflineDistance> distances(ExecutionGraph graph, double peakTflops, double bandwidthGBps) {
+    public static List<Distance> distances(ExecutionGraph graph, double peakTflops, double bandwidthGBps) {
         double ridge = ridgePoint(peakTflops, bandwidthGBps);
-        List<RooflineDistance> distances = new ArrayList<>();
+        List<Distance> distances = new ArrayList<>();
         for (int v = 0; v < graph.nodeCount(); v++) {
             if (graph.node(v) instanceof ExecutionNode.Kernel kernel && isPlaced(kernel)) {
                 distances.add(distance(v, kernel, ridge, peakTflops, bandwidthGBps));
@@ -35,24 +36,24 @@ public final class Roofline {
         return List.copyOf(distances);
     }
 
-    private static RooflineDistance distance(
+    private static Distance distance(
             int node, ExecutionNode.Kernel kernel, double ridge, double peakTflops, double bandwidthGBps) {
         double intensity = kernel.arithmeticIntensity().orElseThrow();
         double achieved = kernel.achievedTflops().orElseThrow();
         Bound bound = intensity >= ridge ? Bound.COMPUTE : Bound.MEMORY;
         double roof = bound == Bound.COMPUTE ? peakTflops : memoryRoof(intensity, peakTflops, bandwidthGBps);
-        return new RooflineDistance(
+        return new Distance(
                 node, kernel.name(), intensity, achieved, roof, 1 - achieved / roof, bound, achieved > roof);
     }
 
-    /** At least the smallest number there is, for a roof of 0 would make every rate infinitely high. */
+    /** At least the smallest number there is, since a roof of 0 would make every rate infinitely high. */
     private static double memoryRoof(double intensity, double peakTflops, double bandwidthGBps) {
         double roof = Math.min(peakTflops, intensity * bandwidthGBps / GIGA_PER_TERA);
         return Math.max(Double.MIN_VALUE, roof);
     }
 
     /**
-     * The kernels that have no place in the model: those without intensity or rate, and those whose intensity is 0, for
+     * The kernels that have no place in the model: those without intensity or rate, and those whose intensity is 0:
      * they do no arithmetic and their roof is 0.
      *
      * @param graph the graph; one thread
@@ -92,5 +93,49 @@ public final class Roofline {
         if (!(value > 0) || Double.isInfinite(value)) {
             throw new IllegalArgumentException(what + " of " + value + " " + unit + " is not positive and finite");
         }
+    }
+
+    /**
+     * How far a kernel stays below its roof. Immutable.
+     *
+     * @param node the kernel's id
+     * @param name the kernel
+     * @param intensity its arithmetic intensity, FLOP/byte
+     * @param achievedTflops the rate it reached, TFLOP/s
+     * @param roofTflops the most that its intensity allows, TFLOP/s
+     * @param distance {@code 1 - achievedTflops / roofTflops}: 0 at the roof, 1 for no operation at all; negative above
+     *     the roof
+     * @param bound what the roof is made of
+     * @param aboveRoof whether the rate exceeds the roof, so that the rate, the intensity or the machine's figures are
+     *     wrong
+     */
+    public record Distance(
+            int node,
+            String name,
+            double intensity,
+            double achievedTflops,
+            double roofTflops,
+            double distance,
+            Bound bound,
+            boolean aboveRoof) {
+
+        /**
+         * Refuses null.
+         *
+         * @throws NullPointerException when a component is null; the message names it
+         */
+        public Distance {
+            Objects.requireNonNull(name, "name");
+            Objects.requireNonNull(bound, "bound");
+        }
+    }
+
+    /** What limits a kernel in the roofline model. */
+    public enum Bound {
+        /** The memory bandwidth: the kernel lies left of the ridge point. */
+        MEMORY,
+
+        /** The peak rate: the kernel lies at the ridge point or right of it. */
+        COMPUTE
     }
 }

@@ -54,4 +54,13 @@ public final class TransferPatterns {
     private static boolean moves(Transfer transfer) {
         return transfer.bytes() > 0 && !transfer.source().equals(transfer.destination());
     }
+
+    /**
+     * A transfer and the one that took the same amount back. Immutable.
+     *
+     * @param there the node id of the first transfer
+     * @param back the node id of the transfer in the other direction, larger than {@code there}
+     * @param bytes how much each of them moved, bytes
+     */
+    public record PingPong(int there, int back, long bytes) {}
 }

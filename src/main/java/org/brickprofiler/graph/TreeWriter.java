@@ -1,6 +1,5 @@
 package org.brickprofiler.graph;
 
-import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -17,9 +16,6 @@ final class TreeWriter {
 
     /** Names are padded so that times are aligned, but not further than this. */
     private static final int WIDEST_NAME = 60;
-
-    /** Scopes that were never closed and are named; more are counted. */
-    private static final int MOST_SCOPES = 20;
 
     private static final int DURATION_WIDTH = 9;
     private static final int SHARE_WIDTH = 9;
@@ -42,8 +38,7 @@ final class TreeWriter {
         for (int line = 0; line < order.size(); line++) {
             writeLine(line, nameWidth);
         }
-        writeLosses();
-        return out.toString();
+        return out.append(GraphExport.losses(graph)).toString();
     }
 
     private void arrange() {
@@ -94,7 +89,7 @@ final class TreeWriter {
         text.append(name).append(" ".repeat(Math.max(0, nameWidth - name.length())));
         text.append("  ").append(right(time(id), DURATION_WIDTH));
         text.append("  ").append(right(share(id), SHARE_WIDTH));
-        String details = PlainText.ascii(GraphText.details(graph.node(id)));
+        String details = PlainText.ascii(GraphExport.details(graph.node(id)));
         String thread = thread(id);
         text.append("  ").append(details).append(details.isEmpty() || thread.isEmpty() ? "" : ", ").append(thread);
         out.append(text.toString().stripTrailing()).append('\n');
@@ -109,7 +104,7 @@ final class TreeWriter {
     }
 
     private String time(int id) {
-        return isTimed(id) ? GraphText.duration(graph.totalNs(id)) : "-";
+        return isTimed(id) ? GraphExport.duration(graph.totalNs(id)) : "-";
     }
 
     private boolean isTimed(int id) {
@@ -126,24 +121,5 @@ final class TreeWriter {
 
     private static String right(String text, int width) {
         return " ".repeat(Math.max(0, width - text.length())) + text;
-    }
-
-    private void writeLosses() {
-        writeLoss("nodes not recorded, past the budget", graph.droppedNodes());
-        writeLoss("dependencies not recorded, past the budget", graph.droppedDependencies());
-        writeLoss("scope ends without an open scope", graph.unmatchedPops());
-        List<String> open = graph.unbalancedScopes();
-        if (!open.isEmpty()) {
-            int named = Math.min(open.size(), MOST_SCOPES);
-            String more = open.size() > named ? String.format(Locale.ROOT, ", and %,d more", open.size() - named) : "";
-            String names = PlainText.ascii(String.join(", ", open.subList(0, named)));
-            out.append("scopes not closed: ").append(names).append(more).append('\n');
-        }
-    }
-
-    private void writeLoss(String what, long count) {
-        if (count > 0) {
-            out.append(String.format(Locale.ROOT, "%s: %,d\n", what, count));
-        }
     }
 }

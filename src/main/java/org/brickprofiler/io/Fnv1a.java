@@ -2,8 +2,8 @@ package org.brickprofiler.io;
 
 /**
  * The 64-bit hash FNV-1a (Fowler, Noll and Vo; RFC 9923): for each byte, exclusive-or it in, then multiply by the prime
- * 2^40 + 0x1b3. It tells texts and buffers apart; it resists nobody who wants two of them to collide. Stateless, no
- * allocation; any thread.
+ * 2^40 + 0x1b3. For texts and buffers that differ by chance; it does not resist collisions that are made on purpose.
+ * Stateless, no allocation; any thread.
  */
 public final class Fnv1a {
 

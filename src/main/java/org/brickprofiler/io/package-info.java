@@ -1,6 +1,6 @@
 /**
- * Small tools around bytes and numbers: files that are there whole or not at all, a hash, text that stays on its line,
- * and sorting.
+ * Small tools around bytes and numbers: checks of arguments, files that are there whole or not at all, a hash, text
+ * that stays on its line, and sorting.
  */
 @NullMarked
 package org.brickprofiler.io;

@@ -16,13 +16,7 @@ import org.brickprofiler.Backend;
  * @param dispatches their dispatches, in the order they were recorded
  */
 public record CommandBufferTiming(
-        String label,
-        Backend backend,
-        long count,
-        long totalNs,
-        long minNs,
-        long maxNs,
-        List<DispatchTiming> dispatches) {
+        String label, Backend backend, long count, long totalNs, long minNs, long maxNs, List<Dispatch> dispatches) {
 
     /** Makes the list unchangeable. */
     public CommandBufferTiming {
@@ -32,7 +26,38 @@ public record CommandBufferTiming(
         dispatches = List.copyOf(dispatches);
     }
 
-    CommandBufferTiming with(List<DispatchTiming> recorded) {
+    CommandBufferTiming with(List<Dispatch> recorded) {
         return new CommandBufferTiming(label, backend, count, totalNs, minNs, maxNs, recorded);
+    }
+
+    /**
+     * One dispatch of a command buffer. Immutable.
+     *
+     * @param label the label of its command buffer
+     * @param operation what was dispatched
+     * @param index its place in the command buffer, 0 or more
+     * @param startNs when it began, ns: host time where a clock conversion was given, else the device's own ticks
+     * @param endNs when it ended, ns, on the same clock
+     */
+    public record Dispatch(String label, String operation, int index, long startNs, long endNs) {
+
+        /**
+         * Refuses null.
+         *
+         * @throws NullPointerException when a component is null; the message names it
+         */
+        public Dispatch {
+            Objects.requireNonNull(label, "label");
+            Objects.requireNonNull(operation, "operation");
+        }
+
+        /**
+         * How long it took.
+         *
+         * @return ns, 0 or more
+         */
+        public long elapsedNs() {
+            return endNs - startNs;
+        }
     }
 }

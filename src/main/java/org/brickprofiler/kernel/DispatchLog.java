@@ -6,6 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.brickprofiler.Backend;
+import org.eclipse.collections.impl.list.mutable.FastList;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.eclipse.collections.impl.map.mutable.UnifiedMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,7 +26,7 @@ final class DispatchLog {
     /** Dispatches that are kept: 7 MiB in all. */
     static final int MAX_DISPATCHES = 1 << 18;
 
-    /** Labels that are told apart, over all backends. */
+    /** Labels that are kept apart, over all backends. */
     static final int MAX_LABELS = 4_096;
 
     private static final Logger LOG = LoggerFactory.getLogger(DispatchLog.class);
@@ -35,7 +38,7 @@ final class DispatchLog {
     // Guarded by lock, all of them.
     private final Map<Backend, Map<String, Group>> byLabel = new EnumMap<>(Backend.class);
     private final List<Group> inOrder = new ArrayList<>();
-    private final DispatchColumns dispatches = new DispatchColumns();
+    private final Columns dispatches = new Columns();
     private long dropped;
     private boolean dropLogged;
     private boolean labelsLogged;
@@ -76,7 +79,7 @@ final class DispatchLog {
         this.maxDispatches = maxDispatches;
         this.maxLabels = maxLabels;
         for (Backend backend : Backend.values()) {
-            byLabel.put(backend, UnifiedMap.newMap());
+            byLabel.put(backend, new UnifiedMap<>());
         }
     }
 
@@ -135,7 +138,7 @@ final class DispatchLog {
     /** Every group in order of first appearance since the last reset, with its dispatches in order of record. */
     List<CommandBufferTiming> read() {
         List<CommandBufferTiming> buffers = new ArrayList<>();
-        DispatchColumns copied;
+        Columns copied;
         synchronized (lock) {
             inOrder.forEach(group -> buffers.add(group.withoutDispatches()));
             copied = dispatches.copy();
@@ -155,6 +158,69 @@ final class DispatchLog {
             inOrder.clear();
             dispatches.clear();
             dropped = 0;
+        }
+    }
+
+    /**
+     * Dispatches as columns, so that one more is no object of its own. One thread at a time; adding allocates only
+     * where the columns grow, by half each time, and clearing keeps their length.
+     */
+    private static final class Columns {
+
+        private final IntArrayList buffers = new IntArrayList();
+        private final FastList<String> operations = new FastList<>();
+        private final IntArrayList indexes = new IntArrayList();
+        private final LongArrayList startsNs = new LongArrayList();
+        private final LongArrayList endsNs = new LongArrayList();
+
+        Columns copy() {
+            Columns copy = new Columns();
+            copy.buffers.addAll(buffers);
+            copy.operations.addAll(operations);
+            copy.indexes.addAll(indexes);
+            copy.startsNs.addAll(startsNs);
+            copy.endsNs.addAll(endsNs);
+            return copy;
+        }
+
+        int size() {
+            return buffers.size();
+        }
+
+        /** Adds a dispatch to the command buffers at an index of the list that {@link #under} will be given. */
+        void add(int buffer, String operation, int index, long startNs, long endNs) {
+            buffers.add(buffer);
+            operations.add(operation);
+            indexes.add(index);
+            startsNs.add(startNs);
+            endsNs.add(endNs);
+        }
+
+        void clear() {
+            buffers.clear();
+            operations.clear();
+            indexes.clear();
+            startsNs.clear();
+            endsNs.clear();
+        }
+
+        /** The same command buffers, each with its dispatches in the order they were added. */
+        List<CommandBufferTiming> under(List<CommandBufferTiming> withoutDispatches) {
+            List<List<CommandBufferTiming.Dispatch>> dispatches = new ArrayList<>();
+            withoutDispatches.forEach(buffer -> dispatches.add(new ArrayList<>()));
+            for (int i = 0; i < size(); i++) {
+                int buffer = buffers.get(i);
+                String label = withoutDispatches.get(buffer).label();
+                dispatches
+                        .get(buffer)
+                        .add(new CommandBufferTiming.Dispatch(
+                                label, operations.get(i), indexes.get(i), startsNs.get(i), endsNs.get(i)));
+            }
+            List<CommandBufferTiming> complete = new ArrayList<>();
+            for (int buffer = 0; buffer < withoutDispatches.size(); buffer++) {
+                complete.add(withoutDispatches.get(buffer).with(dispatches.get(buffer)));
+            }
+            return List.copyOf(complete);
         }
     }
 }

@@ -1,6 +1,7 @@
 package org.brickprofiler.kernel;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param onlyAfter the kernels that only the second one has, largest total first
  */
 public record KernelSpeedup(
-        List<KernelChange> changes, List<KernelTiming> onlyBefore, List<KernelTiming> onlyAfter) {
+        List<Change> changes, List<KernelTiming> onlyBefore, List<KernelTiming> onlyAfter) {
 
     /** Makes the lists unchangeable. */
     public KernelSpeedup {
@@ -33,17 +34,17 @@ public record KernelSpeedup(
     static KernelSpeedup of(List<KernelTiming> before, List<KernelTiming> after) {
         Map<Kernel, KernelTiming> earlier = byKernel("before", before);
         Map<Kernel, KernelTiming> onlyAfter = byKernel("after", after);
-        List<KernelChange> changes = new ArrayList<>();
+        List<Change> changes = new ArrayList<>();
         List<KernelTiming> onlyBefore = new ArrayList<>();
         earlier.forEach((kernel, timing) -> {
             @Nullable KernelTiming match = onlyAfter.remove(kernel);
             if (match == null) {
                 onlyBefore.add(timing);
             } else {
-                changes.add(new KernelChange(timing, match));
+                changes.add(new Change(timing, match));
             }
         });
-        changes.sort(KernelChange.LARGEST_FIRST);
+        changes.sort(Change.LARGEST_FIRST);
         return new KernelSpeedup(changes, largestFirst(onlyBefore), largestFirst(List.copyOf(onlyAfter.values())));
     }
 
@@ -61,5 +62,73 @@ public record KernelSpeedup(
             }
         }
         return found;
+    }
+
+    /**
+     * One kernel in two snapshots. Immutable.
+     *
+     * @param before its timing in the first snapshot
+     * @param after the timing of the same kernel on the same backend in the second one
+     */
+    public record Change(KernelTiming before, KernelTiming after) {
+
+        /** Largest change of the total first, then by name and backend. */
+        static final Comparator<Change> LARGEST_FIRST = Comparator.comparingLong(
+                        (Change change) -> Math.abs(change.totalChangeNs()))
+                .reversed()
+                .thenComparing(Change::name)
+                .thenComparing(Change::backend);
+
+        /**
+         * Two timings of one kernel.
+         *
+         * @throws IllegalArgumentException when names or backends differ
+         */
+        public Change {
+            Objects.requireNonNull(before, "before");
+            Objects.requireNonNull(after, "after");
+            if (!before.name().equals(after.name()) || before.backend() != after.backend()) {
+                throw new IllegalArgumentException("'" + before.name() + "' on " + before.backend() + " and '"
+                        + after.name() + "' on " + after.backend() + " are two kernels");
+            }
+        }
+
+        /**
+         * The kernel's name.
+         *
+         * @return the name in both snapshots
+         */
+        public String name() {
+            return before.name();
+        }
+
+        /**
+         * Where the kernel ran.
+         *
+         * @return the backend in both snapshots
+         */
+        public Backend backend() {
+            return before.backend();
+        }
+
+        /**
+         * How the total changed, which depends on the number of dispatches too: see {@link #ratio()}.
+         *
+         * @return ns after less ns before; negative where it became less
+         */
+        public long totalChangeNs() {
+            return after.totalNs() - before.totalNs();
+        }
+
+        /**
+         * How many times faster a dispatch became: the mean duration before, over the mean duration after.
+         *
+         * @return above 1 where it became faster, below 1 where it became slower; 1 where both means are 0, and
+         *     {@link Double#POSITIVE_INFINITY} where only the one after is
+         */
+        public double ratio() {
+            // A positive number over 0 is infinite by IEEE 754; 0 over 0 would be undefined.
+            return before.avgNs() == after.avgNs() ? 1.0 : before.avgNs() / after.avgNs();
+        }
     }
 }

@@ -8,8 +8,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Whether a virtual machine has kernel timings at all, and who decided. The system property comes before the
- * environment variable; where neither says, it has. A value that is no answer is warned of and then counts as absent:
- * a profiler must not keep its host from starting.
+ * environment variable; where neither is set, it has. A value of another meaning is warned of and then counts as
+ * absent: a profiler must not keep its host from starting.
  *
  * @param on whether it has
  * @param reason what decided that, for a message
@@ -35,12 +35,12 @@ record KernelSwitch(boolean on, String reason) {
      * @param environment the value of an environment variable, or null
      */
     static KernelSwitch read(Settings properties, Settings environment) {
-        return answer("system property", PROPERTY, properties)
-                .or(() -> answer("environment variable", VARIABLE, environment))
+        return setting("system property", PROPERTY, properties)
+                .or(() -> setting("environment variable", VARIABLE, environment))
                 .orElseGet(() -> new KernelSwitch(true, "neither " + PROPERTY + " nor " + VARIABLE + " is set"));
     }
 
-    private static Optional<KernelSwitch> answer(String place, String key, Settings values) {
+    private static Optional<KernelSwitch> setting(String place, String key, Settings values) {
         String value = valueOf(key, values);
         if (value == null || value.isEmpty()) {
             return Optional.empty();

@@ -1,30 +1,38 @@
 package org.brickprofiler.kernel;
 
-import static org.brickprofiler.kernel.Refusals.requireName;
-import static org.brickprofiler.kernel.Refusals.requireNotNegative;
-import static org.brickprofiler.kernel.Refusals.requirePresent;
+import static org.brickprofiler.io.Checks.requireName;
+import static org.brickprofiler.io.Checks.requireNotNegative;
 
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
 import org.brickprofiler.device.DeviceTimer;
 import org.brickprofiler.device.DispatchTimer;
+import org.brickprofiler.io.PlainText;
+import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.StatRow;
+import org.brickprofiler.record.StatSums;
+import org.brickprofiler.record.TableRegistry;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long kernels took, for code that already knows: it asked its driver, or lets {@link #time} or a {@link DispatchTimer}
- * ask. Sums by kernel, where a kernel is a name on
- * a {@link Backend}, and command buffers with their dispatches by label.
+ * How long kernels took, for code that has the times already, from its driver, or takes them by {@link #time} or a
+ * {@link DispatchTimer}. Sums by kernel, where a kernel is a name on a {@link Backend}, and command buffers with
+ * their dispatches by label.
  *
  * <p>Every method may be called from any thread. Threads that {@link #record} wait neither for each other nor for a
  * reader; command buffers and dispatches share one short lock. Nothing is allocated from the second sample of a thread
@@ -54,11 +62,14 @@ public final class KernelTimings {
     /** A constant, so that compiled code keeps nothing that it rules out. */
     private static final boolean AVAILABLE = SWITCH.on();
 
+    private static final String HEADER_FORMAT = " %-7s %14s %14s %14s %14s %10s";
+    private static final String LINE_FORMAT = " %-7s" + " %12.6fms".repeat(4) + " %10d";
+
     private static final AtomicBoolean SWITCH_LOGGED = new AtomicBoolean();
     private static final KernelTimings GLOBAL = new KernelTimings();
 
     private final NanoClock clock;
-    private final Map<Backend, KernelTable> tables = new EnumMap<>(Backend.class);
+    private final Map<Backend, Kernels> tables = new EnumMap<>(Backend.class);
     private final DispatchLog dispatches = new DispatchLog();
     private final AtomicLong throttledCalls = new AtomicLong();
 
@@ -69,11 +80,11 @@ public final class KernelTimings {
         this(NanoClock.SYSTEM);
     }
 
-    /** The clock only tells which sample was the last. */
+    /** The clock only decides which sample was the last. */
     KernelTimings(NanoClock clock) {
         this.clock = clock;
         for (Backend backend : Backend.values()) {
-            tables.put(backend, new KernelTable(backend));
+            tables.put(backend, new Kernels(backend));
         }
     }
 
@@ -88,7 +99,7 @@ public final class KernelTimings {
 
     // ---- the switch ----
 
-    /** Switches recording on. Where all timings are switched off for good, only says so, once, in the log. */
+    /** Switches recording on. Where all timings are switched off for good, it only warns of that, once, in the log. */
     public void enable() {
         if (AVAILABLE) {
             enabled = true;
@@ -127,15 +138,15 @@ public final class KernelTimings {
         }
         requireName("name", name);
         requireNotNegative("elapsedNs", elapsedNs);
-        KernelTable table = table(backend);
+        Kernels table = table(backend);
         if (enabled) {
             table.add(name, elapsedNs, clock.nanoTime());
         }
     }
 
     /**
-     * Runs a dispatch on the host, and records how long it took by the host's clock; also where it throws. Reads no clock
-     * while recording is off.
+     * Runs a dispatch on the host, and records how long it took by the host's clock; also where it throws. Reads no
+     * clock while recording is off.
      *
      * @param name the kernel's name; any but null and empty
      * @param dispatch does the work before it returns
@@ -185,8 +196,9 @@ public final class KernelTimings {
     }
 
     /**
-     * Runs code that enqueues a dispatch on a device, waits for the device, and records how long it took there. Where the
-     * timer reads 0, since the device does not tell, nothing is recorded. To wait once for many, see {@link DispatchTimer}.
+     * Runs code that enqueues a dispatch on a device, waits for the device, and records how long it took there. Where
+     * the timer reads 0, since the device reports no time, nothing is recorded. To wait once for many, see {@link
+     * DispatchTimer}.
      *
      * @param name the kernel's name; any but null and empty
      * @param backend where it runs
@@ -215,8 +227,14 @@ public final class KernelTimings {
         }
     }
 
-    private KernelTable table(Backend backend) {
-        KernelTable table = tables.get(backend);
+    private static void requirePresent(String what, @Nullable Object value) {
+        if (value == null) {
+            throw new IllegalArgumentException(what + " must not be null");
+        }
+    }
+
+    private Kernels table(Backend backend) {
+        Kernels table = tables.get(backend);
         if (table == null) {
             throw new IllegalArgumentException("backend must not be null");
         }
@@ -229,7 +247,7 @@ public final class KernelTimings {
      * @return an immutable list, largest total first, then by name and backend
      */
     public List<KernelTiming> snapshot() {
-        return sorted(KernelTable::read);
+        return sorted(Kernels::read);
     }
 
     /**
@@ -239,10 +257,10 @@ public final class KernelTimings {
      * @return what {@link #snapshot} would have
      */
     public List<KernelTiming> snapshotAndReset() {
-        return sorted(KernelTable::readAndReset);
+        return sorted(Kernels::readAndReset);
     }
 
-    private List<KernelTiming> sorted(Function<KernelTable, Stream<KernelTiming>> reading) {
+    private List<KernelTiming> sorted(Function<Kernels, Stream<KernelTiming>> reading) {
         return tables.values().stream()
                 .flatMap(reading)
                 .sorted(KernelTiming.LARGEST_FIRST)
@@ -383,7 +401,7 @@ public final class KernelTimings {
 
     /** Forgets kernels, command buffers and dispatches; what is recorded at the same time counts as before or after. */
     public void reset() {
-        tables.values().forEach(KernelTable::reset);
+        tables.values().forEach(Kernels::readAndReset);
         dispatches.reset();
     }
 
@@ -410,8 +428,73 @@ public final class KernelTimings {
         if (due && LOG.isInfoEnabled()) {
             List<KernelTiming> timings = snapshot();
             if (!timings.isEmpty()) {
-                KernelLines.of(timings).forEach(LOG::info);
+                lines(timings).forEach(LOG::info);
             }
+        }
+    }
+
+    /** A line of headings and a line for each timing, in the order given; names as {@link PlainText#ascii} has them. */
+    static List<String> lines(List<KernelTiming> timings) {
+        List<String> names =
+                timings.stream().map(timing -> PlainText.ascii(timing.name())).toList();
+        int width = names.stream().mapToInt(String::length).reduce("name".length(), Math::max);
+        String name = "%-" + width + "s";
+        List<String> lines = new ArrayList<>();
+        Object[] header = {"name", "backend", "avg", "min", "max", "last", "n"};
+        lines.add(String.format(Locale.ROOT, name + HEADER_FORMAT, header));
+        for (int i = 0; i < timings.size(); i++) {
+            KernelTiming timing = timings.get(i);
+            lines.add(String.format(
+                    Locale.ROOT,
+                    name + LINE_FORMAT,
+                    names.get(i),
+                    timing.backend(),
+                    timing.avgMs(),
+                    timing.minMs(),
+                    timing.maxMs(),
+                    timing.lastMs(),
+                    timing.dispatchCount()));
+        }
+        return lines;
+    }
+
+    /** The kernels of one backend: a key per name, and a row per key in the table of each recording thread. */
+    private static final class Kernels {
+
+        /** Rows that a thread's table begins with; it grows by half where they do not suffice. */
+        private static final int FIRST_ROWS = 16;
+
+        private static final int NO_TAG = 0;
+
+        private final Backend backend;
+        private final NameTable names = new NameTable(OTHER_NAMES, NO_TAG);
+        private final TableRegistry registry = new TableRegistry(FIRST_ROWS, false);
+
+        Kernels(Backend backend) {
+            this.backend = backend;
+        }
+
+        void add(String name, long elapsedNs, long atNs) {
+            registry.add(names.keyOf(name, NO_TAG), elapsedNs, atNs, 0);
+        }
+
+        Stream<KernelTiming> read() {
+            return timings(registry.read());
+        }
+
+        Stream<KernelTiming> readAndReset() {
+            return timings(registry.readAndReset());
+        }
+
+        private Stream<KernelTiming> timings(StatSums sums) {
+            // Read after the sums: every row among them has its name by now.
+            return IntStream.range(0, names.size())
+                    .filter(key -> sums.row(key).count() > 0)
+                    .mapToObj(key -> timing(names.name(key), sums.row(key)));
+        }
+
+        private KernelTiming timing(String name, StatRow row) {
+            return new KernelTiming(name, backend, row.count(), row.totalNs(), row.minNs(), row.maxNs(), row.lastNs());
         }
     }
 }

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * The replaced tables of a {@link TableRegistry} whose thread may still finish a sample there, and the sums of such
- * samples since the last reset. Why they are kept is told there. One thread at a time.
+ * samples since the last reset. Why they are kept is explained there. One thread at a time.
  */
 final class LateTables {
 
@@ -24,13 +24,20 @@ final class LateTables {
     }
 
     /** Adds what came since the last call, and lets go of tables whose thread writes there no more. */
-    void count(ThreadTables now) {
+    void count(PerThread.Slots<StatTable, ?> now) {
         tables.removeIf(late -> {
             // Asked first: whatever such a thread wrote to its old table is then there to be read.
-            boolean finished = now.hasLeft(late.table);
+            boolean finished = hasLeft(late.table, now);
             late.countInto(sums);
             return finished;
         });
+    }
+
+    /** Whether the writer of an old table is known to write there no more. */
+    static boolean hasLeft(StatTable old, PerThread.Slots<StatTable, ?> now) {
+        Thread owner = old.owner();
+        StatTable current = owner == null ? null : now.search(owner);
+        return current == null ? owner == null || !owner.isAlive() : current != old && current.isWritten();
     }
 
     int size() {

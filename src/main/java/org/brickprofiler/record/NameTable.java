@@ -1,13 +1,12 @@
 package org.brickprofiler.record;
 
-import java.util.List;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.ToIntFunction;
-import org.eclipse.collections.impl.map.mutable.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -23,30 +22,37 @@ import org.slf4j.LoggerFactory;
  */
 public final class NameTable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(NameTable.class);
-
     /** The key of no name. */
     public static final int NONE = -1;
 
-    private final ConcurrentHashMap<String, Entry> byName = ConcurrentHashMap.newMap();
+    private static final VarHandle SIZE;
+
+    static {
+        try {
+            SIZE = MethodHandles.lookup().findVarHandle(NameTable.class, "size", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Of the JDK: the first profiler is made in no time only where no jar with signed classes has to be opened. */
+    private final ConcurrentHashMap<String, Entry> byName = new ConcurrentHashMap<>(256);
     private final AtomicReferenceArray<Entry> byKey;
-    private final AtomicInteger size = new AtomicInteger();
-    private final ToIntFunction<String> spellings;
+    private volatile int size;
+    private final @Nullable ToIntFunction<String> spellings;
     private final Entry overflow;
     private final AtomicBoolean overflowLogged = new AtomicBoolean();
 
     private record Entry(int key, String name, int tag) {}
 
     /**
-     * A table with some fixed names.
+     * A table without fixed names.
      *
-     * @param fixedNames the names of the keys from 0
-     * @param fixedTags the tags of those keys
-     * @param overflowName the name of the next key, shared by all names past the bound
+     * @param overflowName the name of key 0, shared by all names past the bound
      * @param overflowTag the tag of that key
      */
-    public NameTable(List<String> fixedNames, List<Integer> fixedTags, String overflowName, int overflowTag) {
-        this(fixedNames, fixedTags, overflowName, overflowTag, name -> NONE);
+    public NameTable(String overflowName, int overflowTag) {
+        this(new String[0], new int[0], overflowName, overflowTag, null);
     }
 
     /**
@@ -57,27 +63,27 @@ public final class NameTable {
      * @param overflowName the name of the next key, shared by all names past the bound
      * @param overflowTag the tag of that key
      * @param spellings the fixed key that a name is a spelling of, or {@link #NONE}; asked for names that are not in the
-     *     table, it should allocate nothing
+     *     table, it should allocate nothing; null where there are no other spellings
      */
     public NameTable(
-            List<String> fixedNames,
-            List<Integer> fixedTags,
+            String[] fixedNames,
+            int[] fixedTags,
             String overflowName,
             int overflowTag,
-            ToIntFunction<String> spellings) {
+            @Nullable ToIntFunction<String> spellings) {
         this.spellings = spellings;
         byKey = new AtomicReferenceArray<>(TimerToken.MAX_KEY + 1);
-        for (int key = 0; key < fixedNames.size(); key++) {
-            put(new Entry(key, fixedNames.get(key), fixedTags.get(key)));
+        for (int key = 0; key < fixedNames.length; key++) {
+            put(new Entry(key, fixedNames[key], fixedTags[key]));
         }
-        overflow = new Entry(fixedNames.size(), overflowName, overflowTag);
+        overflow = new Entry(fixedNames.length, overflowName, overflowTag);
         put(overflow);
     }
 
     private void put(Entry entry) {
         byKey.set(entry.key, entry);
         byName.put(entry.name, entry);
-        size.set(entry.key + 1);
+        size = entry.key + 1;
     }
 
     /**
@@ -98,14 +104,18 @@ public final class NameTable {
      * @return its key, or the shared key once the table is full
      */
     public int keyOf(String name, int tag) {
-        int from = size.get();
+        int from = size;
         Entry known = byName.get(name);
         // A name that another thread is adding is in the map before the size passes its key: the key is of no use yet.
         if (known != null && known.key < from) {
             return known.key;
         }
-        int spelled = spellings.applyAsInt(name);
+        int spelled = spelled(name);
         return spelled != NONE ? spelled : add(name, tag, from);
+    }
+
+    private int spelled(String name) {
+        return spellings == null ? NONE : spellings.applyAsInt(name);
     }
 
     private int add(String name, int tag, int from) {
@@ -116,13 +126,14 @@ public final class NameTable {
                 there = byKey.compareAndSet(key, null, mine) ? mine : byKey.get(key);
             }
             byName.putIfAbsent(there.name, there);
-            size.compareAndSet(key, key + 1);
+            SIZE.compareAndSet(this, key, key + 1);
             if (there.name.equals(name)) {
                 return there.key;
             }
         }
         if (overflowLogged.compareAndSet(false, true)) {
-            LOG.warn(
+            LoggerFactory.getLogger(NameTable.class)
+                    .warn(
                     "there is room for {} names beside the known ones: '{}' and every further new name are counted together"
                             + " as '{}'",
                     byKey.length() - overflow.key - 1,
@@ -143,7 +154,7 @@ public final class NameTable {
             return NONE;
         }
         Entry known = byName.get(name);
-        return known == null ? spellings.applyAsInt(name) : known.key;
+        return known == null ? spelled(name) : known.key;
     }
 
     /**
@@ -152,7 +163,7 @@ public final class NameTable {
      * @return the number of keys
      */
     public int size() {
-        return size.get();
+        return size;
     }
 
     /**

@@ -1,8 +1,8 @@
 package org.brickprofiler.record;
 
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.concurrent.atomic.AtomicLong;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,16 +20,15 @@ public final class PendingResolver {
     private final TableRegistry registry;
     private final boolean sequential;
 
-    // Made once, so that resolving allocates nothing.
-    private final PendingConsumer collector = this::collect;
-    private final PendingConsumer literalAdder = this::addLiterally;
-    private final PendingConsumer discarder = (key, startNs, elementCount) -> {};
+    // Made once, so that resolving allocates nothing; named classes, since the first lambda of a virtual machine takes long.
+    private final PendingConsumer collector = new Collector();
+    private final PendingConsumer literalAdder = new LiteralAdder();
 
     private final AtomicLong overlaps = new AtomicLong();
 
     // What is being resolved: the common end, and where the calling thread writes; guarded by this.
     private long endNs;
-    private ThreadTables tables = ThreadTables.EMPTY;
+    private PerThread.@Nullable Slots<StatTable, ?> tables;
     private @Nullable StatTable own;
 
     /** How many measurements of this resolution lasted until the common end, for more than an instant; guarded by this. */
@@ -78,7 +77,7 @@ public final class PendingResolver {
 
     /** Forgets everything that is pending. */
     public synchronized void discard() {
-        registry.drainPending(discarder);
+        registry.drainPending((key, startNs, elementCount) -> {});
     }
 
     /**
@@ -100,28 +99,36 @@ public final class PendingResolver {
         return overlaps.getAndSet(0);
     }
 
-    private void addLiterally(int key, long startNs, long elementCount) {
-        untilEnd += startNs < endNs ? 1 : 0;
-        add(key, startNs, endNs, elementCount);
+    /** Ends each measurement at the common end. */
+    private final class LiteralAdder implements PendingConsumer {
+        @Override
+        public void accept(int key, long startNs, long elementCount) {
+            untilEnd += startNs < endNs ? 1 : 0;
+            add(key, startNs, endNs, elementCount);
+        }
     }
 
-    private void collect(int key, long startNs, long elementCount) {
-        if (size == keys.length) {
-            keys = Arrays.copyOf(keys, 2 * size);
-            starts = Arrays.copyOf(starts, 2 * size);
-            elements = Arrays.copyOf(elements, 2 * size);
+    /** Keeps measurements, to be put in order. */
+    private final class Collector implements PendingConsumer {
+        @Override
+        public void accept(int key, long startNs, long elementCount) {
+            if (size == keys.length) {
+                keys = Arrays.copyOf(keys, 2 * size);
+                starts = Arrays.copyOf(starts, 2 * size);
+                elements = Arrays.copyOf(elements, 2 * size);
+            }
+            keys[size] = key;
+            starts[size] = startNs;
+            elements[size] = elementCount;
+            size++;
         }
-        keys[size] = key;
-        starts[size] = startNs;
-        elements[size] = elementCount;
-        size++;
     }
 
     private void addSequentially() {
-        Integer @Nullable [] order = inOrder() ? null : order();
+        IntArrayList order = inOrder() ? null : order();
         for (int i = 0; i < size; i++) {
-            int at = order == null ? i : order[i];
-            int next = order == null || i + 1 == size ? i + 1 : order[i + 1];
+            int at = order == null ? i : order.get(i);
+            int next = order == null || i + 1 == size ? i + 1 : order.get(i + 1);
             long until = i + 1 == size ? endNs : Math.min(endNs, starts[next]);
             add(keys[at], starts[at], until, elements[at]);
         }
@@ -136,16 +143,17 @@ public final class PendingResolver {
         return true;
     }
 
-    private Integer[] order() {
-        Integer[] order = new Integer[size];
-        Arrays.setAll(order, i -> i);
-        Arrays.sort(order, Comparator.comparingLong(i -> starts[i]));
-        return order;
+    private IntArrayList order() {
+        IntArrayList order = new IntArrayList(size);
+        for (int i = 0; i < size; i++) {
+            order.add(i);
+        }
+        return order.sortThis((a, b) -> starts[a] != starts[b] ? Long.compare(starts[a], starts[b]) : a - b);
     }
 
     /** Asks for each sample whether the calling thread still has the same table: resets rely on it. */
     private void add(int key, long startNs, long untilNs, long elementCount) {
-        ThreadTables now = registry.tables();
+        PerThread.Slots<StatTable, ?> now = registry.tables();
         if (now != tables) {
             findOwn(now);
         }
@@ -157,13 +165,13 @@ public final class PendingResolver {
         }
     }
 
-    private void findOwn(ThreadTables now) {
+    private void findOwn(PerThread.Slots<StatTable, ?> now) {
         tables = now;
         own = now.of(Thread.currentThread());
     }
 
     private void clear() {
-        tables = ThreadTables.EMPTY;
+        tables = null;
         own = null;
         untilEnd = 0;
         size = 0;

@@ -71,7 +71,7 @@ public final class StatSums {
             add(key, row);
             samples += row.count();
         }
-        boolean recorded = samples > table.toldCount();
+        boolean recorded = samples > table.foreignCount();
         if (recorded && table.owner() != null) {
             threads++;
         }
@@ -162,7 +162,7 @@ public final class StatSums {
 
     /**
      * How many platform threads recorded in the rows that were read: exact where all were. Deferred measurements count
-     * for the thread that resolved them, samples that were {@linkplain StatTable#addTold told} for none.
+     * for the thread that resolved them, samples that were {@linkplain StatTable#addForeign not the writer's own} for none.
      *
      * @return 0 or more
      */

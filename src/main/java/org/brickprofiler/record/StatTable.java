@@ -3,14 +3,13 @@ package org.brickprofiler.record;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The sums of one recording thread, a row per key. One writer, any number of readers.
  *
- * <p>The writer is the thread that {@link TableRegistry} gave the table to or, for a shared table, whichever thread
- * holds it. Recording allocates nothing once a row exists, takes no lock and never waits. {@link RowReader} reads.
+ * <p>The writer is the owner or, for a shared table, whichever thread holds it; {@link PerThread} has the memory
+ * model. Recording allocates nothing once a row exists, takes no lock and never waits. {@link RowReader} reads.
  *
  * <h2>Why a row's values belong together</h2>
  *
@@ -19,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * reader finds both counts equal, no write lay between its first and its last load: a write that had begun would show
  * in {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
  */
-public class StatTable extends ThreadOwned {
+public final class StatTable extends PerThread.Owned {
 
     static final int BEGUN = 0;
     static final int COUNT = 1;
@@ -42,17 +41,34 @@ public class StatTable extends ThreadOwned {
 
     static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
 
-    private final AtomicBoolean held;
+    private static final VarHandle ROWS;
+    private static final VarHandle BUCKETS;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            ROWS = lookup.findVarHandle(StatTable.class, "rows", long[].class);
+            BUCKETS = lookup.findVarHandle(StatTable.class, "buckets", long[][].class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final PendingQueue pending;
 
-    /** How many samples need not be the writer's own. */
-    private long told;
+    /** Where each sample goes as a span, too; null where nobody wants that. */
+    private final @Nullable SpanWriter spans;
 
-    /** Replaced by the writer alone, by a longer copy. */
-    private volatile long[] rows;
+    private final @Nullable NameTable names;
+
+    /** How many samples need not be the writer's own. */
+    private long foreign;
+
+    /** Replaced by the writer alone, with release, by a longer copy. It has only rows whose key is in use. */
+    private long[] rows;
 
     /** The buckets of each row, null where percentiles are off; a row's own buckets come with its first sample. */
-    private volatile long @Nullable [] @Nullable [] buckets;
+    private long @Nullable [] @Nullable [] buckets;
 
     /**
      * An empty table.
@@ -61,11 +77,20 @@ public class StatTable extends ThreadOwned {
      * @param rowCount how many rows it begins with
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
      * @param pending the queue of deferred measurements of the same writer
+     * @param spans the timeline of the same writer, or null where nobody wants one
+     * @param names whose keys may have rows, or null where every key may
      */
-    StatTable(@Nullable Thread owner, int rowCount, boolean withBuckets, PendingQueue pending) {
+    StatTable(
+            @Nullable Thread owner,
+            int rowCount,
+            boolean withBuckets,
+            PendingQueue pending,
+            @Nullable SpanWriter spans,
+            @Nullable NameTable names) {
         super(owner);
-        this.held = new AtomicBoolean();
         this.pending = pending;
+        this.spans = spans;
+        this.names = names;
         this.rows = emptyRows(rowCount);
         this.buckets = withBuckets ? new long[rowCount][] : null;
     }
@@ -88,6 +113,30 @@ public class StatTable extends ThreadOwned {
     // ---- the writer ----
 
     /**
+     * Adds the sample of a timer, the way of nearly all samples. Only the writer.
+     *
+     * @param timer a {@link TimerToken}
+     * @param nowNs the clock when it was stopped
+     * @param elementCount elements it processed
+     * @return false where this table has no row for it, which it may have to be given, or the elements are negative;
+     *     nothing was added then
+     */
+    public boolean addTimed(long timer, long nowNs, long elementCount) {
+        long[] cells = rows;
+        int base = TimerToken.key(timer) * STRIDE;
+        if (base < 0 || base >= cells.length || elementCount < 0) {
+            return false;
+        }
+        long @Nullable [] spread = buckets == null ? null : spreadOf(base / STRIDE);
+        long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
+        long count = begin(cells, base);
+        addTime(cells, base, spread, elapsedNs, nowNs, elementCount);
+        end(cells, base, count);
+        addSpan(SpanKind.SPAN, base / STRIDE, nowNs - elapsedNs, elapsedNs, elementCount);
+        return true;
+    }
+
+    /**
      * Adds a sample. Only the writer; the arguments are not checked. A row that is new to this table is made first,
      * the one case that allocates.
      *
@@ -96,13 +145,13 @@ public class StatTable extends ThreadOwned {
      * @param atNs the clock when it ended
      * @param elementCount elements it processed
      */
-    public final void add(int key, long elapsedNs, long atNs, long elementCount) {
+    public void add(int key, long elapsedNs, long atNs, long elementCount) {
         addUntraced(key, elapsedNs, atNs, elementCount);
         addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
 
     /** Adds a sample whose end was told later, at a synchronisation. Only the writer. */
-    final void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elementCount) {
+    void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elementCount) {
         addUntraced(key, elapsedNs, atNs, elementCount);
         addSpan(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
     }
@@ -126,21 +175,23 @@ public class StatTable extends ThreadOwned {
      * @param atNs the clock when it ended
      * @param elementCount elements it processed
      */
-    public final void addTold(int key, long elapsedNs, long atNs, long elementCount) {
+    public void addForeign(int key, long elapsedNs, long atNs, long elementCount) {
         // Before the row's count, so that who sees the sample there sees it here.
-        told++;
+        foreign++;
         addUntraced(key, elapsedNs, atNs, elementCount);
     }
 
-    /**
-     * Puts an entry on the timeline of this table's writer. Nobody wants one here; where no {@link TimelineTable} is
-     * ever made, compiled code holds nothing of it.
-     */
-    void addSpan(SpanKind kind, int key, long startNs, long elapsedNs, long value) {}
+    /** Puts an entry on the timeline of this table's writer, where one is wanted. Only the writer. */
+    void addSpan(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+        SpanWriter line = spans;
+        if (line != null) {
+            line.add(kind, key, startNs, elapsedNs, value);
+        }
+    }
 
     /** The id of the timeline that such entries are on; 0 where there is none. */
     long lineId() {
-        return 0;
+        return spans == null ? 0 : spans.lineId();
     }
 
     /**
@@ -153,7 +204,7 @@ public class StatTable extends ThreadOwned {
      * @param inputBytes bytes before compression
      * @param outputBytes bytes after compression
      */
-    public final void addBytes(int key, long elapsedNs, long atNs, long elementCount, long inputBytes, long outputBytes) {
+    public void addBytes(int key, long elapsedNs, long atNs, long elementCount, long inputBytes, long outputBytes) {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
@@ -174,7 +225,7 @@ public class StatTable extends ThreadOwned {
      * @param elementCount elements it processed
      * @param cycleCount cycles it took
      */
-    public final void addCycles(int key, long elapsedNs, long atNs, long elementCount, long cycleCount) {
+    public void addCycles(int key, long elapsedNs, long atNs, long elementCount, long cycleCount) {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
@@ -199,7 +250,7 @@ public class StatTable extends ThreadOwned {
      * @param workCount units of work it did
      * @param tag what to remember of the longest sample, 0 or more
      */
-    public final void addWork(int key, long elapsedNs, long atNs, long elementCount, long workCount, long tag) {
+    public void addWork(int key, long elapsedNs, long atNs, long elementCount, long workCount, long tag) {
         long[] cells = rowsFor(key);
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
@@ -267,14 +318,15 @@ public class StatTable extends ThreadOwned {
     private long[] grow(int key) {
         long[] old = rows;
         int oldCount = old.length / STRIDE;
-        int newCount = Math.min(TimerToken.MAX_KEY + 1, Math.max(key + 1, oldCount + oldCount / 2));
+        int inUse = names == null ? TimerToken.MAX_KEY + 1 : names.size();
+        int newCount = Math.max(key + 1, Math.min(inUse, oldCount + oldCount / 2));
         long[] longer = Arrays.copyOf(old, newCount * STRIDE);
         initialise(longer, old.length);
         long @Nullable [] @Nullable [] oldBuckets = buckets;
         if (oldBuckets != null) {
-            buckets = Arrays.copyOf(oldBuckets, newCount);
+            BUCKETS.setRelease(this, Arrays.copyOf(oldBuckets, newCount));
         }
-        rows = longer;
+        ROWS.setRelease(this, longer);
         return longer;
     }
 
@@ -284,7 +336,7 @@ public class StatTable extends ThreadOwned {
      * @param key the row
      * @return 0 or more
      */
-    public final long count(int key) {
+    public long count(int key) {
         return hasRow(key) ? rows[key * STRIDE + COUNT] : 0;
     }
 
@@ -294,7 +346,7 @@ public class StatTable extends ThreadOwned {
      * @param key the row
      * @return ns, -1 where there is none
      */
-    public final long latestNs(int key) {
+    public long latestNs(int key) {
         return count(key) > 0 ? rows[key * STRIDE + LAST_NS] : -1;
     }
 
@@ -304,7 +356,7 @@ public class StatTable extends ThreadOwned {
      * @param key a row that has a sample
      * @return the clock, ns
      */
-    public final long latestBeganNs(int key) {
+    public long latestBeganNs(int key) {
         int base = key * STRIDE;
         return rows[base + LAST_AT_NS] - rows[base + LAST_NS];
     }
@@ -315,7 +367,7 @@ public class StatTable extends ThreadOwned {
      * @param key the row
      * @return the clock, ns; {@link Long#MIN_VALUE} where it has none
      */
-    public final long latestEndedNs(int key) {
+    public long latestEndedNs(int key) {
         return hasRow(key) ? rows[key * STRIDE + LAST_AT_NS] : Long.MIN_VALUE;
     }
 
@@ -326,7 +378,7 @@ public class StatTable extends ThreadOwned {
      * @param key the row
      * @return false where it has none
      */
-    public final boolean isLatest(int key) {
+    public boolean isLatest(int key) {
         if (count(key) == 0) {
             return false;
         }
@@ -346,7 +398,7 @@ public class StatTable extends ThreadOwned {
      * @param ns the clock
      * @return true where one did
      */
-    public final boolean hasBegunSince(long ns) {
+    public boolean hasBegunSince(long ns) {
         long[] cells = rows;
         for (int base = 0; base < cells.length; base += STRIDE) {
             if (cells[base + COUNT] > 0 && cells[base + LAST_AT_NS] - cells[base + LAST_NS] - ns >= 0) {
@@ -360,19 +412,6 @@ public class StatTable extends ThreadOwned {
         return key * STRIDE < rows.length;
     }
 
-    // ---- holding a shared table ----
-
-    /** Takes a shared table for the calling thread to write, without waiting; false where another holds it. */
-    boolean tryHold() {
-        // Opaque: a caller that tries again and again must see the release.
-        return !held.getOpaque() && held.compareAndSet(false, true);
-    }
-
-    /** Gives a shared table back; what was written is seen by whoever holds it next. */
-    void release() {
-        held.setRelease(false);
-    }
-
     // ---- any thread ----
 
     /** The deferred measurements of this table's writer. */
@@ -381,12 +420,12 @@ public class StatTable extends ThreadOwned {
     }
 
     int rowCount() {
-        return rows.length / STRIDE;
+        return cells().length / STRIDE;
     }
 
     /** How many of the samples need not be the writer's own. */
-    long toldCount() {
-        return told;
+    long foreignCount() {
+        return foreign;
     }
 
     /**
@@ -394,7 +433,7 @@ public class StatTable extends ThreadOwned {
      * everything that the writer wrote before, to other tables too.
      */
     boolean isWritten() {
-        long[] cells = rows;
+        long[] cells = cells();
         for (int base = 0; base < cells.length; base += STRIDE) {
             if ((long) CELL.getAcquire(cells, base + COUNT) != 0) {
                 return true;
@@ -404,22 +443,22 @@ public class StatTable extends ThreadOwned {
     }
 
     boolean withBuckets() {
-        return buckets != null;
+        return BUCKETS.getAcquire(this) != null;
     }
 
     /** Forgets everything. Only the writer. */
     void clear() {
         int rowCount = rowCount();
-        rows = emptyRows(rowCount);
-        told = 0;
+        foreign = 0;
         if (buckets != null) {
-            buckets = new long[rowCount][];
+            BUCKETS.setRelease(this, new long[rowCount][]);
         }
+        ROWS.setRelease(this, emptyRows(rowCount));
     }
 
     /** An empty table of the same writer, with the same number of rows. */
     StatTable renewed() {
-        return new StatTable(owner(), rowCount(), buckets != null, pending);
+        return new StatTable(owner(), rowCount(), withBuckets(), pending, spans, names);
     }
 
     /** Whether the durations of a row were counted in buckets. */
@@ -433,23 +472,23 @@ public class StatTable extends ThreadOwned {
      * @param key the row
      * @return the values
      */
-    public final StatRow read(int key) {
+    public StatRow read(int key) {
         return RowReader.read(this, key, null, false);
     }
 
-    /** The values of a row as they stood at one moment; {@link RowReader#read} tells the rest. */
+    /** The values of a row as they stood at one moment; the rest is at {@link RowReader#read}. */
     StatRow read(int key, long @Nullable [] into, boolean settling) {
         return RowReader.read(this, key, into, settling);
     }
 
     /** The rows as they are now; only the writer changes them. */
     long[] cells() {
-        return rows;
+        return (long[]) ROWS.getAcquire(this);
     }
 
     /** The buckets of a row, or null where it has none; only the writer changes them. */
     long @Nullable [] buckets(int key) {
-        long @Nullable [] @Nullable [] all = buckets;
+        long @Nullable [] @Nullable [] all = (long[][]) BUCKETS.getAcquire(this);
         return all == null || key >= all.length ? null : all[key];
     }
 }

@@ -1,18 +1,14 @@
 package org.brickprofiler.record;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tables of all recording threads. A table belongs to a thread for as long as the thread lives, whatever becomes
- * of its thread-locals; the tables of ended threads are folded into one sum. Virtual threads share a few tables.
- *
- * <p>Threads that record never wait: they find their table through an immutable {@link ThreadTables}, and the first
- * record of a thread replaces that by compare-and-set. Threads that read or reset wait for each other alone.
+ * The tables of all recording threads, and the sums over them. Threads that record never wait; {@link PerThread} finds
+ * their tables, and folds those of ended threads into one sum. Threads that read or reset wait for each other alone.
  *
  * <h2>Why nothing is lost or counted twice by a reset</h2>
  *
@@ -24,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * one has more by then counts for the interval in which it is found. A shared table is emptied by holding it, which
  * no recorder waits for.
  *
- * <p>Sums of late samples are exact however many they are. Their shortest and longest can be told for two in a row; so
+ * <p>Sums of late samples are exact however many they are. Their shortest and longest are exact for two in a row; so
  * that there are no more, the reset gives stores time to arrive before it reads, far more than a store buffer needs.
  */
 public final class TableRegistry {
@@ -32,43 +28,89 @@ public final class TableRegistry {
     /** Instead of what {@link #caller()} answers: a thread that has queued nothing. */
     public static final long NOBODY = 0;
 
-    private static final VarHandle TABLES;
-    private static final VarHandle SHARED;
-
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            TABLES = lookup.findVarHandle(TableRegistry.class, "tables", ThreadTables.class);
-            SHARED = lookup.findVarHandle(TableRegistry.class, "shared", StatTable[].class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     private static final long STORES_ARRIVE_WITHIN_NS = 50_000;
 
-    private final int rowCount;
-    private final boolean withBuckets;
     private final @Nullable SpanStore spans;
-    private final LongSupplier layer;
+    private final PerThread<StatTable, Left> threads;
     private final Object readers = new Object();
 
     /** Guarded by {@code readers}. */
     private final LateTables late = new LateTables();
 
-    private volatile ThreadTables tables = ThreadTables.EMPTY;
+    /**
+     * What ended threads have left.
+     *
+     * @param sums their samples since the last reset; only read
+     * @param queues the queues in which they left measurements; not to be changed
+     */
+    record Left(StatSums sums, PendingQueue[] queues) {
 
-    /** The tables of virtual threads; one is added where all are held. */
-    private volatile StatTable[] shared = new StatTable[0];
+        static final Left NOTHING = new Left(new StatSums(), new PendingQueue[0]);
+
+        /** This without the queues that are empty, whose threads are counted; the same object where there are none. */
+        Left tidied() {
+            boolean empty = false;
+            for (PendingQueue queue : queues) {
+                empty |= queue.size() == 0;
+            }
+            return empty ? and(List.of()) : this;
+        }
+
+        Left and(List<StatTable> ended) {
+            StatSums all = sums.copy();
+            List<PendingQueue> waiting = new ArrayList<>(List.of(queues));
+            for (StatTable table : ended) {
+                all.add(table);
+                waiting.add(table.pending());
+            }
+            waiting.removeIf(queue -> {
+                boolean empty = queue.size() == 0;
+                if (empty) {
+                    all.addQueue(queue, false);
+                }
+                return empty;
+            });
+            return new Left(all, waiting.toArray(PendingQueue[]::new));
+        }
+    }
 
     /**
-     * An empty registry, whose samples nobody wants as spans.
+     * Makes tables, each with its queue and timeline.
+     *
+     * @param rowCount how many rows a table begins with
+     * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
+     * @param names whose keys may have rows, or null where every key may
+     * @param spans where every sample goes as a span too, or null where nobody wants that
+     * @param layer the token of the layer that the calling thread works for
+     */
+    record Tables(
+            int rowCount,
+            boolean withBuckets,
+            @Nullable NameTable names,
+            @Nullable SpanStore spans,
+            @Nullable LongSupplier layer)
+            implements PerThread.Keeper<StatTable, Left> {
+        @Override
+        public StatTable make(@Nullable Thread owner) {
+            PendingQueue pending = new PendingQueue(owner == null);
+            SpanWriter line = spans == null ? null : new SpanWriter(owner, spans, layer);
+            return new StatTable(owner, rowCount, withBuckets, pending, line, names);
+        }
+
+        @Override
+        public Left leave(Left before, List<StatTable> ended) {
+            return ended.isEmpty() ? before.tidied() : before.and(ended);
+        }
+    }
+
+    /**
+     * An empty registry, with a row for every key and no timeline.
      *
      * @param rowCount how many rows a table begins with
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
      */
     public TableRegistry(int rowCount, boolean withBuckets) {
-        this(rowCount, withBuckets, null);
+        this(rowCount, withBuckets, null, null, null);
     }
 
     /**
@@ -76,26 +118,20 @@ public final class TableRegistry {
      *
      * @param rowCount how many rows a table begins with
      * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
-     * @param spans where every sample goes as a span too, or null where nobody wants that
-     */
-    public TableRegistry(int rowCount, boolean withBuckets, @Nullable SpanStore spans) {
-        this(rowCount, withBuckets, spans, () -> LayerToken.OWN);
-    }
-
-    /**
-     * An empty registry, some of whose threads work for the layers of others.
-     *
-     * @param rowCount how many rows a table begins with
-     * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
+     * @param names whose keys may have rows, or null where every key may
      * @param spans where every sample goes as a span too, or null where nobody wants that
      * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; asked where threads
-     *     share a timeline
+     *     share a timeline; null where that is always the thread's own
      */
-    public TableRegistry(int rowCount, boolean withBuckets, @Nullable SpanStore spans, LongSupplier layer) {
-        this.layer = layer;
-        this.rowCount = rowCount;
-        this.withBuckets = withBuckets;
+    public TableRegistry(
+            int rowCount,
+            boolean withBuckets,
+            @Nullable NameTable names,
+            @Nullable SpanStore spans,
+            @Nullable LongSupplier layer) {
         this.spans = spans;
+        this.threads = new PerThread<>(
+                new Tables(rowCount, withBuckets, names, spans, layer), Left.NOTHING, true);
     }
 
     // ---- recording threads ----
@@ -109,25 +145,16 @@ public final class TableRegistry {
      * @param elements elements it processed
      */
     public void add(int key, long elapsedNs, long atNs, long elements) {
-        StatTable own = own();
-        if (own != null) {
-            own.add(key, elapsedNs, atNs, elements);
-        } else {
-            addWithoutOwnTable(key, elapsedNs, atNs, elements);
-        }
-    }
-
-    private void addWithoutOwnTable(int key, long elapsedNs, long atNs, long elements) {
-        StatTable table = acquire();
+        StatTable table = threads.mine();
         table.add(key, elapsedNs, atNs, elements);
-        release(table);
+        threads.release(table);
     }
 
-    /** Adds a sample whose end was told later, at a synchronisation. */
+    /** Adds a sample whose end is known since a synchronisation. */
     void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elements) {
-        StatTable table = acquire();
+        StatTable table = threads.mine();
         table.addDeferred(key, startNs, elapsedNs, atNs, elements);
-        release(table);
+        threads.release(table);
     }
 
     /**
@@ -139,16 +166,16 @@ public final class TableRegistry {
      * @return false where the queue is full and the measurement was not taken
      */
     public boolean defer(int key, long startNs, long elements) {
-        StatTable own = own();
-        return own != null ? own.pending().offer(key, startNs, elements) : deferWithoutOwnTable(key, startNs, elements);
+        StatTable own = ownTable();
+        return own != null ? own.pending().offer(key, startNs, elements) : deferElsewhere(key, startNs, elements);
     }
 
-    private boolean deferWithoutOwnTable(int key, long startNs, long elements) {
-        StatTable table = acquire();
+    private boolean deferElsewhere(int key, long startNs, long elements) {
+        StatTable table = threads.mine();
         boolean queued = table.owner() == null
                 ? table.pending().offer(PendingQueue.sharing(Thread.currentThread()), key, startNs, elements)
                 : table.pending().offer(key, startNs, elements);
-        release(table);
+        threads.release(table);
         return queued;
     }
 
@@ -158,25 +185,30 @@ public final class TableRegistry {
      * @return a number that no other living thread has, or {@link #NOBODY} where it has queued none
      */
     public long caller() {
-        StatTable own = own();
-        if (own == null) {
-            Thread caller = Thread.currentThread();
-            if (VirtualThreads.isVirtual(caller)) {
-                return PendingQueue.sharing(caller);
-            }
-            own = tables.search(caller);
+        StatTable own = threads.mineOrNull();
+        if (own != null) {
+            return own.pending().owner();
         }
-        return own == null ? NOBODY : own.pending().owner();
+        Thread caller = Thread.currentThread();
+        return VirtualThreads.isVirtual(caller) ? PendingQueue.sharing(caller) : NOBODY;
     }
 
-    /** The calling thread's own table, or null where it has none. */
-    private @Nullable StatTable own() {
-        return tables.of(Thread.currentThread());
+    /**
+     * The tables as they are now.
+     *
+     * @return while this is the same object, so is each thread's table
+     */
+    public PerThread.Slots<StatTable, ?> tables() {
+        return threads.slots();
     }
 
-    /** The tables as they are now: while this is the same object, so is each thread's table. */
-    ThreadTables tables() {
-        return tables;
+    /**
+     * The calling thread's own table, in a few loads. Allocates nothing.
+     *
+     * @return the table; null where the thread has recorded nothing, or is virtual, or has an id that changes
+     */
+    public @Nullable StatTable ownTable() {
+        return threads.slots().of(Thread.currentThread());
     }
 
     /**
@@ -185,16 +217,7 @@ public final class TableRegistry {
      * @return a table, to be handed to {@link #release}
      */
     public StatTable acquire() {
-        StatTable own = own();
-        if (own != null) {
-            return own;
-        }
-        Thread caller = Thread.currentThread();
-        if (VirtualThreads.isVirtual(caller)) {
-            return holdShared(caller);
-        }
-        StatTable misplaced = tables.search(caller);
-        return misplaced != null ? misplaced : register(caller);
+        return threads.mine();
     }
 
     /**
@@ -203,51 +226,7 @@ public final class TableRegistry {
      * @param table what {@link #acquire()} returned
      */
     public void release(StatTable table) {
-        if (table.owner() == null) {
-            table.release();
-        }
-    }
-
-    private StatTable register(Thread caller) {
-        StatTable table = newTable(caller);
-        ThreadTables before;
-        do {
-            before = tables;
-        } while (!TABLES.compareAndSet(this, before, before.sweptIfDue().with(table)));
-        return table;
-    }
-
-    private StatTable holdShared(Thread caller) {
-        StatTable[] all = shared;
-        int first = (int) caller.getId();
-        for (int i = 0; i < all.length; i++) {
-            StatTable table = all[Math.floorMod(first + i, all.length)];
-            if (table.tryHold()) {
-                return table;
-            }
-        }
-        return addShared();
-    }
-
-    private StatTable addShared() {
-        StatTable added = newTable(null);
-        boolean held = added.tryHold();
-        assert held;
-        StatTable[] before;
-        StatTable[] after;
-        do {
-            before = shared;
-            after = Arrays.copyOf(before, before.length + 1);
-            after[before.length] = added;
-        } while (!SHARED.compareAndSet(this, before, after));
-        return added;
-    }
-
-    private StatTable newTable(@Nullable Thread owner) {
-        PendingQueue pending = new PendingQueue(owner == null);
-        return spans == null
-                ? new StatTable(owner, rowCount, withBuckets, pending)
-                : TimelineTable.of(owner, rowCount, withBuckets, pending, spans, spans.newBuffer(owner), layer);
+        threads.release(table);
     }
 
     /**
@@ -267,7 +246,7 @@ public final class TableRegistry {
      * @param startNs the clock at its beginning
      * @param elapsedNs how long it took, ns; 0 for a moment
      * @param value what comes with it
-     * @return the id of that timeline, as {@link SpanCopy#threadId()} tells it; 0 where there is none
+     * @return the id of that timeline, as in {@link SpanCopy#threadId()}; 0 where there is none
      */
     public long mark(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
         StatTable table = acquire();
@@ -287,15 +266,6 @@ public final class TableRegistry {
         if (spans != null) {
             spans.phase(number, atNs);
         }
-    }
-
-    /**
-     * The calling thread's own table. Allocates nothing.
-     *
-     * @return the table; null where the thread has recorded nothing, or is virtual
-     */
-    public @Nullable StatTable ownTable() {
-        return own();
     }
 
     // ---- readers ----
@@ -318,12 +288,19 @@ public final class TableRegistry {
      */
     public StatSums read(int fromKey, int toKey) {
         synchronized (readers) {
-            late.count(tables);
-            ThreadTables now = sweep();
+            late.count(threads.slots());
+            PerThread.Slots<StatTable, Left> now = threads.swept();
             StatSums sums = new StatSums();
             sums.add(late.sums(), fromKey, toKey);
-            now.addTo(sums, fromKey, toKey);
-            for (StatTable table : shared) {
+            sums.add(now.left().sums(), fromKey, toKey);
+            for (StatTable table : now.live()) {
+                sums.addLive(table, fromKey, toKey);
+                sums.addQueue(table.pending(), false);
+            }
+            for (PendingQueue queue : now.left().queues()) {
+                sums.addQueue(queue, false);
+            }
+            for (StatTable table : threads.shared()) {
                 sums.addLive(table, fromKey, toKey);
                 sums.addQueue(table.pending(), true);
             }
@@ -339,31 +316,47 @@ public final class TableRegistry {
      */
     public StatSums readAndReset() {
         synchronized (readers) {
-            late.count(tables);
+            late.count(threads.slots());
             StatSums ended = late.takeSums();
-            ThreadTables before;
-            ThreadTables after;
+            PerThread.Slots<StatTable, Left> before;
+            PerThread.Slots<StatTable, Left> after;
             do {
-                before = sweep();
-                after = before.renewed();
-            } while (!TABLES.compareAndSet(this, before, after));
-            if (before.hasOthersThan(Thread.currentThread())) {
+                before = threads.swept();
+                after = renewed(before);
+            } while (!threads.replace(before, after));
+            if (hasOthersThan(Thread.currentThread(), before.live())) {
                 awaitStores();
             }
-            ended.add(before.retired());
-            before.takeQueues(ended);
-            for (int i = 0; i < before.live().length; i++) {
-                StatTable old = before.live()[i];
+            ended.add(before.left().sums());
+            for (StatTable table : before.live()) {
+                ended.takeQueue(table.pending(), false);
+            }
+            for (PendingQueue queue : before.left().queues()) {
+                ended.takeQueue(queue, false);
+            }
+            for (int i = 0; i < before.live().size(); i++) {
+                StatTable old = before.live().get(i);
                 // A table that was empty stays, and whatever came into it since is of the new interval.
-                if (after.live()[i] != old) {
+                if (after.live().get(i) != old) {
                     late.add(old, ended.add(old));
                 }
             }
-            for (StatTable table : shared) {
+            for (StatTable table : threads.shared()) {
                 emptyShared(table, ended);
             }
             return ended;
         }
+    }
+
+    /** The same threads with an empty table in the place of each that was written, and no sums of ended ones. */
+    static PerThread.Slots<StatTable, Left> renewed(PerThread.Slots<StatTable, Left> before) {
+        List<StatTable> renewed = new ArrayList<>(before.live());
+        renewed.replaceAll(table -> table.isWritten() ? table.renewed() : table);
+        return before.with(renewed, new Left(new StatSums(), before.left().queues()));
+    }
+
+    private static boolean hasOthersThan(Thread thread, List<StatTable> tables) {
+        return tables.size() > 1 || (tables.size() == 1 && tables.get(0).owner() != thread);
     }
 
     private static void awaitStores() {
@@ -380,17 +373,7 @@ public final class TableRegistry {
         ended.add(table);
         ended.takeQueue(table.pending(), true);
         table.clear();
-        table.release();
-    }
-
-    private ThreadTables sweep() {
-        while (true) {
-            ThreadTables before = tables;
-            ThreadTables after = before.swept();
-            if (after == before || TABLES.compareAndSet(this, before, after)) {
-                return after;
-            }
-        }
+        table.letGo();
     }
 
     // ---- pending measurements ----
@@ -401,15 +384,18 @@ public final class TableRegistry {
      * @param consumer receives them
      */
     public void drainPending(PendingConsumer consumer) {
-        ThreadTables now = sweep();
-        for (StatTable table : now.live()) {
-            table.pending().drainTo(consumer);
-        }
-        for (PendingQueue queue : now.orphans()) {
+        PerThread.Slots<StatTable, Left> now = threads.swept();
+        drain(now.live(), consumer);
+        for (PendingQueue queue : now.left().queues()) {
             queue.drainTo(consumer);
         }
-        for (StatTable table : shared) {
-            table.pending().drainTo(consumer);
+        drain(threads.shared(), consumer);
+    }
+
+    /** Allocates nothing. */
+    private static void drain(List<StatTable> tables, PendingConsumer consumer) {
+        for (int i = 0; i < tables.size(); i++) {
+            tables.get(i).pending().drainTo(consumer);
         }
     }
 
@@ -419,23 +405,25 @@ public final class TableRegistry {
      * @return 0 or more; exact while nobody records
      */
     public int pendingCount() {
-        ThreadTables now = tables;
-        long count = 0;
-        for (StatTable table : now.live()) {
-            count += table.pending().size();
-        }
-        for (PendingQueue queue : now.orphans()) {
+        PerThread.Slots<StatTable, Left> now = threads.slots();
+        long count = waiting(now.live()) + waiting(threads.shared());
+        for (PendingQueue queue : now.left().queues()) {
             count += queue.size();
-        }
-        for (StatTable table : shared) {
-            count += table.pending().size();
         }
         return (int) Math.min(Integer.MAX_VALUE, count);
     }
 
+    private static long waiting(List<StatTable> tables) {
+        long count = 0;
+        for (int i = 0; i < tables.size(); i++) {
+            count += tables.get(i).pending().size();
+        }
+        return count;
+    }
+
     /** How many tables exist, folded ones aside. */
     int tableCount() {
-        return sweep().live().length + shared.length;
+        return threads.swept().live().size() + threads.shared().size();
     }
 
     /** How many replaced tables are kept because their thread may still finish a sample there. */

@@ -6,7 +6,6 @@ import java.util.Iterator;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -18,8 +17,6 @@ public final class TraceSetting {
 
     static final String PROPERTY = "brick.profiler.trace";
     static final String VARIABLE = "BRICK_PROFILER_TRACE";
-
-    private static final Logger LOG = LoggerFactory.getLogger(TraceSetting.class);
 
     private TraceSetting() {}
 
@@ -47,10 +44,12 @@ public final class TraceSetting {
             if (found.hasNext()) {
                 return found.next().open(Path.of(file));
             }
-            LOG.warn("no timeline goes to '{}': nothing on the class path writes one", file);
+            LoggerFactory.getLogger(TraceSetting.class)
+                    .warn("no timeline goes to '{}': nothing on the class path writes one", file);
         } catch (IllegalArgumentException | ServiceConfigurationError e) {
             String reason = e instanceof InvalidPathException ? "it is not a path" : e.getMessage();
-            LOG.warn("no timeline goes to '{}': {}", file, reason);
+            LoggerFactory.getLogger(TraceSetting.class)
+                    .warn("no timeline goes to '{}': {}", file, reason);
         }
         return null;
     }

@@ -1,12 +1,25 @@
 package org.brickprofiler.report;
 
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
+import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.io.AtomicFile;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A log of checksums in a file, so that two processes or two machines can be compared. Nothing is lost, but the bits
@@ -24,6 +37,12 @@ import org.brickprofiler.io.AtomicFile;
  */
 public final class ChecksumFile {
 
+    /** What the first line names the file's contents. */
+    private static final String KIND = "brick-checksums";
+
+    private static final String SCHEMA_VERSION = "1.0";
+    private static final int HIGHEST_MAJOR_VERSION = 1;
+
     private ChecksumFile() {}
 
     /**
@@ -35,7 +54,7 @@ public final class ChecksumFile {
      * @throws IOException when that fails; the message names the path and the reason, and an older file is untouched
      */
     public static void write(ChecksumLog log, Path path) throws IOException {
-        AtomicFile.write(path, out -> ChecksumWriter.write(log, out));
+        AtomicFile.write(path, out -> write(log, out));
     }
 
     /**
@@ -48,11 +67,193 @@ public final class ChecksumFile {
      */
     public static ChecksumLog read(Path path) throws IOException {
         try (InputStream json = Files.newInputStream(path)) {
-            return ChecksumReader.read(json);
+            return read(json);
         } catch (JsonProcessingException malformed) {
             throw new IOException(path + ": " + JsonReport.describe(malformed), malformed);
         } catch (IOException failed) {
             throw new IOException("cannot read " + path + ": " + AtomicFile.reason(failed), failed);
+        }
+    }
+
+    // ---- writing ----
+
+    /** Writes to a stream, as UTF-8; flushed, and left open. */
+    private static void write(ChecksumLog log, OutputStream out) throws IOException {
+        try (JsonGenerator json = JsonReportWriter.generator(out, new MinimalPrettyPrinter("\n"))) {
+            List<ChecksumEntry> entries = log.list();
+            header(json, log, entries.size());
+            for (ChecksumEntry entry : entries) {
+                entry(json, entry);
+            }
+            json.writeRaw('\n');
+        }
+    }
+
+    private static void header(JsonGenerator json, ChecksumLog log, int entries) throws IOException {
+        json.writeStartObject();
+        json.writeStringField("schema_version", SCHEMA_VERSION);
+        json.writeStringField("kind", KIND);
+        json.writeStringField("scope", log.options().scope().displayName());
+        json.writeNumberField("samples", log.options().samples());
+        json.writeNumberField("capacity", log.options().capacity());
+        json.writeNumberField("dropped", log.droppedCount());
+        json.writeNumberField("entries", entries);
+        json.writeEndObject();
+    }
+
+    private static void entry(JsonGenerator json, ChecksumEntry entry) throws IOException {
+        json.writeStartObject();
+        json.writeStringField("name", entry.name());
+        json.writeNumberField("layer", entry.layer());
+        json.writeNumberField("position", entry.position());
+        json.writeStringField("hash", String.format(Locale.ROOT, "0x%016X", entry.hash()));
+        json.writeNumberField("elements", entry.elements());
+        if (entry.nans() > 0) {
+            json.writeNumberField("nans", entry.nans());
+        }
+        if (entry.infinities() > 0) {
+            json.writeNumberField("infinities", entry.infinities());
+        }
+        if (entry.elapsedNs().isPresent()) {
+            json.writeNumberField("elapsed_ns", entry.elapsedNs().getAsLong());
+        }
+        if (!entry.samples().isEmpty()) {
+            json.writeArrayFieldStart("samples");
+            for (int i = 0; i < entry.samples().size(); i++) {
+                // What is not finite becomes a string.
+                json.writeNumber(entry.samples().get(i));
+            }
+            json.writeEndArray();
+        }
+        json.writeEndObject();
+    }
+
+    // ---- reading ----
+
+    private static ChecksumLog read(InputStream json) throws IOException {
+        try (JsonParser parser = JsonReportReader.parser(json)) {
+            return new Reader(new JsonInput(parser)).log();
+        }
+    }
+
+    /** Reads one log of checksums. One thread. */
+    private static final class Reader {
+        private static final int UNKNOWN = -1;
+        private static final int HEXADECIMAL = 16;
+        private static final Pattern HASH = Pattern.compile("0x([0-9A-Fa-f]{1,16})");
+
+        private final JsonInput input;
+        private final List<ChecksumEntry> entries = new ArrayList<>();
+
+        private boolean kindFound;
+        private ChecksumOptions options = ChecksumOptions.DEFAULT;
+        private long dropped;
+        private int announced = UNKNOWN;
+
+        Reader(JsonInput input) {
+            this.input = input;
+        }
+
+        ChecksumLog log() throws IOException {
+            boolean there = input.next("the first line", this::headerField);
+            if (!there || !kindFound) {
+                throw input.error("the first line does not have kind \"" + KIND
+                        + "\": this is no file of checksums");
+            }
+            for (EntryFields fields = new EntryFields(); input.next("an entry", fields); fields = new EntryFields()) {
+                add(fields.entry());
+            }
+            if (announced != UNKNOWN && announced != entries.size()) {
+                throw input.error("there are " + entries.size() + " entries, and by the first line " + announced);
+            }
+            return ChecksumLog.of(options, entries, dropped);
+        }
+
+        private void add(ChecksumEntry entry) throws IOException {
+            if (entries.size() == options.capacity()) {
+                throw input.error("there are more entries than the capacity of " + options.capacity());
+            }
+            int expected = options.samplesOf(entry.elements());
+            if (entry.samples().size() != expected) {
+                throw input.error("there are " + entry.samples().size() + " samples of " + entry.elements()
+                        + " elements, and by the first line " + expected);
+            }
+            entries.add(entry);
+        }
+
+        private void headerField(String key) throws IOException {
+            switch (key) {
+                case "schema_version" -> input.version(key, HIGHEST_MAJOR_VERSION);
+                case "kind" -> kindFound = requireKind(key);
+                case "scope" ->
+                    options = options.withScope(input.oneOf(key, ChecksumOptions.Scope.values(), ChecksumOptions.Scope::displayName));
+                case "samples" ->
+                    options = options.withSamples((int) input.whole(key, 0, ChecksumOptions.MOST_SAMPLES));
+                case "capacity" -> options = options.withCapacity((int) input.whole(key, 1, Integer.MAX_VALUE));
+                case "dropped" -> dropped = input.whole(key, 0, Long.MAX_VALUE);
+                case "entries" -> announced = count(key);
+                default -> input.skip();
+            }
+        }
+
+        private boolean requireKind(String key) throws IOException {
+            if (!input.text(key).equals(KIND)) {
+                throw input.wrong(key, "is not \"" + KIND + "\": this is no file of checksums");
+            }
+            return true;
+        }
+
+        private int count(String key) throws IOException {
+            return (int) input.whole(key, 0, Integer.MAX_VALUE);
+        }
+
+        private long hash(String key) throws IOException {
+            Matcher hash = HASH.matcher(input.text(key));
+            if (!hash.matches()) {
+                throw input.wrong(key, "is not a checksum such as 0x85944171F73967E8");
+            }
+            return Long.parseUnsignedLong(hash.group(1), HEXADECIMAL);
+        }
+
+        /** The entry that is being read. */
+        private final class EntryFields implements JsonInput.KeyReader {
+            private @Nullable String name;
+            private int layer = ChecksumEntry.NO_LAYER;
+            private int position;
+            private @Nullable Long hash;
+            private int elements;
+            private int nans;
+            private int infinities;
+            private OptionalLong elapsedNs = OptionalLong.empty();
+            private final List<Float> samples = new ArrayList<>();
+
+            @Override
+            public void read(String key) throws IOException {
+                switch (key) {
+                    case "name" -> name = input.text(key);
+                    case "layer" -> layer = (int) input.whole(key, ChecksumEntry.NO_LAYER, Integer.MAX_VALUE);
+                    case "position" -> position = count(key);
+                    case "hash" -> hash = hash(key);
+                    case "elements" -> elements = count(key);
+                    case "nans" -> nans = count(key);
+                    case "infinities" -> infinities = count(key);
+                    case "elapsed_ns" -> elapsedNs = OptionalLong.of(input.whole(key, 0, Long.MAX_VALUE));
+                    case "samples" -> input.array(key, () -> samples.add(input.float32("sample")));
+                    default -> input.skip();
+                }
+            }
+
+            ChecksumEntry entry() throws IOException {
+                if (name == null || hash == null) {
+                    throw input.error("an entry has no " + (name == null ? "name" : "hash"));
+                }
+                try {
+                    return new ChecksumEntry(
+                            name, layer, position, hash, elements, nans, infinities, elapsedNs, samples);
+                } catch (IllegalArgumentException impossible) {
+                    throw input.error("an entry is wrong: " + impossible.getMessage());
+                }
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 package org.brickprofiler.report;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
@@ -11,7 +12,8 @@ import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
-import java.util.stream.Collectors;
+import org.apache.commons.csv.CSVFormat;
+import org.apache.commons.csv.QuoteMode;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
@@ -31,18 +33,20 @@ import org.brickprofiler.io.AtomicFile;
  * of one, a tab, or a line break) is written after an apostrophe, which spreadsheets take as "this is text". A name
  * that begins with an apostrophe gets another one, so a program has the name back when it takes one apostrophe off.
  *
- * <p>Stateless; any thread.
+ * <p>Needs {@code org.apache.commons:commons-csv} on the class path. Stateless; any thread.
  */
 public final class CsvReport {
 
-    private static final String LINE_END = "\r\n";
+    private static final CSVFormat CSV = CSVFormat.RFC4180;
+    private static final CSVFormat QUOTED_CSV =
+            CSV.builder().setQuoteMode(QuoteMode.ALL).build();
     private static final char TEXT_MARK = '\'';
 
     /** What makes spreadsheets run a cell, when it comes first; the last four are the wide forms. */
     private static final String MARKED = "=+-@\t\r\n'\uff1d\uff0b\uff0d\uff20";
 
-    /** The semicolon is no delimiter here, but some spreadsheets split at it nevertheless. */
-    private static final String QUOTED = ",;\"\t\r\n";
+    /** These are no delimiters here, but some spreadsheets split at them nevertheless. */
+    private static final String SPLIT = ";\t";
 
     /** A double has 15 digits that survive any rounding. */
     private static final MathContext DIGITS = new MathContext(15, RoundingMode.HALF_EVEN);
@@ -99,12 +103,18 @@ public final class CsvReport {
     public static String toCsv(ProfileSnapshot snapshot) {
         long totalNs = snapshot.totalNs();
         StringBuilder csv = new StringBuilder();
-        csv.append(COLUMNS.stream().map(Column::key).collect(Collectors.joining(","))).append(LINE_END);
-        for (BrickStats brick : snapshot.bricks()) {
-            csv.append(COLUMNS.stream()
-                            .map(column -> column.cell().of(brick, totalNs))
-                            .collect(Collectors.joining(",")))
-                    .append(LINE_END);
+        try {
+            CSV.printRecord(csv, COLUMNS.stream().map(Column::key).toArray());
+            for (BrickStats brick : snapshot.bricks()) {
+                for (Column column : COLUMNS) {
+                    String cell = column.cell().of(brick, totalNs);
+                    CSVFormat format = cell.chars().anyMatch(c -> SPLIT.indexOf(c) >= 0) ? QUOTED_CSV : CSV;
+                    format.print(cell, csv, column == COLUMNS.get(0));
+                }
+                CSV.println(csv);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("a string cannot be written to", e);
         }
         return csv.toString();
     }
@@ -122,7 +132,7 @@ public final class CsvReport {
     }
 
     private static Column text(String key, Function<BrickStats, String> value) {
-        return new Column(key, (brick, totalNs) -> quoted(marked(value.apply(brick))));
+        return new Column(key, (brick, totalNs) -> marked(value.apply(brick)));
     }
 
     private static Column whole(String key, ToLongFunction<BrickStats> value) {
@@ -151,11 +161,5 @@ public final class CsvReport {
 
     private static String marked(String text) {
         return !text.isEmpty() && MARKED.indexOf(text.charAt(0)) >= 0 ? TEXT_MARK + text : text;
-    }
-
-    private static String quoted(String text) {
-        return text.chars().anyMatch(character -> QUOTED.indexOf(character) >= 0)
-                ? '"' + text.replace("\"", "\"\"") + '"'
-                : text;
     }
 }

@@ -9,12 +9,10 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.checksum.ChecksumEntry;
-import org.brickprofiler.checksum.ComparedLog;
 import org.brickprofiler.checksum.Comparison;
 import org.brickprofiler.checksum.Divergence;
-import org.brickprofiler.checksum.Match;
+import org.brickprofiler.checksum.Divergence.ValueError;
 import org.brickprofiler.checksum.Tolerance;
-import org.brickprofiler.checksum.ValueError;
 import org.brickprofiler.io.PlainText;
 
 /**
@@ -121,14 +119,14 @@ public final class DivergenceReport {
         }
         boolean diverges = !comparison.matches();
         text.append(diverges ? "\nThe last entries before it, which agree\n\n" : "\nThe last entries\n\n");
-        text.append(new TextTable<Match>()
-                .left("brick", match -> match.here().name(), "")
-                .right("layer", match -> String.valueOf(match.here().layer()), "")
-                .right("pos", match -> String.valueOf(match.here().position()), "")
-                .left("checksum here", match -> hash(match.here()), "")
+        text.append(new TextTable<Comparison.Pair>()
+                .left("brick", pair -> pair.here().name(), "")
+                .right("layer", pair -> String.valueOf(pair.here().layer()), "")
+                .right("pos", pair -> String.valueOf(pair.here().position()), "")
+                .left("checksum here", pair -> hash(pair.here()), "")
                 .left("in the reference", DivergenceReport::referenceHash, "")
-                .right("time here", match -> timeCell(match.here()), "")
-                .right("in the reference", match -> timeCell(match.reference()), "")
+                .right("time here", pair -> timeCell(pair.here()), "")
+                .right("in the reference", pair -> timeCell(pair.reference()), "")
                 .render(comparison.before()));
     }
 
@@ -136,8 +134,8 @@ public final class DivergenceReport {
         return String.format(Locale.ROOT, "0x%016X", entry.hash());
     }
 
-    private static String referenceHash(Match match) {
-        return match.here().hash() == match.reference().hash() ? "the same" : hash(match.reference());
+    private static String referenceHash(Comparison.Pair pair) {
+        return pair.here().hash() == pair.reference().hash() ? "the same" : hash(pair.reference());
     }
 
     private static String timeCell(ChecksumEntry entry) {
@@ -171,7 +169,7 @@ public final class DivergenceReport {
                         + number(tolerance.relative()) + " * |expected|, of sampled values";
     }
 
-    private static String only(ComparedLog log) {
+    private static String only(Comparison.Side log) {
         Optional<Divergence> first = log.only().stream().findFirst();
         return entries(log.only().size())
                 + first.map(only -> ", the first " + place(only.name(), only.layer(), only.position()))
@@ -194,13 +192,13 @@ public final class DivergenceReport {
         return number(size) + " at " + place(error.entry()) + ", float " + error.index();
     }
 
-    private void nonFinite(String where, ComparedLog log) {
+    private void nonFinite(String where, Comparison.Side log) {
         log.firstNonFinite()
                 .ifPresent(first -> fact("not finite", entries(log.nonFinite()) + where
                         + " with NaN or infinite values, the first " + place(first)));
     }
 
-    private void dropped(String where, ComparedLog log) {
+    private void dropped(String where, Comparison.Side log) {
         if (log.dropped() > 0) {
             fact("dropped", entries(log.dropped()) + where
                     + " for want of room; what is missing there may be among them");

@@ -12,10 +12,13 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.io.PlainText;
+import org.eclipse.collections.impl.map.mutable.primitive.ObjectDoubleHashMap;
+import org.eclipse.collections.impl.map.mutable.primitive.ObjectLongHashMap;
 
 /**
  * Typed values from a stream of JSON. A wrong value ends the reading, with an exception that says which value it is and
- * where it stands. A value of {@code null} counts as a key that is not there. One thread.
+ * where it stands. A value of {@code null} counts as a key that is not there. Wherever a method takes a {@code what},
+ * that names the value in messages. One thread.
  */
 final class JsonInput {
 
@@ -56,12 +59,7 @@ final class JsonInput {
         void read() throws IOException;
     }
 
-    /**
-     * Reads a text that is one object.
-     *
-     * @param keys takes the values
-     * @throws IOException when it is something else
-     */
+    /** Reads a text that is one object. */
     void document(KeyReader keys) throws IOException {
         if (parser.nextToken() == null) {
             throw error("there is no text");
@@ -75,10 +73,7 @@ final class JsonInput {
     /**
      * Reads the next of several objects that follow each other.
      *
-     * @param what what it is, for messages
-     * @param keys takes the values
      * @return false at the end of the text
-     * @throws IOException when it is something else
      */
     boolean next(String what, KeyReader keys) throws IOException {
         if (parser.nextToken() == null) {
@@ -88,13 +83,7 @@ final class JsonInput {
         return true;
     }
 
-    /**
-     * Reads an object.
-     *
-     * @param what what it is, for messages
-     * @param keys takes the values
-     * @throws IOException when it is something else
-     */
+    /** Reads an object. */
     void object(String what, KeyReader keys) throws IOException {
         if (!parser.isExpectedStartObjectToken()) {
             throw wrong(what, "is not an object");
@@ -107,13 +96,7 @@ final class JsonInput {
         }
     }
 
-    /**
-     * Reads an array.
-     *
-     * @param what what it is, for messages
-     * @param items takes each item
-     * @throws IOException when it is something else
-     */
+    /** Reads an array. */
     void array(String what, ItemReader items) throws IOException {
         if (!parser.isExpectedStartArrayToken()) {
             throw wrong(what, "is not an array");
@@ -123,22 +106,12 @@ final class JsonInput {
         }
     }
 
-    /**
-     * Passes over a value and everything in it.
-     *
-     * @throws IOException when it is malformed
-     */
+    /** Passes over a value and everything in it. */
     void skip() throws IOException {
         parser.skipChildren();
     }
 
-    /**
-     * Reads a string.
-     *
-     * @param what what it is, for messages
-     * @return the string
-     * @throws IOException when it is something else
-     */
+    /** Reads a string. */
     String text(String what) throws IOException {
         if (parser.currentToken() != JsonToken.VALUE_STRING) {
             throw wrong(what, "is not a string");
@@ -146,13 +119,7 @@ final class JsonInput {
         return parser.getText();
     }
 
-    /**
-     * Reads a string or a number as it is written.
-     *
-     * @param what what it is, for messages
-     * @return its characters
-     * @throws IOException when it is something else
-     */
+    /** Reads a string or a number as it is written. */
     String scalar(String what) throws IOException {
         return isNumber() ? parser.getText() : text(what);
     }
@@ -160,7 +127,6 @@ final class JsonInput {
     /**
      * Reads one of several strings.
      *
-     * @param what what it is, for messages
      * @param constants what the strings stand for
      * @param name the string of each
      * @param <T> what the strings stand for
@@ -181,11 +147,8 @@ final class JsonInput {
      * Reads a whole number. One with an exponent or a point is accepted if its value is whole: other programs write
      * large numbers so.
      *
-     * @param what what it is, for messages
      * @param smallest the smallest number that is right
      * @param largest the largest one
-     * @return the number
-     * @throws IOException when it is something else
      */
     long whole(String what, long smallest, long largest) throws IOException {
         if (!isNumber()) {
@@ -210,10 +173,8 @@ final class JsonInput {
     /**
      * Reads a number.
      *
-     * @param what what it is, for messages
      * @param largest the largest number that is right
      * @return the number, 0 or more
-     * @throws IOException when it is something else
      */
     double real(String what, double largest) throws IOException {
         if (!isNumber()) {
@@ -229,13 +190,7 @@ final class JsonInput {
         return value;
     }
 
-    /**
-     * Reads a float. What JSON has no numbers for is a string: {@code "NaN"}, {@code "Infinity"}, {@code "-Infinity"}.
-     *
-     * @param what what it is, for messages
-     * @return the float
-     * @throws IOException when it is something else
-     */
+    /** Reads a float. What JSON has no numbers for is a string: {@code "NaN"}, {@code "Infinity"}, {@code "-Infinity"}. */
     float float32(String what) throws IOException {
         if (isNumber()) {
             float value = parser.getFloatValue();
@@ -255,7 +210,6 @@ final class JsonInput {
     /**
      * Reads the version of a format, which must not have a higher major number than this reader knows.
      *
-     * @param what what it is, for messages
      * @param highestMajor the highest major number that can be read
      * @throws IOException when it is higher, or no version
      */
@@ -272,13 +226,7 @@ final class JsonInput {
         }
     }
 
-    /**
-     * Reads true or false.
-     *
-     * @param what what it is, for messages
-     * @return which
-     * @throws IOException when it is something else
-     */
+    /** Reads true or false. */
     boolean flag(String what) throws IOException {
         if (!parser.currentToken().isBoolean()) {
             throw wrong(what, "is neither true nor false");
@@ -286,13 +234,7 @@ final class JsonInput {
         return parser.getBooleanValue();
     }
 
-    /**
-     * Reads a moment, as ISO 8601 in UTC.
-     *
-     * @param what what it is, for messages
-     * @return the moment
-     * @throws IOException when it is something else
-     */
+    /** Reads a moment, as ISO 8601 in UTC. */
     Instant moment(String what) throws IOException {
         try {
             return Instant.parse(text(what));
@@ -327,5 +269,48 @@ final class JsonInput {
      */
     IOException error(String message) {
         return new JsonParseException(parser, message, parser.currentTokenLocation());
+    }
+
+    /** No numbers yet, for an object that is about to be read. */
+    Numbers numbers() {
+        return new Numbers();
+    }
+
+    /** The numbers of one JSON object, all 0 or more, with what to take for those that it lacks. One thread. */
+    final class Numbers {
+
+        private static final double NS_PER_US = 1e3;
+
+        private final ObjectLongHashMap<String> wholes = new ObjectLongHashMap<>();
+        private final ObjectDoubleHashMap<String> reals = new ObjectDoubleHashMap<>();
+
+        private Numbers() {}
+
+        void readWhole(String key) throws IOException {
+            wholes.put(key, JsonInput.this.whole(key, 0, Long.MAX_VALUE));
+        }
+
+        void readReal(String key) throws IOException {
+            reals.put(key, JsonInput.this.real(key, Double.MAX_VALUE));
+        }
+
+        /** Whether a whole number was read: without it, it follows from others. */
+        boolean has(String key) {
+            return wholes.containsKey(key);
+        }
+
+        /** A whole number, 0 where it was not read. */
+        long whole(String key) {
+            return wholes.get(key);
+        }
+
+        double real(String key, double missing) {
+            return reals.getIfAbsent(key, missing);
+        }
+
+        /** A duration in ns, which older files have in microseconds only; 0 where neither was read. */
+        long durationNs(String nsKey, String usKey) {
+            return has(nsKey) ? whole(nsKey) : Math.round(real(usKey, 0.0) * NS_PER_US);
+        }
     }
 }

@@ -8,11 +8,18 @@ import java.io.InputStream;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
+import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class JsonReportReader {
 
     private static final int HIGHEST_MAJOR_VERSION = 1;
+    private static final double NS_PER_S = 1e9;
 
     /** A key that stands twice in an object is a fault: which of its values counts would depend on the parser. */
     private static final JsonFactory FACTORY = JsonFactory.builder()
@@ -28,7 +36,7 @@ final class JsonReportReader {
             .build();
 
     private final JsonInput input;
-    private final NumberFields numbers;
+    private final JsonInput.Numbers numbers;
     private final List<Environment> environments = new ArrayList<>();
     private final List<TileStats> tiles = new ArrayList<>();
     private final List<StreamTotals> streams = new ArrayList<>();
@@ -44,7 +52,7 @@ final class JsonReportReader {
 
     private JsonReportReader(JsonInput input) {
         this.input = input;
-        this.numbers = new NumberFields(input);
+        this.numbers = input.numbers();
     }
 
     /**
@@ -84,100 +92,19 @@ final class JsonReportReader {
             case "l2_cache_hit_rate" -> l2CacheHitRate = OptionalDouble.of(input.real(key, 1.0));
             case "zero_copy" -> zeroCopy = input.flag(key);
             case "tile_profiling_enabled" -> tilesOff = !input.flag(key);
-            case "environments" -> input.array(key, () -> environments.add(environment()));
+            case "environments" ->
+                input.array(key, () -> environments.add(read("environment", new EnvironmentFields()).environment()));
             case "bricks" -> bricks = bricks(key);
-            case "tiles" -> input.array(key, () -> tiles.add(tile()));
-            case "streams" -> input.array(key, () -> streams.add(StreamReader.read(input)));
+            case "tiles" -> input.array(key, () -> tiles.add(read("tile", new TileFields()).tile()));
+            case "streams" -> input.array(key, () -> streams.add(read("stream", new StreamFields()).totals()));
             default -> input.skip();
         }
     }
 
     private List<BrickStats> bricks(String key) throws IOException {
         List<BrickStats> read = new ArrayList<>();
-        input.array(key, () -> read.add(BrickReader.read(input)));
+        input.array(key, () -> read.add(read("brick", new BrickFields()).brick()));
         return read;
-    }
-
-    private Environment environment() throws IOException {
-        EnvironmentFields fields = new EnvironmentFields();
-        input.object("environment", key -> {
-            switch (key) {
-                case "java_version" -> fields.javaVersion = input.text(key);
-                case "jvm" -> fields.jvm = input.text(key);
-                case "os" -> fields.os = input.text(key);
-                case "arch" -> fields.arch = input.text(key);
-                case "cpu" -> fields.cpu = input.text(key);
-                case "processors" -> fields.processors = (int) input.whole(key, 0, Integer.MAX_VALUE);
-                case "clock_resolution_ns" -> fields.clockResolutionNs = input.whole(key, 0, Long.MAX_VALUE);
-                default -> input.skip();
-            }
-        });
-        return fields.environment();
-    }
-
-    /** An environment while it is read. */
-    private static final class EnvironmentFields {
-        private String javaVersion = "unknown";
-        private String jvm = "unknown";
-        private String os = "unknown";
-        private String arch = "unknown";
-        private String cpu = "unknown";
-        private int processors;
-        private long clockResolutionNs;
-
-        Environment environment() {
-            return new Environment(javaVersion, jvm, os, arch, cpu, processors, clockResolutionNs);
-        }
-    }
-
-    private TileStats tile() throws IOException {
-        TileFields fields = new TileFields(input);
-        input.object("tile", key -> {
-            switch (key) {
-                case "level" -> fields.level = input.oneOf(key, TileLevel.values(), TileLevel::displayName);
-                case "count", "total_ns", "min_ns", "max_ns", "total_elements", "total_flops" ->
-                    fields.numbers.readWhole(key);
-                case "min_us", "max_us" -> fields.numbers.readReal(key);
-                case "slowest_row" -> fields.slowestRow = rowOrCol(key);
-                case "slowest_col" -> fields.slowestCol = rowOrCol(key);
-                default -> input.skip();
-            }
-        });
-        return fields.tile();
-    }
-
-    private int rowOrCol(String key) throws IOException {
-        return (int) input.whole(key, TileStats.UNKNOWN, Integer.MAX_VALUE);
-    }
-
-    /** A tile level while it is read. */
-    private static final class TileFields {
-        private final JsonInput input;
-        private final NumberFields numbers;
-        private @Nullable TileLevel level;
-        private int slowestRow = TileStats.UNKNOWN;
-        private int slowestCol = TileStats.UNKNOWN;
-
-        TileFields(JsonInput input) {
-            this.input = input;
-            this.numbers = new NumberFields(input);
-        }
-
-        TileStats tile() throws IOException {
-            if (level == null) {
-                throw input.error("an entry of tiles has no level");
-            }
-            return new TileStats(
-                    level,
-                    numbers.whole("count"),
-                    numbers.whole("total_ns"),
-                    numbers.durationNs("min_ns", "min_us"),
-                    numbers.durationNs("max_ns", "max_us"),
-                    numbers.whole("total_elements"),
-                    numbers.whole("total_flops"),
-                    slowestRow,
-                    slowestCol);
-        }
     }
 
     private ProfileSnapshot snapshot() throws IOException {
@@ -201,5 +128,256 @@ final class JsonReportReader {
                 bricks,
                 tiles,
                 streams);
+    }
+
+    // ---- the objects within a report, each while it is read ----
+
+    private <T extends JsonInput.KeyReader> T read(String what, T fields) throws IOException {
+        input.object(what, fields);
+        return fields;
+    }
+
+    /** One brick. */
+    private final class BrickFields implements JsonInput.KeyReader {
+        private final JsonInput.Numbers numbers = input.numbers();
+        private @Nullable String name;
+        private @Nullable BrickCategory category;
+        private Bottleneck bottleneck = Bottleneck.UNKNOWN;
+        private @Nullable LatencyDistribution latency;
+        private DeviceTime device = DeviceTime.NONE;
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "name" -> name = input.text(key);
+                case "category" -> category = input.oneOf(key, BrickCategory.values(), BrickCategory::displayName);
+                case "bottleneck" -> bottleneck = input.oneOf(key, Bottleneck.values(), Bottleneck::name);
+                case "count",
+                        "total_ns",
+                        "min_ns",
+                        "max_ns",
+                        "last_ns",
+                        "last_at_unix_ns",
+                        "total_elements",
+                        "total_bytes",
+                        "total_compressed_bytes",
+                        "total_cycles",
+                        "min_cycles",
+                        "max_cycles" -> numbers.readWhole(key);
+                case "min_us", "max_us", "throughput", "compression_ratio" -> numbers.readReal(key);
+                case "latency" -> latency = latency();
+                case "device" -> device = JsonReportReader.this.read(key, new DeviceFields()).time();
+                default -> input.skip();
+            }
+        }
+
+        BrickStats brick() throws IOException {
+            if (name == null) {
+                throw input.error("a brick has no name");
+            }
+            return new BrickStats(
+                    name,
+                    category == null ? usualCategory(name) : category,
+                    bottleneck,
+                    numbers.whole("count"),
+                    numbers.whole("total_ns"),
+                    numbers.durationNs("min_ns", "min_us"),
+                    numbers.durationNs("max_ns", "max_us"),
+                    numbers.whole("last_ns"),
+                    numbers.whole("last_at_unix_ns"),
+                    elements(),
+                    numbers.whole("total_bytes"),
+                    compressedBytes(),
+                    numbers.whole("total_cycles"),
+                    numbers.whole("min_cycles"),
+                    numbers.whole("max_cycles"),
+                    Optional.ofNullable(latency),
+                    device);
+        }
+
+        private static BrickCategory usualCategory(String name) {
+            return BrickId.parse(name).map(BrickId::category).orElse(BrickCategory.OTHER);
+        }
+
+        private long elements() {
+            return numbers.has("total_elements")
+                    ? numbers.whole("total_elements")
+                    : Math.round(numbers.real("throughput", 0.0) * numbers.whole("total_ns") / NS_PER_S);
+        }
+
+        private long compressedBytes() {
+            // A ratio of 1 is also what is written where nothing was compressed.
+            double ratio = numbers.real("compression_ratio", 1.0);
+            return numbers.has("total_compressed_bytes") || ratio == 1.0 || ratio == 0.0
+                    ? numbers.whole("total_compressed_bytes")
+                    : Math.round(numbers.whole("total_bytes") / ratio);
+        }
+
+        private @Nullable LatencyDistribution latency() throws IOException {
+            long[] counts = new long[LatencyBuckets.COUNT];
+            boolean[] found = new boolean[1];
+            input.object("latency", key -> {
+                switch (key) {
+                    case "relative_error" -> requireSameBuckets(key);
+                    case "buckets" -> {
+                        found[0] = true;
+                        input.array(key, () -> bucket(counts));
+                    }
+                    default -> input.skip();
+                }
+            });
+            return found[0] ? LatencyDistribution.ofCounts(counts) : null;
+        }
+
+        private void requireSameBuckets(String key) throws IOException {
+            if (input.real(key, 1.0) != LatencyDistribution.RELATIVE_ERROR) {
+                throw input.wrong(key, "is that of other buckets; here it is " + LatencyDistribution.RELATIVE_ERROR);
+            }
+        }
+
+        private void bucket(long[] counts) throws IOException {
+            long[] pair = {-1, -1};
+            int[] length = {0};
+            input.array("bucket", () -> {
+                boolean isIndex = length[0] == 0;
+                if (length[0] < pair.length) {
+                    pair[length[0]] = isIndex
+                            ? input.whole("bucket number", 0, counts.length - 1L)
+                            : input.whole("bucket count", 0, Long.MAX_VALUE);
+                }
+                length[0]++;
+            });
+            if (length[0] != pair.length) {
+                throw input.error("a bucket has " + length[0] + " numbers instead of its own number and its count");
+            }
+            counts[(int) pair[0]] = pair[1];
+        }
+    }
+
+    /** The device's part of one brick. */
+    private final class DeviceFields implements JsonInput.KeyReader {
+        private final JsonInput.Numbers numbers = input.numbers();
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "device_samples", "launches", "launch_ns", "min_launch_ns", "max_launch_ns", "unresolved" ->
+                    numbers.readWhole(key);
+                default -> input.skip();
+            }
+        }
+
+        DeviceTime time() {
+            return new DeviceTime(
+                    numbers.whole("device_samples"),
+                    numbers.whole("launches"),
+                    numbers.whole("launch_ns"),
+                    numbers.whole("min_launch_ns"),
+                    numbers.whole("max_launch_ns"),
+                    numbers.whole("unresolved"));
+        }
+    }
+
+    /** One environment. */
+    private final class EnvironmentFields implements JsonInput.KeyReader {
+        private String javaVersion = "unknown";
+        private String jvm = "unknown";
+        private String os = "unknown";
+        private String arch = "unknown";
+        private String cpu = "unknown";
+        private int processors;
+        private long clockResolutionNs;
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "java_version" -> javaVersion = input.text(key);
+                case "jvm" -> jvm = input.text(key);
+                case "os" -> os = input.text(key);
+                case "arch" -> arch = input.text(key);
+                case "cpu" -> cpu = input.text(key);
+                case "processors" -> processors = (int) input.whole(key, 0, Integer.MAX_VALUE);
+                case "clock_resolution_ns" -> clockResolutionNs = input.whole(key, 0, Long.MAX_VALUE);
+                default -> input.skip();
+            }
+        }
+
+        Environment environment() {
+            return new Environment(javaVersion, jvm, os, arch, cpu, processors, clockResolutionNs);
+        }
+    }
+
+    /** One level of tiles. */
+    private final class TileFields implements JsonInput.KeyReader {
+        private final JsonInput.Numbers numbers = input.numbers();
+        private @Nullable TileLevel level;
+        private int slowestRow = TileStats.UNKNOWN;
+        private int slowestCol = TileStats.UNKNOWN;
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "level" -> level = input.oneOf(key, TileLevel.values(), TileLevel::displayName);
+                case "count", "total_ns", "min_ns", "max_ns", "total_elements", "total_flops" -> numbers.readWhole(key);
+                case "min_us", "max_us" -> numbers.readReal(key);
+                case "slowest_row" -> slowestRow = place(key);
+                case "slowest_col" -> slowestCol = place(key);
+                default -> input.skip();
+            }
+        }
+
+        private int place(String key) throws IOException {
+            return (int) input.whole(key, TileStats.UNKNOWN, Integer.MAX_VALUE);
+        }
+
+        TileStats tile() throws IOException {
+            if (level == null) {
+                throw input.error("an entry of tiles has no level");
+            }
+            return new TileStats(
+                    level,
+                    numbers.whole("count"),
+                    numbers.whole("total_ns"),
+                    numbers.durationNs("min_ns", "min_us"),
+                    numbers.durationNs("max_ns", "max_us"),
+                    numbers.whole("total_elements"),
+                    numbers.whole("total_flops"),
+                    slowestRow,
+                    slowestCol);
+        }
+    }
+
+    /** One device stream. */
+    private final class StreamFields implements JsonInput.KeyReader {
+        private final JsonInput.Numbers numbers = input.numbers();
+        private String stream = "unknown";
+        private String device = "unknown";
+        private int deviceIndex;
+        private @Nullable String failure;
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "stream" -> stream = input.text(key);
+                case "device" -> device = input.text(key);
+                case "device_index" -> deviceIndex = (int) input.whole(key, 0, Integer.MAX_VALUE);
+                case "failure" -> failure = input.text(key);
+                case "samples", "busy_ns", "idle_ns", "waits", "clock_error_ns" -> numbers.readWhole(key);
+                default -> input.skip();
+            }
+        }
+
+        StreamTotals totals() throws IOException {
+            return new StreamTotals(
+                    stream,
+                    device,
+                    deviceIndex,
+                    numbers.whole("samples"),
+                    numbers.whole("busy_ns"),
+                    numbers.whole("idle_ns"),
+                    numbers.whole("waits"),
+                    numbers.whole("clock_error_ns"),
+                    Optional.ofNullable(failure));
+        }
     }
 }

@@ -23,6 +23,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.io.PlainText;
 import org.brickprofiler.tile.TileStats;
 
@@ -51,7 +52,6 @@ public final class TextReport {
 
     private final ProfileSnapshot snapshot;
     private final long totalNs;
-    private final DeviceText devices;
     private final double bytesPerElement;
     private final StringBuilder text = new StringBuilder();
 
@@ -62,14 +62,13 @@ public final class TextReport {
         this.snapshot = snapshot;
         this.bytesPerElement = bytesPerElement;
         this.totalNs = snapshot.totalNs();
-        this.devices = new DeviceText(snapshot);
     }
 
     /**
      * The report of a profile. Elements of tiles count as 4 bytes.
      *
      * @param snapshot the profile
-     * @return lines of text; of a profile without samples, a sentence that says so
+     * @return lines of text; of a profile without samples, a sentence that states it
      */
     public static String render(ProfileSnapshot snapshot) {
         return render(snapshot, USUAL_BYTES_PER_ELEMENT);
@@ -81,7 +80,7 @@ public final class TextReport {
      * @param snapshot the profile
      * @param bytesPerElement bytes that an element of a tile takes, more than 0: 2 for a half float, about 0.56 for a
      *     weight of 4 bits in blocks with their scales
-     * @return lines of text; of a profile without samples, a sentence that says so
+     * @return lines of text; of a profile without samples, a sentence that states it
      * @throws IllegalArgumentException when {@code bytesPerElement} is not a number above 0
      */
     public static String render(ProfileSnapshot snapshot, double bytesPerElement) {
@@ -92,7 +91,7 @@ public final class TextReport {
         report.bricks();
         report.categories();
         report.tiles();
-        report.text.append(report.devices.streams());
+        report.streams();
         report.footer();
         return report.text.toString();
     }
@@ -208,11 +207,31 @@ public final class TextReport {
                 .rightIf(any(BrickStats::totalCompressedBytes), "in/out bytes", TextReport::compressionCell, "")
                 .rightIf(any(BrickStats::totalCycles), "cycles/element", TextReport::cyclesCell, "")
                 .rightIf(any(BrickStats::totalCycles), "cycles/ns", TextReport::clockCell, "");
-        devices.addColumns(table);
+        addDeviceColumns(table);
         if (bricks.stream().anyMatch(brick -> brick.bottleneck() != Bottleneck.UNKNOWN)) {
             table.left("bottleneck", TextReport::bottleneckCell, "");
         }
         text.append("\nBricks, largest first\n\n").append(table.render(bricks));
+    }
+
+    /** Adds columns to the table of bricks, where a device timed one. */
+    private void addDeviceColumns(TextTable<BrickStats> table) {
+        boolean timed = snapshot.bricks().stream().anyMatch(brick -> brick.device().samples() > 0);
+        table.rightIf(timed, "time of", TextReport::sourceCell, "")
+                .rightIf(timed, "avg launch", TextReport::launchCell, "")
+                .rightIf(
+                        snapshot.unresolved() > 0,
+                        "unresolved",
+                        brick -> count(brick.device().unresolved()),
+                        count(snapshot.unresolved()));
+    }
+
+    private static String sourceCell(BrickStats brick) {
+        return brick.count() == 0 ? NONE : brick.timeSource().name().toLowerCase(Locale.ROOT);
+    }
+
+    private static String launchCell(BrickStats brick) {
+        return brick.device().launches() == 0 ? NONE : durationCell(brick.device().avgLaunchUs() * 1e3);
     }
 
     private boolean any(ToLongFunction<BrickStats> value) {
@@ -289,7 +308,7 @@ public final class TextReport {
             text.append("Shares of wall time add up to more than 100 %: ")
                     .append(
                             snapshot.literalOverlaps() > 0
-                                    ? "spans of deferred measurements overlap, as said above.\n"
+                                    ? "spans of deferred measurements overlap, as stated above.\n"
                                     : "bricks ran on several threads at once, or inside one another.\n");
         }
         largestOthers();
@@ -352,6 +371,22 @@ public final class TextReport {
                 : "row " + tile.slowestRow() + ", col " + tile.slowestCol();
     }
 
+    /** The table of streams; nothing without any. */
+    private void streams() {
+        if (snapshot.streams().isEmpty()) {
+            return;
+        }
+        TextTable<StreamTotals> table = new TextTable<StreamTotals>()
+                .left("stream", StreamTotals::stream, "")
+                .left("device", stream -> stream.device() + " #" + stream.deviceIndex(), "")
+                .right("bricks timed", stream -> count(stream.samples()), "")
+                .right("busy", stream -> durationCell(stream.busyNs()), "")
+                .right("idle in passes", stream -> durationCell(stream.idleNs()), "")
+                .right("idle % of both", stream -> percent(100 * stream.idleShare()), "")
+                .right("waits", stream -> count(stream.waits()), "");
+        text.append("\nDevice streams\n\n").append(table.render(snapshot.streams()));
+    }
+
     private void footer() {
         StringBuilder notes = new StringBuilder();
         if (snapshot.samples() > 0) {
@@ -362,7 +397,7 @@ public final class TextReport {
                     .append(count(snapshot.droppedPending()))
                     .append(". Counts and totals are too low by them.\n");
         }
-        notes.append(devices.notes());
+        notes.append(deviceNotes());
         snapshot.l2CacheHitRate()
                 .ifPresent(rate ->
                         notes.append("L2 cache hit rate: ").append(percent(100 * rate)).append(" %\n"));
@@ -372,6 +407,29 @@ public final class TextReport {
         if (notes.length() > 0) {
             text.append('\n').append(notes);
         }
+    }
+
+    /** What was launch-bound, what a device did not report, and why a stream failed. */
+    private String deviceNotes() {
+        StringBuilder notes = new StringBuilder();
+        List<BrickStats> bound =
+                snapshot.bricks().stream().filter(BrickStats::isLaunchBound).toList();
+        if (!bound.isEmpty()) {
+            notes.append("Launch-bound, the host took longer to launch them than the device to do them: ")
+                    .append(PlainText.ascii(bound.stream().map(BrickStats::name).collect(Collectors.joining(", "))))
+                    .append(".\n");
+        }
+        if (snapshot.unresolved() > 0) {
+            notes.append("Samples whose time a device did not report: ")
+                    .append(count(snapshot.unresolved()))
+                    .append(". They are in no count and no total.\n");
+        }
+        for (StreamTotals stream : snapshot.streams()) {
+            stream.failure()
+                    .ifPresent(reason -> notes.append(
+                            PlainText.ascii("Stream '" + stream.stream() + "': " + reason + ".") + "\n"));
+        }
+        return notes.toString();
     }
 
     private String cost() {

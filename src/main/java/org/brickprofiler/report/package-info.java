@@ -3,7 +3,7 @@
  * people, {@link org.brickprofiler.report.JsonReport} for programs, which also reads its files back, and
  * {@link org.brickprofiler.report.CsvReport} for spreadsheets. Of checksums:
  * {@link org.brickprofiler.report.DivergenceReport} and {@link org.brickprofiler.report.ChecksumFile}. JSON needs
- * jackson-core on the class path, text and CSV need nothing.
+ * jackson-core on the class path, CSV needs commons-csv, and text needs nothing.
  */
 @NullMarked
 package org.brickprofiler.report;

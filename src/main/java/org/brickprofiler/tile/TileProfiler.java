@@ -1,9 +1,12 @@
 package org.brickprofiler.tile;
 
+import static org.brickprofiler.io.Checks.requireNotNegative;
+
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.record.SpanNames;
 import org.brickprofiler.record.SpanSink;
 import org.brickprofiler.record.SpanStore;
 import org.brickprofiler.record.StatRow;
@@ -26,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TileProfiler {
 
-    /** The largest row or column that a timer tells from the next one. */
+    /** The largest row or column that a timer can hold. */
     public static final int LARGEST_TIMED_INDEX = (1 << 13) - 1;
 
     private static final int LEVEL_BITS = 2;
@@ -51,7 +54,7 @@ public final class TileProfiler {
     private volatile boolean enabled;
 
     /**
-     * A profiler for tiles, switched off, whose tiles nobody wants as spans.
+     * A profiler for tiles, switched off, whose tiles are not kept as spans.
      *
      * @param clock the clock it reads
      */
@@ -63,13 +66,13 @@ public final class TileProfiler {
      * A profiler for tiles, switched off.
      *
      * @param clock the clock it reads
-     * @param sink who may want tiles as spans, or null
+     * @param sink where tiles are kept as spans, or null
      */
     public TileProfiler(NanoClock clock, @Nullable SpanSink sink) {
         Objects.requireNonNull(clock, "clock");
         this.clock = clock;
-        SpanStore spans = sink == null ? null : sink.tiles(TileNames.INSTANCE);
-        this.registry = new TableRegistry(LEVELS.size(), false, spans);
+        SpanStore spans = sink == null ? null : sink.tiles(new Names());
+        this.registry = new TableRegistry(LEVELS.size(), false, null, spans, null);
     }
 
     /** Switches recording on. */
@@ -170,16 +173,6 @@ public final class TileProfiler {
         registry.release(table);
     }
 
-    private static void requireNotNegative(String what, long value) {
-        if (value < 0) {
-            throw negative(what, value);
-        }
-    }
-
-    private static IllegalArgumentException negative(String what, long value) {
-        return new IllegalArgumentException(what + " " + value + " is negative");
-    }
-
     /**
      * What was recorded of one level.
      *
@@ -248,7 +241,7 @@ public final class TileProfiler {
     }
 
     /**
-     * The levels that were recorded, a line each; where the switch is off, a line that says so. Elements count as 4 bytes.
+     * The levels that were recorded, a line each, and a line where the switch is off. Elements count as 4 bytes.
      *
      * @return text that ends with a line break
      */
@@ -280,7 +273,8 @@ public final class TileProfiler {
     /**
      * The switch and all levels as JSON.
      *
-     * @return an object with {@code tile_profiling_enabled} and {@code tiles}, an array of three objects, as a report has them
+     * @return an object with {@code tile_profiling_enabled} and {@code tiles}, an array of three objects, as a report
+     *     has them
      */
     public String toJson() {
         StringBuilder json = new StringBuilder("{\"tile_profiling_enabled\":").append(enabled).append(",\"tiles\":[");
@@ -307,5 +301,24 @@ public final class TileProfiler {
             separator = ",";
         }
         return json.append("]}").toString();
+    }
+
+    /** What the rows are called where tiles are shown as spans. */
+    private static final class Names implements SpanNames {
+
+        @Override
+        public int size() {
+            return LEVELS.size();
+        }
+
+        @Override
+        public String name(int key) {
+            return LEVELS.get(key).displayName() + " tile";
+        }
+
+        @Override
+        public String category(int key) {
+            return "Tile";
+        }
     }
 }

@@ -87,8 +87,9 @@ public record TileStats(
     }
 
     /**
-     * Floating-point operations per tile time. Where each worker times its own tiles, that is the rate of one worker, and
-     * with several the machine does a multiple; where a tile is timed around a parallel loop, it is the rate of all.
+     * Floating-point operations per tile time. Where each worker times its own tiles, that is the rate of one worker,
+     * and with several the machine does a multiple; where a tile is timed around a parallel loop, it is the rate of
+     * all.
      *
      * @return GFLOP/s, 0 where no time was measured
      */

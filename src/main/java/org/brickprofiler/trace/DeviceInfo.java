@@ -8,7 +8,7 @@ import org.brickprofiler.Backend;
  * A device that tracks refer to. Immutable.
  *
  * @param id its index, which is the {@link Track#id()} of its track
- * @param name the model, as its driver tells it
+ * @param name the model, as its driver reports it
  * @param backend how it is reached
  * @param memoryBytes its memory, bytes, where known
  */

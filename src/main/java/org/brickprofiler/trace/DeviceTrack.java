@@ -8,15 +8,15 @@ import org.brickprofiler.record.SpanKind;
 import org.brickprofiler.record.SpanStore;
 
 /**
- * The line of one stream of a device. Made by {@link TraceRecorder#stream}. Any thread; callers wait for each other,
- * since spans of a device are told after a synchronisation and not in a hot loop. Nothing is allocated but for new names
- * and while the line grows to its bound.
+ * The track of one stream of a device. Made by {@link TraceRecorder#stream}. Any thread; callers wait for each other,
+ * since spans of a device are known after a synchronisation and not in a hot loop. Nothing is allocated but for new names
+ * and while the track grows to its bound.
  *
  * <p>Times are the host's: ns of the recorder's clock. {@link #clockErrorNs(long)} says how far they may be off.
  */
 public final class DeviceTrack {
 
-    /** What the name of a line ends with where only durations were known. */
+    /** What the name of a track ends with where only durations were known. */
     static final String LAID_END_TO_END = " (laid end to end)";
 
     private static final long UNKNOWN = -1;
@@ -24,13 +24,13 @@ public final class DeviceTrack {
     private final DeviceInfo device;
     private final String name;
     private final long streamId;
-    private final EventNames names;
+    private final TraceRecorder.EventNames names;
     private final SpanBuffer spans;
     private final SpanBuffer laid;
 
     private long errorNs;
 
-    DeviceTrack(DeviceInfo device, String name, long streamId, EventNames names, SpanStore store) {
+    DeviceTrack(DeviceInfo device, String name, long streamId, TraceRecorder.EventNames names, SpanStore store) {
         this.device = device;
         this.name = name;
         this.streamId = streamId;
@@ -65,7 +65,7 @@ public final class DeviceTrack {
      * @param startNs when it began, ns on the recorder's clock
      * @param elapsedNs how long it took, ns
      * @param elements elements it processed
-     * @param launchThreadId the thread that launched it, as {@link Thread#getId()} tells
+     * @param launchThreadId the thread that launched it, by {@link Thread#getId()}
      * @param launchNs when the host's span began, ns on the recorder's clock
      * @throws IllegalArgumentException when a duration or elements are negative, or a name is empty
      */
@@ -86,7 +86,7 @@ public final class DeviceTrack {
 
     /**
      * Adds a batch of which only the durations are known: one span after the other from the submission on. They get a
-     * line of their own, whose name says so.
+     * track of their own, whose name says so.
      *
      * @param submitNs when the batch was submitted, ns on the recorder's clock
      * @param spanNames the names, in the order of execution
@@ -114,7 +114,7 @@ public final class DeviceTrack {
     }
 
     /**
-     * Says how far times of this stream may lie from those of the host. The largest value told is kept.
+     * Sets how far times of this stream may lie from those of the host. The largest value is kept.
      *
      * @param ns the error, ns
      * @throws IllegalArgumentException when it is negative

@@ -1,10 +1,11 @@
 package org.brickprofiler.trace;
 
 import java.util.List;
+import java.util.LongSummaryStatistics;
 
 /**
  * What happened when: what a writer writes. Read by one thread at a time, and may be read more than once: each replay
- * of a track tells the same events.
+ * of a track passes the same events.
  *
  * <p>Times are those of {@link System#nanoTime()}: ns since an origin that only {@link TraceInfo} relates to the
  * calendar. They may be negative.
@@ -33,11 +34,11 @@ public interface Timeline {
     List<Track> tracks();
 
     /**
-     * Tells the events of one track in order of their starts. Of two spans that start together the longer one comes
-     * first.
+     * Passes the events of one track to a visitor in order of their starts. Of two spans that start together the longer
+     * one comes first.
      *
      * @param track the index of the track
-     * @param visitor is told each event
+     * @param visitor gets each event
      */
     void replay(int track, TimelineVisitor visitor);
 
@@ -48,10 +49,26 @@ public interface Timeline {
      * @return ns; {@link TraceInfo#monotonicNs()} where there is no event
      */
     default long earliestNs() {
-        Earliest earliest = new Earliest();
+        LongSummaryStatistics starts = new LongSummaryStatistics();
+        TimelineVisitor visitor = new TimelineVisitor() {
+            @Override
+            public void span(Span span) {
+                starts.accept(span.startNs());
+            }
+
+            @Override
+            public void instant(long atNs, int name) {
+                starts.accept(atNs);
+            }
+
+            @Override
+            public void counter(long atNs, double value) {
+                starts.accept(atNs);
+            }
+        };
         for (int track = 0; track < tracks().size(); track++) {
-            replay(track, earliest);
+            replay(track, visitor);
         }
-        return earliest.orElse(info().monotonicNs());
+        return starts.getCount() == 0 ? info().monotonicNs() : starts.getMin();
     }
 }

@@ -8,10 +8,15 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.brickprofiler.Schedule;
+import org.brickprofiler.io.MergeSort;
 import org.brickprofiler.record.SpanCopy;
+import org.brickprofiler.record.SpanKind;
 import org.brickprofiler.record.SpanNames;
-import org.brickprofiler.trace.StreamLines.StreamLine;
+import org.brickprofiler.trace.StreamTracks.StreamTrack;
+import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
 
 /**
  * Puts copies of buffers together to tracks. Names are looked up after the copies were made: a name is there before its
@@ -19,13 +24,13 @@ import org.brickprofiler.trace.StreamLines.StreamLine;
  */
 final class TimelineBuilder {
 
-    /** The track of measurements whose end a synchronisation told: no thread of a Java program has this id. */
+    /** The track of measurements that ended at a synchronisation: no thread of a Java program has this id. */
     private static final long DEFERRED_ID = 0;
 
-    /** Added to the number of a line of pushed timers that is also a thread's. */
+    /** Added to the number of a track of pushed timers that is also a thread's. */
     private static final long CLASH_STEP = 1_000_000;
 
-    /** Lines of streams of which only durations were known have ids from here on. */
+    /** Tracks of streams of which only durations were known have ids from here on. */
     private static final long FIRST_LAID_ID = 1_000_000;
 
     /** What the phases of a run are called. */
@@ -55,22 +60,46 @@ final class TimelineBuilder {
 
     private final NameIndex index = new NameIndex();
     private final Map<Long, HostParts> threads = new LinkedHashMap<>();
-    private final List<LinePart> deferred = new ArrayList<>();
-    private final Map<Long, Line> hostLines = new TreeMap<>();
-    private final StreamLines streams = new StreamLines();
+    private final List<TrackPart> deferred = new ArrayList<>();
+    private final Map<Long, SpanTrack> hostTracks = new TreeMap<>();
+    private final StreamTracks streams = new StreamTracks();
     private final List<Track> tracks = new ArrayList<>();
     private final List<TrackEvents> events = new ArrayList<>();
 
     private long dropped;
+    private long lastFlow;
     private OptionalLong clockErrorNs = OptionalLong.empty();
 
+    /** The events of one track. Immutable once a timeline has them. */
+    interface TrackEvents {
+
+        /** Events of a track that has none of its own. */
+        TrackEvents NONE = new TrackEvents() {
+            @Override
+            public void replay(TimelineVisitor visitor) {
+                // Nothing happened here.
+            }
+
+            @Override
+            public long earliestNs() {
+                return Long.MAX_VALUE;
+            }
+        };
+
+        /** Passes them to a visitor, in order. */
+        void replay(TimelineVisitor visitor);
+
+        /** When the first one began; {@link Long#MAX_VALUE} where there is none. */
+        long earliestNs();
+    }
+
     /** What is known of a thread of the host. */
-    private record HostParts(String name, List<LinePart> parts, Stages stages) {}
+    private record HostParts(String name, List<TrackPart> parts, LayerSpans layers) {}
 
     // ---- collecting ----
 
     /** Adds the bricks of a profiler, whose boundaries make layers and steps. */
-    void addBricks(SpanSource source) {
+    void addBricks(ProfilerSpans.Source source) {
         List<SpanCopy> copies = source.contents().copies();
         int[] names = index.of(source.names());
         int step = index.of("step", SpanName.STEP);
@@ -80,32 +109,27 @@ final class TimelineBuilder {
         }
         for (SpanCopy copy : counted(copies)) {
             HostParts thread = thread(copy.threadId(), copy.threadName());
-            LinePart part = LinePart.ofThread(copy, names);
+            TrackPart part = TrackPart.ofThread(copy, names);
             thread.parts().add(part);
-            thread.stages().add(part, layer -> index.of("Layer " + layer, SpanName.LAYER), step);
-            deferred.add(LinePart.deferred(copy, names));
+            thread.layers().add(part, layer -> index.of("Layer " + layer, SpanName.LAYER), step);
+            deferred.add(TrackPart.deferred(copy, names));
         }
     }
 
-    /** Adds spans and instants that lie on the lines of the threads that wrote them. */
+    /** Adds spans and instants that lie on the tracks of the threads that wrote them. */
     void addToThreads(List<SpanCopy> copies, SpanNames source) {
         int[] names = index.of(source);
         for (SpanCopy copy : counted(copies)) {
-            thread(copy.threadId(), copy.threadName()).parts().add(LinePart.ofThread(copy, names));
+            thread(copy.threadId(), copy.threadName()).parts().add(TrackPart.ofThread(copy, names));
         }
     }
 
-    /** Adds spans and instants whose value is the id of the thread on whose line they lie. */
+    /** Adds spans and instants whose value is the id of the thread on whose track they lie. */
     void addToOtherThreads(List<SpanCopy> copies, SpanNames source) {
-        int[] names = index.of(source);
-        for (SpanCopy copy : counted(copies)) {
-            for (long id : values(copy)) {
-                thread(id, "thread " + id).parts().add(LinePart.numbered(copy, names, id));
-            }
-        }
+        numbered(copies, source, (id, part) -> thread(id, "thread " + id).parts().add(part));
     }
 
-    /** Counts entries that were lost with nothing left to say so. */
+    /** Counts entries that were lost with nothing left that would count them. */
     void addLost(long entries) {
         dropped += entries;
     }
@@ -116,15 +140,23 @@ final class TimelineBuilder {
     }
 
     private HostParts thread(long id, String name) {
-        return threads.computeIfAbsent(id, ignored -> new HostParts(name, new ArrayList<>(), new Stages()));
+        return threads.computeIfAbsent(id, ignored -> new HostParts(name, new ArrayList<>(), new LayerSpans()));
     }
 
-    private static Set<Long> values(SpanCopy copy) {
-        Set<Long> values = new TreeSet<>();
-        for (int entry = 0; entry < copy.size(); entry++) {
-            values.add(copy.value(entry));
+    /** Takes what has a number. */
+    private interface NumberedParts {
+        void add(long number, TrackPart part);
+    }
+
+    private void numbered(List<SpanCopy> copies, SpanNames source, NumberedParts parts) {
+        int[] names = index.of(source);
+        for (SpanCopy copy : counted(copies)) {
+            Set<Long> numbers = new TreeSet<>();
+            for (int entry = 0; entry < copy.size(); entry++) {
+                numbers.add(copy.value(entry));
+            }
+            numbers.forEach(number -> parts.add(number, TrackPart.numbered(copy, names, number)));
         }
-        return values;
     }
 
     // ---- tracks ----
@@ -132,39 +164,35 @@ final class TimelineBuilder {
     /** Makes the tracks of the host's threads, in the order in which they were met. */
     void endThreads() {
         threads.forEach((id, thread) -> {
-            thread.stages().sort();
-            Line line = new Line(thread.parts(), thread.stages());
-            hostLines.put(id, line);
-            addLine(new Track(Track.Kind.HOST_THREAD, thread.name(), Track.PROCESS, id), line);
+            SpanTrack spans = new SpanTrack(thread.parts(), thread.layers().inOrder());
+            hostTracks.put(id, spans);
+            addTrack(new Track(Track.Kind.HOST_THREAD, thread.name(), Track.PROCESS, id), spans);
         });
-        addLine(
+        addTrack(
                 new Track(Track.Kind.HOST_THREAD, "deferred measurements", Track.PROCESS, DEFERRED_ID),
-                new Line(deferred, new Stages()));
+                new SpanTrack(deferred, List.of()));
     }
 
-    private void addLine(Track track, TrackEvents line) {
-        if (line.earliestNs() != Long.MAX_VALUE) {
+    private void addTrack(Track track, TrackEvents trackEvents) {
+        if (trackEvents.earliestNs() != Long.MAX_VALUE) {
             tracks.add(track);
-            events.add(line);
+            events.add(trackEvents);
         }
     }
 
     /**
-     * Adds the lines of timers that were closed by hand, once the threads' are there: the value of each span is the
-     * number of its line.
+     * Adds the tracks of timers that were closed by hand, once the threads' are there: the value of each span is the
+     * number of its track.
      */
     void addPushed(List<SpanCopy> copies, SpanNames source) {
-        int[] names = index.of(source);
-        TreeMap<Long, List<LinePart>> lines = new TreeMap<>();
-        for (SpanCopy copy : counted(copies)) {
-            for (long number : values(copy)) {
-                lines.computeIfAbsent(number, ignored -> new ArrayList<>())
-                        .add(LinePart.numbered(copy, names, number));
-            }
-        }
-        lines.forEach((number, parts) -> addLine(
+        TreeMap<Long, List<TrackPart>> timers = new TreeMap<>();
+        numbered(
+                copies,
+                source,
+                (number, part) -> timers.computeIfAbsent(number, ignored -> new ArrayList<>()).add(part));
+        timers.forEach((number, parts) -> addTrack(
                 new Track(Track.Kind.HOST_THREAD, "timers " + number, Track.PROCESS, freeId(number)),
-                new Line(parts, new Stages())));
+                new SpanTrack(parts, List.of())));
     }
 
     private long freeId(long number) {
@@ -181,30 +209,28 @@ final class TimelineBuilder {
 
     /** Adds a track for each counter. */
     void addCounters(List<SpanCopy> copies, SpanNames names, Map<Integer, String> units) {
-        units.forEach((key, unit) -> addLine(
+        units.forEach((key, unit) -> addTrack(
                 new Track(Track.Kind.COUNTER, names.name(key), Track.PROCESS, key, unit),
                 new CounterEvents(copies, key)));
     }
 
-    /** Adds what was told by hand of streams of devices. */
-    void addDevices(List<DeviceTrack> told, SpanNames source) {
-        List<SpanCopy> spans = counted(told.stream().map(DeviceTrack::copy).toList());
-        List<SpanCopy> laid = counted(told.stream().map(DeviceTrack::laidCopy).toList());
+    /** Adds what applications recorded of streams of devices. */
+    void addDevices(List<DeviceTrack> devices, SpanNames source) {
         int[] names = index.of(source);
-        for (int i = 0; i < told.size(); i++) {
-            streams.add(
-                    told.get(i), LinePart.ofThread(spans.get(i), names), LinePart.ofThread(laid.get(i), names));
-            atClockError(told.get(i).clockErrorNs());
+        for (DeviceTrack device : devices) {
+            List<SpanCopy> copies = counted(List.of(device.copy(), device.laidCopy()));
+            streams.add(device, TrackPart.ofThread(copies.get(0), names), TrackPart.ofThread(copies.get(1), names));
+            atClockError(device.clockErrorNs());
         }
     }
 
-    /** Adds what profilers timed on streams of devices, after what was told by hand. A stream without any is left out. */
-    void addTimed(List<TimedStream> timed) {
-        for (TimedStream stream : timed) {
+    /** Adds what profilers timed on streams of devices, after those of applications. A stream without any is left out. */
+    void addTimed(List<ProfilerSpans.TimedStream> timed) {
+        for (ProfilerSpans.TimedStream stream : timed) {
             dropped += stream.withoutPlace();
             for (SpanCopy spans : counted(stream.copies())) {
                 if (spans.size() > 0) {
-                    streams.add(stream, LinePart.ofThread(spans, index.of(stream.names())));
+                    streams.add(stream, TrackPart.ofThread(spans, index.of(stream.names())));
                     atClockError(stream.clockErrorNs());
                 }
             }
@@ -218,29 +244,53 @@ final class TimelineBuilder {
     /** Makes the tracks of devices, each with its streams, once the threads' are there. */
     void endDevices() {
         Map<Integer, Integer> deviceTracks = new LinkedHashMap<>();
-        Flows flows = new Flows(hostLines);
-        for (StreamLine stream : streams.lines()) {
+        for (StreamTrack stream : streams.tracks()) {
             int parent = deviceTracks.computeIfAbsent(stream.device().id(), id -> {
                 tracks.add(new Track(Track.Kind.DEVICE, stream.device().name(), Track.PROCESS, id));
                 events.add(TrackEvents.NONE);
                 return tracks.size() - 1;
             });
-            Line line = new Line(stream.parts(), new Stages());
-            flows.tie(line);
-            addLine(new Track(Track.Kind.STREAM, stream.name(), parent, stream.id()), line);
-            addLine(
+            SpanTrack spans = new SpanTrack(stream.parts(), List.of());
+            tieToLaunches(spans);
+            addTrack(new Track(Track.Kind.STREAM, stream.name(), parent, stream.id()), spans);
+            addTrack(
                     new Track(
                             Track.Kind.STREAM,
                             stream.name() + DeviceTrack.LAID_END_TO_END,
                             parent,
                             FIRST_LAID_ID + stream.id()),
-                    new Line(stream.laid(), new Stages()));
+                    new SpanTrack(stream.laid(), List.of()));
+        }
+    }
+
+    /** Ties each span of a stream whose launch is known to the host's span, where that is still there. */
+    private void tieToLaunches(SpanTrack stream) {
+        for (int part = 0; part < stream.parts().size(); part++) {
+            SpanCopy copy = stream.parts().get(part).copy();
+            for (int entry = 1; entry < copy.size(); entry++) {
+                // A launch follows its span.
+                SpanTrack host = copy.kind(entry) == SpanKind.LAUNCH ? hostTracks.get(copy.value(entry)) : null;
+                if (host != null) {
+                    tie(stream, part, entry - 1, host, copy.startNs(entry));
+                }
+            }
+        }
+    }
+
+    private void tie(SpanTrack stream, int part, int span, SpanTrack host, long launchNs) {
+        SpanCopy copy = stream.parts().get(part).copy();
+        SpanKind launch = copy.kind(span) == SpanKind.DEVICE_SAMPLE ? SpanKind.ENQUEUED : SpanKind.SPAN;
+        int launcher = host.launcher(launch, launchNs, stream.parts().get(part).name(span));
+        if (launcher >= 0) {
+            lastFlow++;
+            host.flowOut(launcher, lastFlow, copy.endNs(span) - copy.startNs(span));
+            stream.flowIn(part, span, lastFlow);
         }
     }
 
     // ---- the whole ----
 
-    Timeline build(TraceProcess process, long monotonicNs, long unixNs) {
+    Timeline build(TraceRecorderBuilder.Process process, long monotonicNs, long unixNs) {
         TraceInfo info = new TraceInfo(
                 process.name(),
                 ProcessHandle.current().pid(),
@@ -251,6 +301,81 @@ final class TimelineBuilder {
                 dropped,
                 clockErrorNs,
                 streams.devices());
-        return new RecordedTimeline(info, index.names(), tracks, events);
+        return new RecordedTimeline(info, List.copyOf(index.names), List.copyOf(tracks), List.copyOf(events));
+    }
+
+    /** Immutable; the events of each track are at the same place as the track. */
+    private record RecordedTimeline(TraceInfo info, List<SpanName> names, List<Track> tracks, List<TrackEvents> events)
+            implements Timeline {
+
+        @Override
+        public void replay(int track, TimelineVisitor visitor) {
+            events.get(track).replay(visitor);
+        }
+
+        @Override
+        public long earliestNs() {
+            long first = events.stream().mapToLong(TrackEvents::earliestNs).min().orElse(Long.MAX_VALUE);
+            return first == Long.MAX_VALUE ? info.monotonicNs() : first;
+        }
+    }
+
+    /** Gives each name of the timeline its index. */
+    private static final class NameIndex {
+
+        private final List<SpanName> names = new ArrayList<>();
+        private final ObjectIntHashMap<SpanName> places = new ObjectIntHashMap<>();
+
+        int of(String name, String category) {
+            return places.getIfAbsentPut(new SpanName(name, category), () -> {
+                names.add(new SpanName(name, category));
+                return names.size() - 1;
+            });
+        }
+
+        /** The index of each key in use. */
+        int[] of(SpanNames source) {
+            int[] indices = new int[source.size()];
+            for (int key = 0; key < indices.length; key++) {
+                indices[key] = of(source.name(key), source.category(key));
+            }
+            return indices;
+        }
+    }
+
+    /** The values of one counter, whichever threads set it. */
+    private static final class CounterEvents implements TrackEvents {
+
+        private final LongArrayList times = new LongArrayList();
+        private final LongArrayList values = new LongArrayList();
+        private final int[] order;
+
+        CounterEvents(List<SpanCopy> copies, int key) {
+            for (SpanCopy copy : copies) {
+                for (int entry = 0; entry < copy.size(); entry++) {
+                    if (copy.kind(entry) == SpanKind.COUNTER && copy.key(entry) == key) {
+                        times.add(copy.startNs(entry));
+                        values.add(copy.value(entry));
+                    }
+                }
+            }
+            order = IntStream.range(0, times.size()).toArray();
+            MergeSort.sort(order, (a, b) -> {
+                int byTime = Long.compare(times.get(a), times.get(b));
+                return byTime != 0 ? byTime : Integer.compare(a, b);
+            });
+        }
+
+        @Override
+        public void replay(TimelineVisitor visitor) {
+            for (int i : order) {
+                visitor.counter(times.get(i), Double.longBitsToDouble(values.get(i)));
+            }
+        }
+
+        @Override
+        public long earliestNs() {
+            return order.length == 0 ? Long.MAX_VALUE : times.get(order[0]);
+        }
     }
 }

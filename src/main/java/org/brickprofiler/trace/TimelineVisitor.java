@@ -1,6 +1,6 @@
 package org.brickprofiler.trace;
 
-/** Is told the events of one track, in the order that {@link Timeline#replay} promises. */
+/** Gets the events of one track, in the order that {@link Timeline#replay} promises. */
 public interface TimelineVisitor {
 
     /**

@@ -2,7 +2,6 @@ package org.brickprofiler.trace;
 
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanKind;
-import org.brickprofiler.record.TableRegistry;
 
 /**
  * A value that changes over time: tokens per second, pending measurements, bytes of memory. Made by
@@ -11,17 +10,17 @@ import org.brickprofiler.record.TableRegistry;
 public final class TraceCounter {
 
     private final NanoClock clock;
-    private final TableRegistry events;
+    private final TraceRecorder.ThreadEvents events;
     private final int key;
 
-    TraceCounter(NanoClock clock, TableRegistry events, int key) {
+    TraceCounter(NanoClock clock, TraceRecorder.ThreadEvents events, int key) {
         this.clock = clock;
         this.events = events;
         this.key = key;
     }
 
     /**
-     * Says what the value is from now on.
+     * Sets the value from now on.
      *
      * @param value the value, in the counter's unit
      */

@@ -1,27 +1,23 @@
 package org.brickprofiler.trace;
 
-import java.lang.ref.Reference;
-import java.lang.ref.ReferenceQueue;
-import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
+import org.brickprofiler.Tracing;
+import org.brickprofiler.record.NameTable;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanCopy;
 import org.brickprofiler.record.SpanKind;
 import org.brickprofiler.record.SpanNames;
-import org.brickprofiler.record.SpanSink;
+import org.brickprofiler.record.SpanSinks;
 import org.brickprofiler.record.SpanStore;
-import org.brickprofiler.record.StreamPlace;
-import org.brickprofiler.record.StreamSpans;
 import org.brickprofiler.record.TableRegistry;
-import org.jspecify.annotations.Nullable;
+import org.brickprofiler.record.TraceSetting;
 
 /**
  * Records timelines: every brick, layer and forward pass of the profilers it is given to, and what an application adds
@@ -34,58 +30,40 @@ import org.jspecify.annotations.Nullable;
  * TraceFiles.write(trace.timeline(), Path.of("pass.pftrace"));
  * }</pre>
  *
- * <p>A brick that a device timed is there twice: its launch on the line of the thread that stopped it, its work on a line
- * of its stream, tied to each other.
+ * <p>A brick that a device timed is there twice: its launch on the track of the thread that stopped it, its work on the
+ * track of its stream, tied to each other.
  *
  * <p>Every method may be called from any thread. Recording takes no lock and never waits, and allocates only for a
  * thread's first event, for new names, and while a thread's buffer grows to its bound; 24 bytes an event. When a buffer
- * is full, the newest or the first events stay, as {@link TraceRecorderBuilder} was told; what was lost is counted. A
- * buffer outlives its thread until {@link #clear}; of a profiler that nobody has any more its events stay until then, and
- * nothing else. Virtual threads share buffers.
+ * is full, the newest or the first events stay, as chosen by {@link TraceRecorderBuilder#keepNewest}; what was lost is
+ * counted. A buffer outlives its thread until {@link #clear}; of a profiler that nobody has any more its events stay
+ * until then, and nothing else. Virtual threads share buffers.
  *
  * <p>The recorder has no switch: a profiler that is off records nothing here either.
  */
-public final class TraceRecorder implements SpanSink {
+public final class TraceRecorder implements Tracing {
+
+    static {
+        SpanSinks.register(TraceRecorder.class, recorder -> recorder.profilers);
+    }
 
     private final NanoClock clock;
-    private final TraceProcess process;
-    private final boolean withTiles;
+    private final TraceRecorderBuilder.Process process;
     private final int threadCapacity;
     private final boolean keepNewest;
     private final AtomicLong budget;
     private final EventNames names = new EventNames();
-    private final Events own;
-    private final Events assigned;
-    private final Events pushed;
+    private final ProfilerSpans profilers;
+    private final ThreadEvents own;
+    private final ThreadEvents assigned;
+    private final ThreadEvents pushed;
     private final SpanStore deviceStore;
-
-    /** Guarded by itself. */
-    private final Set<SpanSource> bricks = new LinkedHashSet<>();
-
-    /** Guarded by itself. */
-    private final Set<SpanSource> tiles = new LinkedHashSet<>();
-
-    /** Guarded by itself. */
-    private final Set<TimedStream> timed = new LinkedHashSet<>();
-
-    /** The sources to which nobody can write any more. */
-    private final ReferenceQueue<SpanStore> forgotten = new ReferenceQueue<>();
-
-    /** How many entries are missing of sources that are not there any more either. */
-    private final AtomicLong lost = new AtomicLong();
 
     /** Guarded by itself. */
     private final Map<String, DeviceTrack> devices = new LinkedHashMap<>();
 
     /** Units by the key of the counter. Guarded by itself. */
     private final Map<Integer, String> units = new LinkedHashMap<>();
-
-    /** Events that no profiler records: where they are, and the tables through which threads find their buffers. */
-    private record Events(SpanStore store, TableRegistry tables) {
-        static Events in(SpanStore store) {
-            return new Events(store, new TableRegistry(0, false, store));
-        }
-    }
 
     /** A recorder with the default options. */
     public TraceRecorder() {
@@ -95,14 +73,14 @@ public final class TraceRecorder implements SpanSink {
     TraceRecorder(TraceRecorderBuilder options) {
         clock = options.clock;
         process = options.process;
-        withTiles = options.tiles;
         threadCapacity = options.threadCapacity;
         keepNewest = options.keepNewest;
         budget = new AtomicLong(options.totalCapacity);
-        own = Events.in(newStore());
-        assigned = Events.in(newStore());
-        pushed = Events.in(newStore());
+        own = new ThreadEvents(newStore());
+        assigned = new ThreadEvents(newStore());
+        pushed = new ThreadEvents(newStore());
         deviceStore = newStore();
+        profilers = new ProfilerSpans(this, this::newStore, options.tiles);
     }
 
     /**
@@ -114,77 +92,43 @@ public final class TraceRecorder implements SpanSink {
         return new TraceRecorderBuilder();
     }
 
+    /**
+     * The recorder of all profilers that were given none: where the system property {@code brick.profiler.trace} or the
+     * environment variable {@code BRICK_PROFILER_TRACE} names a file, what it records is written there when the virtual
+     * machine ends. Both are looked at once, at the first call or by the first profiler.
+     *
+     * <pre>{@code
+     * TraceRecorder.configured().ifPresent(recorder -> recorder.instant("first token"));
+     * }</pre>
+     *
+     * @return the same one each time; empty where neither is set, and where what it names cannot be written, which is
+     *     logged
+     */
+    public static Optional<TraceRecorder> configured() {
+        return TraceSetting.sink() instanceof ProfilerSpans spans ? Optional.of(spans.recorder()) : Optional.empty();
+    }
+
     private SpanStore newStore() {
         return new SpanStore(threadCapacity, keepNewest, budget);
     }
 
-    // ---- profilers ----
+    /** Events that no profiler records: where they are, and how the calling thread adds one. Any thread. */
+    static final class ThreadEvents {
 
-    @Override
-    public SpanStore bricks(SpanNames brickNames) {
-        Objects.requireNonNull(brickNames, "brickNames");
-        endForgotten();
-        return addSource(bricks, brickNames);
-    }
+        private final SpanStore store;
+        private final TableRegistry threads;
 
-    @Override
-    public @Nullable SpanStore tiles(SpanNames tileNames) {
-        Objects.requireNonNull(tileNames, "tileNames");
-        return withTiles ? addSource(tiles, tileNames) : null;
-    }
+        private ThreadEvents(SpanStore store) {
+            this.store = store;
+            this.threads = new TableRegistry(0, false, null, store, null);
+        }
 
-    @Override
-    public StreamSpans stream(StreamPlace place, SpanNames brickNames, Object owner, BooleanSupplier catchUp) {
-        Objects.requireNonNull(place, "place");
-        Objects.requireNonNull(brickNames, "brickNames");
-        Objects.requireNonNull(owner, "owner");
-        Objects.requireNonNull(catchUp, "catchUp");
-        TimedStream stream = new TimedStream(place, brickNames, owner, catchUp, newStore());
-        synchronized (timed) {
-            timed.add(stream);
+        void mark(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+            threads.mark(kind, key, startNs, elapsedNs, value);
         }
-        return stream;
-    }
 
-    private SpanStore addSource(Set<SpanSource> sources, SpanNames spanNames) {
-        SpanStore store = newStore();
-        SpanSource source = new SpanSource(store, spanNames, forgotten);
-        synchronized (sources) {
-            sources.add(source);
-        }
-        return store;
-    }
-
-    private static <T> List<T> sourcesOf(Collection<T> sources) {
-        synchronized (sources) {
-            return List.copyOf(sources);
-        }
-    }
-
-    /** Of profilers that nobody has any more, keeps what they wrote. Not to be called with a lock that one may want. */
-    private void endForgotten() {
-        for (TimedStream stream : sourcesOf(timed)) {
-            if (stream.isForgotten()) {
-                lost.addAndGet(stream.end());
-            }
-        }
-        Reference<? extends SpanStore> reference = forgotten.poll();
-        while (reference != null) {
-            lost.addAndGet(((SpanSource) reference).end());
-            reference = forgotten.poll();
-        }
-        removeSpent();
-    }
-
-    private void removeSpent() {
-        synchronized (bricks) {
-            bricks.removeIf(SpanSource::isSpent);
-        }
-        synchronized (tiles) {
-            tiles.removeIf(SpanSource::isSpent);
-        }
-        synchronized (timed) {
-            timed.removeIf(TimedStream::isSpent);
+        private List<SpanCopy> copies() {
+            return store.copies();
         }
     }
 
@@ -200,18 +144,18 @@ public final class TraceRecorder implements SpanSink {
     }
 
     /**
-     * Marks this moment on the calling thread's line.
+     * Marks this moment on the calling thread's track.
      *
      * @param name what happened
      * @throws IllegalArgumentException when the name is empty
      */
     public void instant(String name) {
         Objects.requireNonNull(name, "name");
-        own.tables().mark(SpanKind.INSTANT, names.keyOf(name), clock.nanoTime(), 0, 0);
+        own.mark(SpanKind.INSTANT, names.keyOf(name), clock.nanoTime(), 0, 0);
     }
 
     /**
-     * Marks a moment on the calling thread's line.
+     * Marks a moment on the calling thread's track.
      *
      * @param name what happened
      * @param category its category
@@ -221,26 +165,26 @@ public final class TraceRecorder implements SpanSink {
     public void instant(String name, String category, long atNs) {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(category, "category");
-        own.tables().mark(SpanKind.INSTANT, names.keyOf(name, category), atNs, 0, 0);
+        own.mark(SpanKind.INSTANT, names.keyOf(name, category), atNs, 0, 0);
     }
 
     /**
-     * Marks a moment on the line of a thread that need not be the calling one.
+     * Marks a moment on the track of a thread that need not be the calling one.
      *
      * @param name what happened
      * @param category its category
      * @param atNs when, ns on the recorder's clock
-     * @param threadId the thread to which it happened, as {@link Thread#getId()} tells
+     * @param threadId the thread to which it happened, by {@link Thread#getId()}
      * @throws IllegalArgumentException when a name is empty
      */
     public void instant(String name, String category, long atNs, long threadId) {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(category, "category");
-        assigned.tables().mark(SpanKind.INSTANT, names.keyOf(name, category), atNs, 0, threadId);
+        assigned.mark(SpanKind.INSTANT, names.keyOf(name, category), atNs, 0, threadId);
     }
 
     /**
-     * Adds a span to the calling thread's line.
+     * Adds a span to the calling thread's track.
      *
      * @param name its name
      * @param category its category
@@ -252,24 +196,24 @@ public final class TraceRecorder implements SpanSink {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(category, "category");
         requireDuration(elapsedNs);
-        own.tables().mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, -1);
+        own.mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, -1);
     }
 
     /**
-     * Adds a span to the line of a thread that need not be the calling one.
+     * Adds a span to the track of a thread that need not be the calling one.
      *
      * @param name its name
      * @param category its category
      * @param startNs when it began, ns on the recorder's clock
      * @param elapsedNs how long it took, ns
-     * @param threadId the thread that did it, as {@link Thread#getId()} tells
+     * @param threadId the thread that did it, by {@link Thread#getId()}
      * @throws IllegalArgumentException when the duration is negative, or a name is empty
      */
     public void span(String name, String category, long startNs, long elapsedNs, long threadId) {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(category, "category");
         requireDuration(elapsedNs);
-        assigned.tables().mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, threadId);
+        assigned.mark(SpanKind.SPAN, names.keyOf(name, category), startNs, elapsedNs, threadId);
     }
 
     /**
@@ -278,8 +222,8 @@ public final class TraceRecorder implements SpanSink {
      * @param name its name
      * @param category its category
      * @param elapsedNs how long it took, ns
-     * @param tid the number of the line that it goes to, 0 or more: a line of pushed timers, called {@code timers} and
-     *     the number, not of a thread. Where a thread of the timeline has that number, the line's is 1,000,000 more in a
+     * @param tid the number of the track that it goes to, 0 or more: a track of pushed timers, called {@code timers} and
+     *     the number, not of a thread. Where a thread of the timeline has that number, the track's is 1,000,000 more in a
      *     file
      * @throws IllegalArgumentException when a number is negative, or a name is empty
      */
@@ -288,9 +232,9 @@ public final class TraceRecorder implements SpanSink {
         Objects.requireNonNull(category, "category");
         requireDuration(elapsedNs);
         if (tid < 0) {
-            throw new IllegalArgumentException("the number of a line is not negative: " + tid);
+            throw new IllegalArgumentException("the number of a track is not negative: " + tid);
         }
-        pushed.tables().mark(
+        pushed.mark(
                 SpanKind.SPAN, names.keyOf(name, category), clock.nanoTime() - elapsedNs, elapsedNs, tid);
     }
 
@@ -315,16 +259,16 @@ public final class TraceRecorder implements SpanSink {
         synchronized (units) {
             units.putIfAbsent(key, unit);
         }
-        return new TraceCounter(clock, own.tables(), key);
+        return new TraceCounter(clock, own, key);
     }
 
     /**
-     * The line of a stream of a device.
+     * The track of a stream of a device.
      *
      * @param device the device
      * @param name the name of the stream
      * @param streamId its number on the device
-     * @return the line of that stream, the same at each call; its first name stays
+     * @return the track of that stream, the same at each call; its first name stays
      */
     public DeviceTrack stream(DeviceInfo device, String name, long streamId) {
         Objects.requireNonNull(name, "name");
@@ -344,26 +288,26 @@ public final class TraceRecorder implements SpanSink {
      * @return an immutable timeline
      */
     public Timeline timeline() {
-        catchUp();
-        List<SpanCopy> ownCopies = own.store().copies();
+        profilers.catchUp();
+        List<SpanCopy> ownCopies = own.copies();
         List<DeviceTrack> streams;
         synchronized (devices) {
             streams = List.copyOf(devices.values());
         }
         TimelineBuilder timeline = new TimelineBuilder();
-        sourcesOf(bricks).forEach(timeline::addBricks);
-        sourcesOf(tiles).forEach(source -> timeline.addToThreads(source.contents().copies(), source.names()));
+        profilers.bricks().forEach(timeline::addBricks);
+        profilers.tiles().forEach(source -> timeline.addToThreads(source.contents().copies(), source.names()));
         timeline.addToThreads(ownCopies, names);
-        timeline.addToOtherThreads(assigned.store().copies(), names);
+        timeline.addToOtherThreads(assigned.copies(), names);
         timeline.endThreads();
-        timeline.addPushed(pushed.store().copies(), names);
+        timeline.addPushed(pushed.copies(), names);
         synchronized (units) {
             timeline.addCounters(ownCopies, names, units);
         }
         timeline.addDevices(streams, names);
-        timeline.addTimed(sourcesOf(timed));
+        timeline.addTimed(profilers.streams());
         timeline.endDevices();
-        timeline.addLost(lost.get());
+        timeline.addLost(profilers.lost());
         long unixNs = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
         return timeline.build(process, clock.nanoTime(), unixNs);
     }
@@ -375,18 +319,9 @@ public final class TraceRecorder implements SpanSink {
      * @return 0 or more, at most the builder's {@code totalCapacity}; exact while nobody records
      */
     public long eventCount() {
-        catchUp();
-        long count = 0;
-        for (SpanSource source : sourcesOf(bricks)) {
-            count += source.contents().entryCount();
-        }
-        for (SpanSource source : sourcesOf(tiles)) {
-            count += source.contents().entryCount();
-        }
-        for (TimedStream stream : sourcesOf(timed)) {
-            count += stream.contents().entryCount();
-        }
-        for (SpanStore store : List.of(own.store(), assigned.store(), pushed.store(), deviceStore)) {
+        profilers.catchUp();
+        long count = profilers.entryCount();
+        for (SpanStore store : List.of(own.store, assigned.store, pushed.store, deviceStore)) {
             count += store.contents().entryCount();
         }
         return count;
@@ -394,20 +329,65 @@ public final class TraceRecorder implements SpanSink {
 
     /** Forgets what was recorded so far. Threads and profilers that are gone leave nothing behind then. */
     public void clear() {
-        catchUp();
-        lost.set(0);
-        sourcesOf(bricks).forEach(source -> source.contents().clear());
-        sourcesOf(tiles).forEach(source -> source.contents().clear());
-        own.store().clear();
-        assigned.store().clear();
-        pushed.store().clear();
-        deviceStore.clear();
-        sourcesOf(timed).forEach(TimedStream::clear);
-        removeSpent();
+        profilers.catchUp();
+        profilers.clear();
+        for (SpanStore store : List.of(own.store, assigned.store, pushed.store, deviceStore)) {
+            store.clear();
+        }
     }
 
-    private void catchUp() {
-        sourcesOf(timed).forEach(TimedStream::catchUp);
-        endForgotten();
+    /**
+     * Names of events that are no bricks, each with a category. There is room for some thousand; further new names share
+     * one. Every method may be called from any thread; finding a name that is known allocates nothing.
+     */
+    static final class EventNames implements SpanNames {
+
+        /** The category of what an application names and gives no category. */
+        static final String APPLICATION = "Application";
+
+        static final String OTHER_NAMES = "(other names)";
+
+        /** Between a category and a name. No sensible category holds it. */
+        private static final char SEPARATOR = '\u0000';
+
+        private final NameTable table = new NameTable(OTHER_NAMES, 0);
+
+        /** The key of a name in the category {@link #APPLICATION}. */
+        int keyOf(String name) {
+            requireText("name", name);
+            return table.keyOf(name, 0);
+        }
+
+        /** The key of a name in a category. */
+        int keyOf(String name, String category) {
+            requireText("name", name);
+            requireText("category", category);
+            return table.keyOf(category.equals(APPLICATION) ? name : category + SEPARATOR + name, 0);
+        }
+
+        private static void requireText(String what, String text) {
+            if (text.isEmpty() || text.indexOf(SEPARATOR) >= 0) {
+                throw new IllegalArgumentException(
+                        "the " + what + " of an event must have characters, none of them NUL: '" + text + "'");
+            }
+        }
+
+        @Override
+        public int size() {
+            return table.size();
+        }
+
+        @Override
+        public String name(int key) {
+            String text = table.name(key);
+            return text.substring(text.indexOf(SEPARATOR) + 1);
+        }
+
+        @Override
+        public String category(int key) {
+            String text = table.name(key);
+            int end = text.indexOf(SEPARATOR);
+            return end < 0 ? APPLICATION : text.substring(0, end);
+        }
     }
 }

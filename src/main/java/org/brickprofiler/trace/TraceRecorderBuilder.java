@@ -12,7 +12,16 @@ public final class TraceRecorderBuilder {
     long totalCapacity = 1 << 22;
     boolean keepNewest = true;
     boolean tiles;
-    TraceProcess process = new TraceProcess("java", OptionalInt.empty(), 1);
+    Process process = new Process("java", OptionalInt.empty(), 1);
+
+    /**
+     * What an application says of its process.
+     *
+     * @param name its name
+     * @param rank which process of a distributed run it is
+     * @param worldSize how many processes there are
+     */
+    record Process(String name, OptionalInt rank, int worldSize) {}
 
     TraceRecorderBuilder() {}
 
@@ -61,8 +70,8 @@ public final class TraceRecorderBuilder {
     }
 
     /**
-     * Whether a thread whose buffer is full gives up its oldest event for each new one. So it does unless told
-     * otherwise; it then keeps its first events and refuses new ones.
+     * Whether a thread whose buffer is full gives up its oldest event for each new one; true unless set. Otherwise it
+     * keeps its first events and refuses new ones.
      *
      * @param newest true to keep the newest events, false to keep the first
      * @return this
@@ -91,7 +100,7 @@ public final class TraceRecorderBuilder {
      */
     public TraceRecorderBuilder processName(String name) {
         Objects.requireNonNull(name, "name");
-        this.process = new TraceProcess(name, process.rank(), process.worldSize());
+        this.process = new Process(name, process.rank(), process.worldSize());
         return this;
     }
 
@@ -107,7 +116,7 @@ public final class TraceRecorderBuilder {
         if (number < 0 || number >= processes) {
             throw new IllegalArgumentException("rank " + number + " of " + processes + " processes");
         }
-        this.process = new TraceProcess(process.name(), OptionalInt.of(number), processes);
+        this.process = new Process(process.name(), OptionalInt.of(number), processes);
         return this;
     }
 

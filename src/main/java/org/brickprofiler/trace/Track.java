@@ -3,7 +3,7 @@ package org.brickprofiler.trace;
 import java.util.Objects;
 
 /**
- * A line of events. Immutable.
+ * A row of events. Immutable.
  *
  * @param kind what it stands for
  * @param name as people read it
@@ -21,7 +21,7 @@ public record Track(Kind kind, String name, int parent, long id, String unit) {
     public enum Kind {
         /** A thread of the process. */
         HOST_THREAD,
-        /** A device: the parent of its streams, or a line of its own where streams are not known. */
+        /** A device: the parent of its streams, or a row of its own where streams are not known. */
         DEVICE,
         /** An ordered queue of a device. */
         STREAM,

@@ -12,6 +12,7 @@ import java.util.function.IntConsumer;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** A record allocates nothing while its chunk has room, compiled or interpreted. */
@@ -21,6 +22,7 @@ final class ChecksumAllocationTest {
     private static final int CALLS = 1000;
     private static final int STRETCHES = 40;
 
+    @Spec("10.3")
     @Test
     void noRecordAllocates() {
         assertThat(allocatedBytes()).allSatisfy((path, bytes) -> assertThat(bytes).as(path).isZero());
@@ -35,7 +37,8 @@ final class ChecksumAllocationTest {
         assertThat(interpreted.output()).contains("array=0");
     }
 
-    /** A chunk is allocated when its first row is used, and is as large as the options say. */
+    /** A chunk is allocated when its first row is used, and is as large as the options demand. */
+    @Spec("10.3")
     @Test
     void aChunkIsAllocatedForEveryThousandEntries() {
         ChecksumLog log = new ChecksumLog();
@@ -53,7 +56,7 @@ final class ChecksumAllocationTest {
     }
 
     private static Map<String, Long> allocatedBytes() {
-        ChecksumLog log = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(8), String::length);
+        ChecksumLog log = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(8));
         ChecksumLog full = new ChecksumLog(ChecksumOptions.DEFAULT.withCapacity(1));
         String[] names = {"RmsNorm", "QkvProjection", "custom"};
         float[] array = Logs.floats(128, 0.5f);

@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.brickprofiler.io.Fnv1a;
 import org.brickprofiler.record.CapturedLog;
-import org.eclipse.collections.impl.factory.primitive.FloatLists;
+import org.brickprofiler.record.OwnSamples;
+import org.brickprofiler.record.StatTable;
+import org.brickprofiler.testing.Spec;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 final class ChecksumLogTest {
@@ -24,6 +27,7 @@ final class ChecksumLogTest {
         return log.list().get(log.list().size() - 1);
     }
 
+    @Spec("10.1")
     @Test
     void coversTheFirst64Floats() {
         float[] output = Logs.floats(100, 0.5f);
@@ -40,7 +44,7 @@ final class ChecksumLogTest {
                         0,
                         0,
                         OptionalLong.empty(),
-                        FloatLists.immutable.empty()));
+                        List.of()));
         output[64] = -1;
         log.record("RmsNorm", 3, 17, output);
         assertThat(last().hash()).isEqualTo(Logs.hash(output, 64));
@@ -49,9 +53,10 @@ final class ChecksumLogTest {
         assertThat(last().hash()).isNotEqualTo(log.list().get(0).hash());
     }
 
+    @Spec("10.1")
     @Test
     void coversTheWholeOutputWhereAskedTo() {
-        ChecksumLog whole = new ChecksumLog(OPTIONS.withScope(ChecksumScope.WHOLE));
+        ChecksumLog whole = new ChecksumLog(OPTIONS.withScope(ChecksumOptions.Scope.WHOLE));
         float[] output = Logs.floats(1000, 0.5f);
         output[999] = Float.NaN;
 
@@ -104,6 +109,7 @@ final class ChecksumLogTest {
         }
     }
 
+    @Spec("10.1")
     @Test
     void takesBitsAsTheyAre() {
         float odd = Float.intBitsToFloat(0x7fc01234);
@@ -120,6 +126,7 @@ final class ChecksumLogTest {
         assertThat(last().hash()).isEqualTo(Fnv1a.of(new byte[] {1, 0, (byte) 0xa0, 0x7f}));
     }
 
+    @Spec("10.2")
     @Test
     void countsWhatIsNotFiniteAmongTheCoveredFloats() {
         float[] output = new float[80];
@@ -139,6 +146,7 @@ final class ChecksumLogTest {
         assertThat(last().isFinite()).isTrue();
     }
 
+    @Spec("10.2")
     @Test
     void samplesAreSpreadOverTheOutput() {
         ChecksumLog sampling = new ChecksumLog(OPTIONS.withSamples(4));
@@ -151,30 +159,41 @@ final class ChecksumLogTest {
         assertThat(sampling.list())
                 .extracting(ChecksumEntry::samples)
                 .containsExactly(
-                        FloatLists.immutable.of(0, 33, 66, 99),
-                        FloatLists.immutable.of(5, 6, 7),
-                        FloatLists.immutable.of(10, 11),
-                        FloatLists.immutable.empty());
+                        List.of(0f, 33f, 66f, 99f),
+                        List.of(5f, 6f, 7f),
+                        List.of(10f, 11f),
+                        List.of());
         assertThat(ChecksumOptions.sampleIndex(0, 1, 100)).isZero();
         assertThat(ChecksumOptions.sampleIndex(1023, 1024, Integer.MAX_VALUE)).isEqualTo(Integer.MAX_VALUE - 1);
     }
 
     @Test
     void anEntryCarriesTheTimeOfItsBrick() {
-        ChecksumLog timed = new ChecksumLog(OPTIONS, name -> name.equals("known") ? 1234 : -1);
+        log.record("known", 0, 0, new float[1]);
+        log.record("unknown", 0, 0, new float[1]);
 
-        timed.record("known", 0, 0, new float[1]);
-        timed.record("unknown", 0, 0, new float[1]);
-
-        assertThat(timed.list())
+        assertThat(Logs.timed(log, name -> name.equals("known") ? 1234 : -1).list())
                 .extracting(ChecksumEntry::elapsedNs)
                 .containsExactly(OptionalLong.of(1234), OptionalLong.empty());
     }
 
     @Test
     void nothingIsRecordedIfTheTimeCannotBeHad() {
-        ChecksumLog failing = new ChecksumLog(OPTIONS, name -> {
-            throw new IllegalStateException("no time for " + name);
+        ChecksumLog failing = new ChecksumLog(OPTIONS, new OwnSamples() {
+            @Override
+            public int key(String name) {
+                throw new IllegalStateException("no time for " + name);
+            }
+
+            @Override
+            public @Nullable StatTable table() {
+                return null;
+            }
+
+            @Override
+            public long nowNs() {
+                return 0;
+            }
         });
 
         assertThatThrownBy(() -> failing.record("a", 0, 0, new float[1])).hasMessage("no time for a");
@@ -185,8 +204,8 @@ final class ChecksumLogTest {
     void refusesWhatIsNoPlace() {
         float[] output = new float[4];
 
-        assertRefused(() -> log.record(nothing(), 0, 0, output), "name is null");
-        assertRefused(() -> log.record("", 0, 0, output), "name is empty");
+        assertRefused(() -> log.record(nothing(), 0, 0, output), "name must not be null");
+        assertRefused(() -> log.record("", 0, 0, output), "name must not be empty");
         assertRefused(() -> log.record("a", -2, 0, output), "layer -2 is below -1");
         assertRefused(() -> log.record("a", 0, -5, output), "position -5 is negative");
         assertRefused(() -> log.record("a", 0, 0, ByteBuffer.allocate(7)), "output of 7 bytes");
@@ -208,7 +227,7 @@ final class ChecksumLogTest {
     @Test
     void keepsEntriesInOrderOverManyChunks() {
         int count = 3 * ChecksumColumns.CHUNK_ROWS + 1;
-        ChecksumLog sampling = new ChecksumLog(OPTIONS.withSamples(2), name -> name.length());
+        ChecksumLog sampling = new ChecksumLog(OPTIONS.withSamples(2));
         List<ChecksumEntry> expected = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             float[] output = {i, i + 0.5f, -i};
@@ -223,10 +242,10 @@ final class ChecksumLogTest {
                     0,
                     0,
                     OptionalLong.of(name.length()),
-                    FloatLists.immutable.of(i, -i)));
+                    List.of((float) i, (float) -i)));
         }
 
-        assertThat(sampling.list()).isEqualTo(expected);
+        assertThat(Logs.timed(sampling, String::length).list()).isEqualTo(expected);
         assertThat(ChecksumLog.of(sampling.options(), expected, 0).list()).isEqualTo(expected);
     }
 
@@ -247,6 +266,7 @@ final class ChecksumLogTest {
         assertThatThrownBy(() -> before.get(1)).isInstanceOf(IndexOutOfBoundsException.class);
     }
 
+    @Spec("10.3")
     @Test
     void dropsAndCountsWhatIsBeyondItsCapacityAndSaysSoOnce() {
         ChecksumLog small = new ChecksumLog(OPTIONS.withCapacity(2));
@@ -286,14 +306,14 @@ final class ChecksumLogTest {
     @Test
     void refusesEntriesThatCannotBe() {
         OptionalLong noTime = OptionalLong.empty();
-        var none = FloatLists.immutable.empty();
+        List<Float> none = List.of();
         assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, -1, 0, 0, noTime, none), "elements -1");
         assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, -1, 0, noTime, none), "nans -1");
         assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, 0, -1, noTime, none), "infinities -1");
         assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, 2, 1, noTime, none), "2 nans and 1 infinities");
         assertRefused(() -> new ChecksumEntry("a", 0, 0, 1, 2, 0, 0, OptionalLong.of(-3), none), "elapsedNs -3");
         assertRefused(
-                () -> new ChecksumEntry("a", 0, 0, 1, 2, 0, 0, noTime, FloatLists.immutable.of(1, 2, 3)),
+                () -> new ChecksumEntry("a", 0, 0, 1, 2, 0, 0, noTime, List.of(1f, 2f, 3f)),
                 "3 samples");
     }
 }

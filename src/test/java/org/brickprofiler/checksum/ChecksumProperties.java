@@ -19,7 +19,9 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
+import org.brickprofiler.checksum.Comparison.Pair;
 import org.brickprofiler.checksum.Divergence.Kind;
+import org.brickprofiler.testing.Spec;
 
 final class ChecksumProperties {
 
@@ -33,7 +35,7 @@ final class ChecksumProperties {
     @Property(tries = 300)
     void everySourceOfTheSameFloatsHasTheSameEntry(
             @ForAll @Size(max = 200) int[] bits,
-            @ForAll ChecksumScope scope,
+            @ForAll ChecksumOptions.Scope scope,
             @ForAll @IntRange(max = 12) int samples,
             @ForAll @IntRange(max = 9) int offset) {
         float[] output = floats(bits);
@@ -58,7 +60,7 @@ final class ChecksumProperties {
         }
 
         assertThat(log.list()).containsOnly(log.list().get(0));
-        int covered = scope == ChecksumScope.WHOLE ? output.length : Math.min(64, output.length);
+        int covered = scope == ChecksumOptions.Scope.WHOLE ? output.length : Math.min(64, output.length);
         assertThat(log.list().get(0).hash()).isEqualTo(Logs.hash(output, covered));
         assertThat(log.list().get(0).samples().size()).isEqualTo(Math.min(samples, output.length));
     }
@@ -135,6 +137,7 @@ final class ChecksumProperties {
                 .count();
     }
 
+    @Spec("10.4")
     @Property(tries = 200)
     void anotherInterleavingIsNoDivergence(@ForAll("entries") List<ChecksumEntry> entries, @ForAll long seed) {
         ChecksumLog reference = Logs.of(entries);
@@ -164,7 +167,7 @@ final class ChecksumProperties {
         assertThat(found.repeat()).isEqualTo(repeat(changed, index));
         assertThat(comparison.diverging()).isOne();
         assertThat(comparison.before())
-                .extracting(Match::here)
+                .extracting(Pair::here)
                 .isEqualTo(changed.subList(Math.max(0, index - Comparison.NEIGHBOURS), index));
     }
 
@@ -185,7 +188,7 @@ final class ChecksumProperties {
         assertThat(lacking.first().orElseThrow().reference()).contains(gone);
         assertThat(lacking.reference().only()).containsExactly(lacking.first().orElseThrow());
         assertThat(lacking.before())
-                .extracting(Match::here)
+                .extracting(Pair::here)
                 .isEqualTo(entries.subList(Math.max(0, index - Comparison.NEIGHBOURS), index));
 
         Comparison exceeding = Logs.of(entries).compareWith(Logs.of(fewer), Tolerance.EXACT);

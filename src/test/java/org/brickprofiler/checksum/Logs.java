@@ -4,12 +4,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import org.brickprofiler.io.Fnv1a;
-import org.eclipse.collections.impl.factory.primitive.FloatLists;
 
 /** Logs and entries for tests. */
-final class Logs {
+public final class Logs {
 
     private Logs() {}
 
@@ -23,8 +23,7 @@ final class Logs {
     }
 
     static ChecksumEntry entry(String name, int layer, int position, long hash) {
-        return new ChecksumEntry(
-                name, layer, position, hash, 64, 0, 0, OptionalLong.empty(), FloatLists.immutable.empty());
+        return new ChecksumEntry(name, layer, position, hash, 64, 0, 0, OptionalLong.empty(), List.of());
     }
 
     /** A log with one entry of values that are all kept as samples. */
@@ -32,6 +31,27 @@ final class Logs {
         ChecksumLog log = new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(16));
         log.record("RmsNorm", 0, 0, values);
         return log;
+    }
+
+    /** The same entries with the times that their names give, ns; a negative one stands for none. */
+    public static ChecksumLog timed(ChecksumLog log, ToLongFunction<String> elapsedNs) {
+        List<ChecksumEntry> entries = log.list().stream()
+                .map(entry -> timed(entry, elapsedNs.applyAsLong(entry.name())))
+                .toList();
+        return ChecksumLog.of(log.options(), entries, log.droppedCount());
+    }
+
+    private static ChecksumEntry timed(ChecksumEntry entry, long elapsedNs) {
+        return new ChecksumEntry(
+                entry.name(),
+                entry.layer(),
+                entry.position(),
+                entry.hash(),
+                entry.elements(),
+                entry.nans(),
+                entry.infinities(),
+                elapsedNs < 0 ? OptionalLong.empty() : OptionalLong.of(elapsedNs),
+                entry.samples());
     }
 
     /** Floats that differ from each other: seed, seed + 1, ... */

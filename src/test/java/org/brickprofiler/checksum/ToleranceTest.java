@@ -3,6 +3,7 @@ package org.brickprofiler.checksum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -11,6 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class ToleranceTest {
 
     /** What {@code numpy.isclose(value, expected, atol=0.5, rtol=0.25, equal_nan=True)} answers. */
+    @Spec("10.5")
     @ParameterizedTest
     @CsvSource({
         "1.5, 1, true",

@@ -12,6 +12,7 @@ import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -48,6 +49,7 @@ class BrickIT {
         return new Cli(result.exitCode(), result.out(), result.err());
     }
 
+    @Spec("15.1")
     @Test
     void reportsATrace() throws Exception {
         Cli report = brick("report", TRACE.toString());
@@ -89,6 +91,7 @@ class BrickIT {
         assertThat(diverge.out().lines().findFirst().orElseThrow()).contains("RmsNorm", "layer 1");
     }
 
+    @Spec({"15.1", "15.2"})
     @Test
     void tellsBadInputInOneLine() throws Exception {
         brick("report", "missing.json").assertRefused("cannot read missing.json: it does not exist");
@@ -112,6 +115,7 @@ class BrickIT {
         assertThat(check.out()).contains("_complete_brick");
     }
 
+    @Spec("15.2")
     @Test
     @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs bash")
     void endsWithoutAWordWhereNobodyReads() throws Exception {
@@ -155,6 +159,7 @@ class BrickIT {
         }
     }
 
+    @Spec("15.4")
     @Test
     void leavesTheLibraryAlone() throws Exception {
         Path library = JAR.resolveSibling(JAR.getFileName().toString().replace("-cli.jar", ".jar"));

@@ -14,6 +14,7 @@ import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.RunningProcess;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -60,6 +61,7 @@ class BundledDriverIT {
         assertThat(devices.exitCode()).isZero();
     }
 
+    @Spec("15.4")
     @Test
     void findsTheDeviceAndLeavesOneFileInTheUsersCache() throws Exception {
         assertDeviceFound(brick("devices").run());

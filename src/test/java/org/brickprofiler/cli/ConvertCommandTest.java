@@ -10,6 +10,7 @@ import java.util.List;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +24,7 @@ class ConvertCommandTest {
     @TempDir
     Path folder;
 
+    @Spec("15.3")
     @Test
     void writesTheProfileInEveryFormat() throws IOException {
         Path json = folder.resolve("profile.JSON");
@@ -63,6 +65,7 @@ class ConvertCommandTest {
         Cli.run("convert", TRACE, aFolder).assertRefused("cannot write " + aFolder, "it is a folder");
     }
 
+    @Spec("15.3")
     @Test
     void leavesItsInputAndAnOlderOutputAlone() throws IOException {
         Path in = Files.writeString(folder.resolve("in.json"), "{\"traceEvents\": [{");
@@ -106,6 +109,7 @@ class ConvertCommandTest {
         assertThat(Files.size(back)).isBetween(Files.size(recorded) / 2, 2 * Files.size(recorded));
     }
 
+    @Spec("15.3")
     @Test
     void aTraceOfAnotherProgramKeepsItsProfileAndTellsWhatItLost() throws IOException {
         Path out = folder.resolve("kineto.pftrace");
@@ -136,6 +140,7 @@ class ConvertCommandTest {
         assertThat(out).doesNotExist();
     }
 
+    @Spec("15.3")
     @Test
     void aTimelineIsWrittenWholeOrNotAtAll() throws IOException {
         Path recorded = recorded();

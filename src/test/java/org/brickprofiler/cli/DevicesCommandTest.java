@@ -6,6 +6,7 @@ import org.brickprofiler.device.cuda.CudaSupport;
 import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.brickprofiler.device.metal.MetalSupport;
 import org.brickprofiler.device.metal.SimulatedMetal;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -17,6 +18,7 @@ class DevicesCommandTest {
         SimulatedMetal.start();
     }
 
+    @Spec("15.1")
     @Test
     void listsTheDevicesAsTheDemonstrationNamesThem() {
         Cli devices = Cli.run("devices");

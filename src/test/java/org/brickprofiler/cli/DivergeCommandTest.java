@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.report.ChecksumFile;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +46,7 @@ class DivergeCommandTest {
         assertThat(diverge.out()).startsWith("NO DIVERGENCE: 4 entries with equal checksums\n").contains("exact");
     }
 
+    @Spec("15.2")
     @Test
     void namesTheFirstBrickThatDiffersAndNoLaterOne() throws IOException {
         Cli diverge = Cli.run("diverge", log("other.jsonl", 1.5f, 2.5f), reference);

@@ -12,7 +12,7 @@ class InputBarTest {
 
     private static String drawn(long bytes, boolean watched) {
         ByteArrayOutputStream terminal = new ByteArrayOutputStream();
-        try (InputBar bar = InputBar.of(
+        try (Terminal.InputBar bar = Terminal.InputBar.of(
                 Path.of("folder", "trace.json"), bytes, watched, new PrintStream(terminal, true, UTF_8))) {
             bar.at(bytes / 2, bytes);
         }
@@ -21,7 +21,7 @@ class InputBarTest {
 
     @Test
     void showsHowFarALongInputIsAndGoes() {
-        assertThat(drawn(InputBar.LONG_BYTES, true))
+        assertThat(drawn(Terminal.InputBar.LONG_BYTES, true))
                 .contains("\rReading trace.json  50% [")
                 .contains("MB (")
                 .endsWith("\r");
@@ -29,7 +29,7 @@ class InputBarTest {
 
     @Test
     void isNotThereWhereNobodyWatchesOrTheInputIsShort() {
-        assertThat(drawn(InputBar.LONG_BYTES, false)).isEmpty();
-        assertThat(drawn(InputBar.LONG_BYTES - 1, true)).isEmpty();
+        assertThat(drawn(Terminal.InputBar.LONG_BYTES, false)).isEmpty();
+        assertThat(drawn(Terminal.InputBar.LONG_BYTES - 1, true)).isEmpty();
     }
 }

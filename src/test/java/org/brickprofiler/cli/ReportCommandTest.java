@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.zip.GZIPOutputStream;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -65,6 +66,7 @@ class ReportCommandTest {
                 .contains("\nDownProjection,FFN,704,");
     }
 
+    @Spec("15.1")
     @Test
     void goesByTheContentNotByTheName() throws IOException {
         Path report = Files.copy(REPORT, folder.resolve("trace.pftrace"));
@@ -74,6 +76,7 @@ class ReportCommandTest {
         assertThat(Cli.run("report", oldest).out()).startsWith("Brick profile\n").contains("DownProjection");
     }
 
+    @Spec("15.2")
     @Test
     void tellsThatNothingWasFound() throws IOException {
         Path trace = Files.writeString(folder.resolve("t.json"), "{\"traceEvents\": []}");

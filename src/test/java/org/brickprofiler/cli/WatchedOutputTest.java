@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 
 class WatchedOutputTest {
 
-    private static WatchedOutput failing(String reason) {
-        WatchedOutput output = new WatchedOutput(new OutputStream() {
+    private static Brick.WatchedOutput failing(String reason) {
+        Brick.WatchedOutput output = new Brick.WatchedOutput(new OutputStream() {
             @Override
             public void write(int octet) throws IOException {
                 throw new IOException(reason);
@@ -27,7 +27,7 @@ class WatchedOutputTest {
     @Test
     void passesOnWhatIsWritten() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        WatchedOutput output = new WatchedOutput(bytes);
+        Brick.WatchedOutput output = new Brick.WatchedOutput(bytes);
         output.write('a');
         output.write("bcd".getBytes(UTF_8), 1, 2);
 

@@ -13,7 +13,7 @@ class AttentionTest {
     void equalScoresGiveTheMeanOfTheValuesOfTheHeadsGroup() {
         try (WorkerPool pool = new WorkerPool(2)) {
             Attention attention = new Attention(config, pool);
-            KvCache cache = new KvCache(config);
+            Attention.KvCache cache = new Attention.KvCache(config);
             // Keys of zero score alike; the values follow.
             cache.put(new float[] {0, 0, 0, 0, 1, 2, 3, 4}, 0, 0);
             cache.put(new float[] {0, 0, 0, 0, 3, 4, 5, 6}, 0, 1);
@@ -32,7 +32,7 @@ class AttentionTest {
     void scoresAreScaledProductsWithTheKeysOfTheHeadsGroup() {
         try (WorkerPool pool = new WorkerPool(1)) {
             Attention attention = new Attention(config, pool);
-            KvCache cache = new KvCache(config);
+            Attention.KvCache cache = new Attention.KvCache(config);
             cache.put(new float[] {1, 0, 0, 1, 0, 0, 0, 0}, 0, 0);
             float root = (float) (1 / Math.sqrt(2));
 

@@ -26,7 +26,7 @@ class ChecksumRunnerTest {
 
     private static BrickProfiler decode(UnaryOperator<Pass> fault) {
         BrickProfiler profiler = BrickProfiler.enabled();
-        Instruments instruments = new Instruments(new ChecksumRunner(profiler), TileProbe.NONE, fault);
+        Decoder.Instruments instruments = new Decoder.Instruments(new PassRunner.Checksummed(profiler), TiledProduct.Probe.NONE, fault);
         try (Decoder decoder = new Decoder(Weights.random(CONFIG, 1), new Sampler(0, 1, 1), 1, instruments)) {
             int token = 0;
             for (int i = 0; i < TOKENS; i++) {

@@ -98,7 +98,7 @@ class DecodeRunTest {
             public void close() {}
         };
         try (Decoder decoder =
-                new Decoder(Weights.random(CONFIG, 1), new Sampler(1, 1, 1), 2, Instruments.of(profiler))) {
+                new Decoder(Weights.random(CONFIG, 1), new Sampler(1, 1, 1), 2, Decoder.Instruments.of(profiler))) {
             return DecodeRun.run(decoder, profiler, warmup, limit, time, progress);
         }
     }

@@ -45,7 +45,7 @@ class DecoderTest {
             long seed) {
         Weights weights = Weights.random(new ModelConfig(layers, dim, heads, kvHeads, ffn, vocab, TOKENS), seed);
         ReferenceDecoder reference = new ReferenceDecoder(weights, temperature, topP, seed);
-        try (Decoder decoder = new Decoder(weights, new Sampler(temperature, topP, seed), 2, Instruments.NONE)) {
+        try (Decoder decoder = new Decoder(weights, new Sampler(temperature, topP, seed), 2, Decoder.Instruments.NONE)) {
             int token = 0;
             for (int i = 0; i < TOKENS; i++) {
                 int expected = reference.decode(token);
@@ -62,11 +62,11 @@ class DecoderTest {
 
     @Test
     void tokensAreTheSameForAnyNumberOfThreads() {
-        List<Integer> alone = tokens(1, Instruments.NONE);
+        List<Integer> alone = tokens(1, Decoder.Instruments.NONE);
 
         assertThat(alone).hasSize(TOKENS);
-        assertThat(tokens(2, Instruments.NONE)).isEqualTo(alone);
-        assertThat(tokens(3, Instruments.NONE)).isEqualTo(alone);
+        assertThat(tokens(2, Decoder.Instruments.NONE)).isEqualTo(alone);
+        assertThat(tokens(3, Decoder.Instruments.NONE)).isEqualTo(alone);
     }
 
     @ParameterizedTest
@@ -78,10 +78,10 @@ class DecoderTest {
         on.setSyncMode(mode);
         BrickProfiler off = new BrickProfiler();
         off.setSyncMode(mode);
-        List<Integer> absent = tokens(2, Instruments.NONE);
+        List<Integer> absent = tokens(2, Decoder.Instruments.NONE);
 
-        assertThat(tokens(2, Instruments.of(on))).isEqualTo(absent);
-        assertThat(tokens(2, Instruments.of(off))).isEqualTo(absent);
+        assertThat(tokens(2, Decoder.Instruments.of(on))).isEqualTo(absent);
+        assertThat(tokens(2, Decoder.Instruments.of(off))).isEqualTo(absent);
         assertThat(on.totalNs()).isPositive();
         assertThat(off.allBrickStats()).isEmpty();
         assertThat(off.tiles().stats(TileLevel.MACRO).count()).isZero();
@@ -97,7 +97,7 @@ class DecoderTest {
     void everyBrickIsCountedAsTheArchitectureHasIt() {
         BrickProfiler profiler = BrickProfiler.enabled();
 
-        tokens(2, Instruments.of(profiler));
+        tokens(2, Decoder.Instruments.of(profiler));
 
         Formulas.countsPerPass(SPLIT.layers()).forEach((brick, count) -> {
             assertThat(profiler.brickStats(brick).count()).as(brick.name()).isEqualTo((long) TOKENS * count);
@@ -113,7 +113,7 @@ class DecoderTest {
         BrickProfiler profiler = BrickProfiler.enabled();
         profiler.tiles().enable();
 
-        tokens(threads, Instruments.of(profiler));
+        tokens(threads, Decoder.Instruments.of(profiler));
 
         long flops = TOKENS * Formulas.matrixFlopsPerPass(SPLIT);
         assertThat(profiler.tiles().stats(TileLevel.MACRO).totalFlops()).isEqualTo(flops);
@@ -126,7 +126,7 @@ class DecoderTest {
         BrickProfiler profiler = BrickProfiler.enabled();
         long startNs = System.nanoTime();
 
-        tokens(2, Instruments.of(profiler));
+        tokens(2, Decoder.Instruments.of(profiler));
 
         long wallNs = System.nanoTime() - startNs;
         assertThat(profiler.totalNs()).isPositive().isLessThanOrEqualTo(wallNs);
@@ -135,7 +135,7 @@ class DecoderTest {
 
     @Test
     void refusesATokenThatDoesNotExist() {
-        try (Decoder decoder = decoder(1, Instruments.NONE)) {
+        try (Decoder decoder = decoder(1, Decoder.Instruments.NONE)) {
             assertThatThrownBy(() -> decoder.decode(-1))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("token -1 is not within 0 to 2999");
@@ -147,7 +147,7 @@ class DecoderTest {
 
     @Test
     void refusesMoreTokensThanTheCacheHolds() {
-        try (Decoder decoder = decoder(1, Instruments.NONE)) {
+        try (Decoder decoder = decoder(1, Decoder.Instruments.NONE)) {
             for (int i = 0; i < SPLIT.maxSequence(); i++) {
                 decoder.decode(i);
             }
@@ -157,18 +157,18 @@ class DecoderTest {
         }
     }
 
-    private static Decoder decoder(int threads, Instruments instruments) {
+    private static Decoder decoder(int threads, Decoder.Instruments instruments) {
         return new Decoder(Weights.random(SPLIT, 1), new Sampler(0.9, 0.9, 9), threads, instruments);
     }
 
-    private static List<Integer> tokens(int threads, Instruments instruments) {
+    private static List<Integer> tokens(int threads, Decoder.Instruments instruments) {
         try (Decoder decoder = decoder(threads, instruments)) {
             return tokens(decoder);
         }
     }
 
     private static List<Integer> tokens(Weights weights, long samplerSeed) {
-        try (Decoder decoder = new Decoder(weights, new Sampler(0.9, 0.9, samplerSeed), 2, Instruments.NONE)) {
+        try (Decoder decoder = new Decoder(weights, new Sampler(0.9, 0.9, samplerSeed), 2, Decoder.Instruments.NONE)) {
             return tokens(decoder);
         }
     }

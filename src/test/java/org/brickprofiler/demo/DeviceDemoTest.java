@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.brickprofiler.demo.device.SimulatedKernels;
 import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -8,12 +8,8 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
-import org.brickprofiler.demo.device.KernelText;
-import org.brickprofiler.demo.device.PtxArena;
-import org.brickprofiler.demo.device.PtxInterpreter;
-import org.brickprofiler.demo.device.PtxKernel.Order;
-import org.brickprofiler.demo.device.PtxKernel.Shape;
-import org.brickprofiler.demo.device.PtxModule;
+import org.brickprofiler.demo.PtxKernel.Order;
+import org.brickprofiler.demo.PtxKernel.Shape;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -104,7 +100,7 @@ class DeviceKernelsTest {
         float[] input = values(cols);
         float[] expected = new float[rows];
         try (WorkerPool pool = new WorkerPool(1)) {
-            new TiledProduct(pool, TileProbe.NONE).multiply(new Matrix(rows, cols, matrix), input, expected);
+            new TiledProduct(pool, TiledProduct.Probe.NONE).multiply(new Matrix(rows, cols, matrix), input, expected);
         }
         float[] output = new float[rows];
 
@@ -144,7 +140,7 @@ class DeviceKernelsTest {
     void attentionIsTheReferences(ModelConfig config, int positions, Order order) {
         try (WorkerPool pool = new WorkerPool(1)) {
             Attention attention = new Attention(config, pool);
-            KvCache cache = new KvCache(config);
+            Attention.KvCache cache = new Attention.KvCache(config);
             int kvDim = config.kvDim();
             int row = config.maxSequence();
             int sharing = config.heads() / config.kvHeads();

@@ -17,9 +17,9 @@ class GraphRunnerTest {
 
     private final BrickProfiler profiler = BrickProfiler.enabled();
 
-    private GraphRunner decode(int tokens, int graphedPass) {
-        GraphRunner runner = new GraphRunner(new ProfiledRunner(profiler), profiler.graph(), graphedPass);
-        Instruments instruments = new Instruments(runner, TileProbe.NONE, UnaryOperator.identity());
+    private PassRunner.Graphed decode(int tokens, int graphedPass) {
+        PassRunner.Graphed runner = new PassRunner.Graphed(new PassRunner.Profiled(profiler), profiler.graph(), graphedPass);
+        Decoder.Instruments instruments = new Decoder.Instruments(runner, TiledProduct.Probe.NONE, UnaryOperator.identity());
         try (Decoder decoder = new Decoder(Weights.random(CONFIG, 1), new Sampler(0, 1, 1), 1, instruments)) {
             int token = 0;
             for (int i = 0; i < tokens; i++) {
@@ -75,7 +75,7 @@ class GraphRunnerTest {
             // A pass that the scheduler interrupts between two bricks takes longer than they do, and so does one while
             // its code is compiled: try again.
             profiler.reset();
-            GraphRunner runner = decode(3, 2);
+            PassRunner.Graphed runner = decode(3, 2);
             long pathNs = CriticalPath.of(runner.graph()).totalNs();
             assertThat(pathNs).isPositive().isLessThanOrEqualTo(runner.passNs());
             closest = Math.min(closest, 1 - (double) pathNs / runner.passNs());

@@ -8,7 +8,7 @@ class KvCacheTest {
 
     @Test
     void keepsKeysAndValuesByPosition() {
-        KvCache cache = new KvCache(new ModelConfig(1, 4, 2, 1, 8, 10, 3));
+        Attention.KvCache cache = new Attention.KvCache(new ModelConfig(1, 4, 2, 1, 8, 10, 3));
 
         cache.put(new float[] {1, 2, 3, 4, 5, 6, 7, 8}, 4, 1);
         cache.put(new float[] {0, 0, 0, 0, 15, 16, 17, 18}, 4, 2);

@@ -32,7 +32,7 @@ class ProfiledRunnerTest {
 
     @Test
     void givesEveryBrickItsOwnTimeAndOneToken() {
-        new ProfiledRunner(profiler).run(pass);
+        new PassRunner.Profiled(profiler).run(pass);
 
         BrickStats norm = profiler.brickStats(BrickId.RMS_NORM);
         assertThat(norm.count()).isEqualTo(3);
@@ -46,7 +46,7 @@ class ProfiledRunnerTest {
 
     @Test
     void runsTheSameStepsAsThePlainRunner() {
-        new ProfiledRunner(profiler).run(pass);
+        new PassRunner.Profiled(profiler).run(pass);
         List<String> profiled = List.copyOf(ran);
         ran.clear();
 
@@ -63,20 +63,20 @@ class ProfiledRunnerTest {
         profiler.setSyncMode(SyncMode.PER_LAYER);
         profiler.recordDeferred("before the first layer ends", profiler.elapsedNs(), 1);
 
-        new ProfiledRunner(profiler).run(pass);
+        new PassRunner.Profiled(profiler).run(pass);
 
         assertThat(profiler.stats("before the first layer ends").map(BrickStats::totalNs)).contains(5L + 10 + 20);
 
         profiler.setSyncMode(SyncMode.DEFERRED);
         profiler.recordDeferred("before the pass ends", profiler.elapsedNs(), 1);
 
-        new ProfiledRunner(profiler).run(pass);
+        new PassRunner.Profiled(profiler).run(pass);
 
         assertThat(profiler.stats("before the pass ends").map(BrickStats::totalNs)).contains(113L);
     }
 
-    private Step step(BrickId brick, long lastsNs) {
-        return new Step(brick, () -> {
+    private Pass.Step step(BrickId brick, long lastsNs) {
+        return new Pass.Step(brick, () -> {
             ran.add(brick.name());
             nowNs.addAndGet(lastsNs);
             return new float[0];

@@ -18,13 +18,16 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** A program run over the simulated driver, and what it wrote, for tests to extend. */
-abstract class SimulatedRun {
+public abstract class SimulatedRun {
 
+    /** Where a run writes. */
     @TempDir
-    Path folder;
+    protected Path folder;
 
-    final StringWriter out = new StringWriter();
-    final StringWriter err = new StringWriter();
+    /** What it wrote to the standard output. */
+    protected final StringWriter out = new StringWriter();
+    /** What it wrote to the standard error. */
+    protected final StringWriter err = new StringWriter();
 
     @BeforeEach
     final void startDriver() {
@@ -34,7 +37,7 @@ abstract class SimulatedRun {
     }
 
     /** The exit code of a run that writes its JSON into the folder. */
-    final int run(CommandLine program, List<String> always, String... more) {
+    protected final int run(CommandLine program, List<String> always, String... more) {
         List<String> arguments = new ArrayList<>(always);
         arguments.addAll(List.of("--json", folder.resolve("out.json").toString()));
         arguments.addAll(List.of(more));
@@ -43,7 +46,8 @@ abstract class SimulatedRun {
                 .execute(arguments.toArray(String[]::new));
     }
 
-    final JsonNode json() throws IOException {
+    /** The JSON that the run wrote. */
+    protected final JsonNode json() throws IOException {
         return new ObjectMapper().readTree(folder.resolve("out.json").toFile());
     }
 }

@@ -22,7 +22,7 @@ class TiledProductTest {
 
     @Test
     void equalsThePlainProduct() {
-        float[] output = multiply(2, TileProbe.NONE);
+        float[] output = multiply(2, TiledProduct.Probe.NONE);
 
         for (int row = 0; row < ROWS; row++) {
             double expected = 0;
@@ -35,11 +35,11 @@ class TiledProductTest {
 
     @Test
     void isTheSameToTheLastBitForAnyNumberOfThreads() {
-        float[] alone = multiply(1, TileProbe.NONE);
+        float[] alone = multiply(1, TiledProduct.Probe.NONE);
 
-        assertThat(multiply(2, TileProbe.NONE)).containsExactly(alone);
-        assertThat(multiply(3, TileProbe.NONE)).containsExactly(alone);
-        assertThat(multiply(8, TileProbe.NONE)).containsExactly(alone);
+        assertThat(multiply(2, TiledProduct.Probe.NONE)).containsExactly(alone);
+        assertThat(multiply(3, TiledProduct.Probe.NONE)).containsExactly(alone);
+        assertThat(multiply(8, TiledProduct.Probe.NONE)).containsExactly(alone);
     }
 
     @Test
@@ -47,7 +47,7 @@ class TiledProductTest {
         TileProfiler tiles = new TileProfiler(NanoClock.SYSTEM);
         tiles.enable();
 
-        multiply(2, TileProbe.of(tiles));
+        multiply(2, TiledProduct.Probe.of(tiles));
 
         // 16 Ki floats make blocks of 8 rows and 2,048 columns: 125 x 3 blocks in 8 bands.
         TileStats macro = tiles.stats(TileLevel.MACRO);
@@ -62,7 +62,7 @@ class TiledProductTest {
         assertThat(tiles.stats(TileLevel.MICRO).count()).isZero();
     }
 
-    private float[] multiply(int threads, TileProbe tiles) {
+    private float[] multiply(int threads, TiledProduct.Probe tiles) {
         float[] output = new float[ROWS];
         try (WorkerPool pool = new WorkerPool(threads)) {
             new TiledProduct(pool, tiles).multiply(matrix, input, output);

@@ -13,9 +13,9 @@ class TilingProperties {
             @ForAll @IntRange(min = 1, max = 100_000) int rows,
             @ForAll @IntRange(min = 1, max = 100_000) int cols,
             @ForAll @IntRange(min = 1, max = 64) int threads) {
-        Tiling tiling = Tiling.of(rows, cols, threads);
+        TiledProduct.Tiling tiling = TiledProduct.Tiling.of(rows, cols, threads);
 
-        assertThat((long) tiling.blockRows() * tiling.blockCols()).isBetween(1L, (long) Tiling.BLOCK_FLOATS);
+        assertThat((long) tiling.blockRows() * tiling.blockCols()).isBetween(1L, (long) TiledProduct.Tiling.BLOCK_FLOATS);
         assertThat(tiling.firstRowOf(0)).isZero();
         assertThat(tiling.firstRowOf(tiling.rowBlocks() - 1)).isLessThan(rows);
         assertThat(tiling.firstRowOf(tiling.rowBlocks())).isEqualTo(rows);
@@ -29,7 +29,7 @@ class TilingProperties {
             @ForAll @IntRange(min = 1, max = 100_000) int rows,
             @ForAll @IntRange(min = 1, max = 10_000) int cols,
             @ForAll @IntRange(min = 1, max = 64) int threads) {
-        Tiling tiling = Tiling.of(rows, cols, threads);
+        TiledProduct.Tiling tiling = TiledProduct.Tiling.of(rows, cols, threads);
 
         int perBand = tiling.rowBlocks() / tiling.bands();
         assertThat(tiling.firstBlockOf(0)).isZero();
@@ -44,8 +44,8 @@ class TilingProperties {
             @ForAll @IntRange(min = 1, max = 100_000) int rows,
             @ForAll @IntRange(min = 1, max = 100_000) int cols,
             @ForAll @IntRange(min = 1, max = 64) int threads) {
-        Tiling one = Tiling.of(rows, cols, 1);
-        Tiling many = Tiling.of(rows, cols, threads);
+        TiledProduct.Tiling one = TiledProduct.Tiling.of(rows, cols, 1);
+        TiledProduct.Tiling many = TiledProduct.Tiling.of(rows, cols, threads);
 
         assertThat(many.blockRows()).isEqualTo(one.blockRows());
         assertThat(many.blockCols()).isEqualTo(one.blockCols());

@@ -8,6 +8,7 @@ import net.jqwik.api.Assume;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
+import org.brickprofiler.testing.Spec;
 
 /** The conversion against the same formula in numbers of any length. */
 class ClockConversionProperties {
@@ -26,6 +27,7 @@ class ClockConversionProperties {
         return floor.add(BigInteger.valueOf(first.hostNs()));
     }
 
+    @Spec("11.5")
     @Property(tries = 5_000)
     void isTheRoundedLineThroughBothPairsOrRefusesWhatIsNoLong(
             @ForAll long firstNs,
@@ -65,6 +67,7 @@ class ClockConversionProperties {
                 .isEqualTo(expected.longValueExact());
     }
 
+    @Spec("11.5")
     @Property
     void aLaterTickIsNeverEarlier(
             @ForAll @LongRange(min = 1, max = 1L << 40) long ns,

@@ -9,6 +9,7 @@ import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
+import org.brickprofiler.testing.Spec;
 
 /** The error that is told against a counter that runs evenly and was read anywhere between the host's readings. */
 class ClockCorrelationProperties {
@@ -23,6 +24,7 @@ class ClockCorrelationProperties {
         return slope.multiply(BigDecimal.valueOf(ticks - firstTicks), DIGITS).add(BigDecimal.valueOf(firstNs));
     }
 
+    @Spec("12.13")
     @Property(tries = 5_000)
     void theTrueTimeIsWithinTheError(
             @ForAll @LongRange(min = -1_000_000_000_000L, max = 1_000_000_000_000L) long firstNs,

@@ -15,6 +15,7 @@ import net.jqwik.api.Provide;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.StatRow;
 import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.testing.Spec;
 
 /** Whatever an application does with bricks, their times and the stream's are those of a plain simulation. */
 final class DeviceRecorderProperties {
@@ -78,6 +79,7 @@ final class DeviceRecorderProperties {
                 .ofMaxSize(60);
     }
 
+    @Spec("12.11")
     @Property
     void timesAreThoseOfThePlainSimulation(@ForAll("steps") List<Step> steps) {
         FakeClock clock = new FakeClock(1_000);

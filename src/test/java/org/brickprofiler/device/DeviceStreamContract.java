@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -82,7 +83,7 @@ public abstract class DeviceStreamContract {
         device.work(5_000);
         int third = stream.mark();
 
-        assertThat(stream.synchronize()).isTrue();
+        assertThat(stream.waitFor(third)).isTrue();
         assertTook(stream.elapsedNs(first, second), 3_000);
         assertThat(stream.hasWorkBetween(first, second)).isTrue();
         assertThat(stream.hasWorkBetween(first, third)).isTrue();
@@ -134,7 +135,7 @@ public abstract class DeviceStreamContract {
             marks[i] = stream.mark();
         }
         long[] ns = {-7, -7, -7, -7, -7};
-        stream.synchronize();
+        stream.waitFor(marks[marks.length - 1]);
         stream.elapsedNs(marks, 4, ns);
 
         for (int i = 1; i < 4; i++) {
@@ -150,7 +151,7 @@ public abstract class DeviceStreamContract {
         int first = stream.mark();
         device.work(1_000);
         int second = stream.mark();
-        stream.synchronize();
+        stream.waitFor(second);
         device.work(1_000);
         int third = stream.mark();
         long[] ns = new long[3];
@@ -167,7 +168,7 @@ public abstract class DeviceStreamContract {
         int first = stream.mark();
         device.work(1_000);
         int second = stream.mark();
-        stream.synchronize();
+        stream.waitFor(second);
         List<Long> told = new ArrayList<>();
         stream.beforeClose(() -> {
             throw new IllegalStateException("one that fails");
@@ -185,7 +186,7 @@ public abstract class DeviceStreamContract {
         device.work(700);
         int first = stream.mark();
         int second = stream.mark();
-        stream.synchronize();
+        stream.waitFor(second);
 
         assertThat(second).isNotEqualTo(first);
         assertTook(stream.elapsedNs(first, second), 0);
@@ -229,7 +230,7 @@ public abstract class DeviceStreamContract {
         stream.release(mark);
         device.work(400);
         int again = stream.mark();
-        stream.synchronize();
+        stream.waitFor(again);
 
         assertTook(stream.elapsedNs(base, again), 400);
     }
@@ -272,7 +273,7 @@ public abstract class DeviceStreamContract {
         assertThat(stream.failure()).isNotEmpty();
         assertThat(stream.isReached(second)).isTrue();
         assertThat(stream.elapsedNs(first, second)).isEqualTo(DeviceStream.UNRESOLVED);
-        assertThat(stream.synchronize()).isFalse();
+        assertThat(stream.waitFor(second)).isFalse();
         assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
         stream.release(first);
         assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
@@ -280,6 +281,7 @@ public abstract class DeviceStreamContract {
         assertThat(device.liveMarks()).isZero();
     }
 
+    @Spec("12.11")
     @Test
     void threadsMarkAtOnceAndNoneGetsAnothersMark() throws Exception {
         AtomicIntegerArray owners = new AtomicIntegerArray(stream.maxMarks());

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.StreamPlace;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class DeviceTimerTest {
@@ -15,6 +16,7 @@ final class DeviceTimerTest {
     private final FakeClock clock = new FakeClock(5_000);
     private final CpuTimer timer = new CpuTimer(clock);
 
+    @Spec("12.14")
     @Test
     void aTimerReadsZeroUntilBothEndsAreRecorded() {
         timer.recordEnd();
@@ -63,6 +65,7 @@ final class DeviceTimerTest {
         assertThat(real.elapsedNs()).isPositive();
     }
 
+    @Spec("12.14")
     @Test
     void aTimerIsMadeByTheNameOfItsBackend() {
         SimulatedStream cuda = new SimulatedStream(new StreamPlace("CUDA", 0, "simulated", "decode", 0), clock, 8);
@@ -128,6 +131,7 @@ final class DeviceTimerTest {
         assertThat(timerOfIt.elapsedNs()).isZero();
     }
 
+    @Spec("12.14")
     @Test
     void aProbeThatNobodyAskedForReadsNoClock() {
         assertThat(ProbeTimer.startIf(false, timer)).isEmpty();

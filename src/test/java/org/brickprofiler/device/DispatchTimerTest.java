@@ -12,6 +12,7 @@ import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class DispatchTimerTest {
@@ -34,7 +35,7 @@ final class DispatchTimerTest {
             dispatches.time("matmul", () -> stream.work(ns));
             dispatches.time("rope", () -> stream.work(7));
         }
-        stream.synchronize();
+        stream.finish();
 
         assertThat(dispatches.drain(Backend.CUDA, timings::record)).isEqualTo(6);
         assertThat(timings.snapshot())
@@ -46,6 +47,7 @@ final class DispatchTimerTest {
         assertThat(stream.marksHeld()).isZero();
     }
 
+    @Spec("11.8")
     @Test
     void whatIsNotDoneYetIsHandedOverLaterAndWaitedForByNobody() {
         dispatches.time("first", () -> stream.work(10));
@@ -66,7 +68,7 @@ final class DispatchTimerTest {
         dispatches.time("inner", () -> stream.work(10));
         stream.work(5);
         dispatches.end(outer);
-        stream.synchronize();
+        stream.finish();
         drain();
         assertThat(drained).containsExactly("inner CUDA 10", "outer CUDA 15");
     }
@@ -77,7 +79,7 @@ final class DispatchTimerTest {
         stream.work(10);
         dispatches.end(ticket);
         dispatches.end(ticket);
-        stream.synchronize();
+        stream.finish();
         assertThat(drain()).isOne();
         dispatches.end(ticket);
         long next = dispatches.begin("two");
@@ -86,12 +88,13 @@ final class DispatchTimerTest {
         dispatches.end(next);
         dispatches.end(DispatchTimer.NOT_TIMED);
         dispatches.end(1L << 50);
-        stream.synchronize();
+        stream.finish();
         drain();
         assertThat(drained).containsExactly("two CUDA 3");
         assertThat(stream.marksHeld()).isZero();
     }
 
+    @Spec("11.8")
     @Test
     void whatFindsNoRoomIsCountedAndRunsAllTheSame() {
         int[] runs = {0};
@@ -106,6 +109,7 @@ final class DispatchTimerTest {
         assertThat(dispatches.lost()).isEqualTo(3);
     }
 
+    @Spec("11.8")
     @Test
     void whatHasNoTimeIsCounted() {
         stream.capture(true);
@@ -128,7 +132,7 @@ final class DispatchTimerTest {
     @Test
     void whatWasDoneBeforeTheStreamClosedIsHandedOver() {
         dispatches.time("done", () -> stream.work(10));
-        stream.synchronize();
+        stream.finish();
         dispatches.time("not done", () -> stream.work(10));
         stream.close();
         assertThat(drain()).isOne();
@@ -143,7 +147,7 @@ final class DispatchTimerTest {
                     throw new IllegalStateException("no launch");
                 }))
                 .hasMessage("no launch");
-        stream.synchronize();
+        stream.finish();
         drain();
         assertThat(drained).containsExactly("broken CUDA 4");
     }

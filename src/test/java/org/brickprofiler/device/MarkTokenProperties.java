@@ -8,28 +8,26 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.testing.Spec;
 
 final class MarkTokenProperties {
-
-    private static final int LAST_GENERATION = (1 << 23) - 1;
 
     @Property
     void aDeviceTokenHoldsItsParts(
             @ForAll @IntRange(max = TimerToken.MAX_KEY) int key,
             @ForAll @IntRange(max = MarkToken.MAX_STREAMS - 1) int stream,
-            @ForAll @IntRange(max = MarkPool.MAX_BOUND - 1) int mark,
-            @ForAll @IntRange(max = LAST_GENERATION) int generation,
+            @ForAll @LongRange(max = (1L << Marks.HANDLE_BITS) - 1) long handle,
             @ForAll boolean timed) {
-        long token = MarkToken.device(key, stream, mark, generation, timed);
+        long token = MarkToken.device(key, stream, handle, timed);
         assertThat(token).isNotEqualTo(TimerToken.VOID);
         assertThat(MarkToken.isDevice(token)).isTrue();
         assertThat(MarkToken.key(token)).isEqualTo(key);
         assertThat(MarkToken.stream(token)).isEqualTo(stream);
-        assertThat(MarkToken.mark(token)).isEqualTo(mark);
-        assertThat(MarkToken.generation(token)).isEqualTo(generation);
+        assertThat(MarkToken.handle(token)).isEqualTo(handle);
         assertThat(MarkToken.isTimed(token)).isEqualTo(timed);
     }
 
+    @Spec("2.6")
     @Property
     void aHostTokenHoldsItsTime(
             @ForAll @IntRange(max = TimerToken.MAX_KEY) int key,
@@ -45,13 +43,6 @@ final class MarkTokenProperties {
     @Property
     void aClockThatRunsBackwardsGivesZero(@ForAll long startNs, @ForAll @LongRange(max = (1L << 49) - 1) long backNs) {
         assertThat(MarkToken.elapsedNs(MarkToken.host(7, startNs), startNs - backNs)).isZero();
-    }
-
-    @Example
-    void generationsGoRoundWithoutTheOneOfNoMark() {
-        assertThat(MarkToken.next(0)).isEqualTo(1);
-        assertThat(MarkToken.next(1)).isEqualTo(2);
-        assertThat(MarkToken.next(LAST_GENERATION)).isEqualTo(1);
     }
 
     @Example

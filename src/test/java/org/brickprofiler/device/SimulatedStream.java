@@ -152,22 +152,9 @@ public final class SimulatedStream implements DeviceStream {
         return isPast(from) && isPast(to) ? reachedNs[to] - reachedNs[from] : NOT_REACHED;
     }
 
-    @Override
-    public boolean synchronize() {
-        Runnable before = beforeWait;
-        if (before != null) {
-            before.run();
-        }
-        return waitUntilIdle();
-    }
-
-    private synchronized boolean waitUntilIdle() {
-        if (lost || capturing) {
-            return false;
-        }
-        waits++;
+    /** Moves the host's clock to where all work is done. */
+    public synchronized void finish() {
         clock.set(Math.max(clock.now(), idleFromNs));
-        return true;
     }
 
     @Override

@@ -14,35 +14,35 @@ class StartMarksTest {
     private static final int KEPT = 64;
 
     private final SimulatedStream stream = new SimulatedStream("stream", new FakeClock(0), MARKS);
-    private final MarkStates states = new MarkStates(MARKS);
-    private final StartMarks starts = new StartMarks(states, stream);
+    private final Marks marks = new Marks(stream);
+    private final StartMarks starts = new StartMarks(marks);
 
-    private int put(long value) {
+    private long put(long reading) {
         int mark = stream.mark();
-        states.setValue(mark, value);
-        states.set(mark, 1, 0, false, value);
-        starts.put(value, mark);
-        return mark;
+        marks.setReading(mark, reading);
+        long handle = marks.set(mark, 1, reading);
+        starts.put(reading, handle);
+        return handle;
     }
 
-    private boolean isFound(long value) {
-        long entry = starts.find(value);
-        if (entry == StartMarks.NONE) {
+    private boolean isFound(long reading) {
+        long handle = starts.find(reading);
+        if (handle == Marks.NONE) {
             return false;
         }
-        assertThat(states.value(StartMarks.mark(entry))).isEqualTo(value);
-        assertThat(states.generation(StartMarks.mark(entry))).isEqualTo(StartMarks.generation(entry));
-        starts.letGo(entry);
+        assertThat(marks.reading(Marks.mark(handle))).isEqualTo(reading);
+        assertThat(marks.isCurrent(handle)).isTrue();
+        marks.letGo(handle);
         return true;
     }
 
     @Test
     void aMarkIsFoundByItsReadingAlone() {
         assertThat(isFound(1_000)).isFalse();
-        int mark = put(1_000);
-        int other = put(1_001);
-        assertThat(StartMarks.mark(starts.find(1_000))).isEqualTo(mark);
-        assertThat(StartMarks.mark(starts.find(1_001))).isEqualTo(other);
+        long mark = put(1_000);
+        long other = put(1_001);
+        assertThat(starts.find(1_000)).isEqualTo(mark);
+        assertThat(starts.find(1_001)).isEqualTo(other);
         assertThat(isFound(999)).isFalse();
         assertThat(isFound(1_002)).isFalse();
     }
@@ -61,16 +61,16 @@ class StartMarksTest {
 
     @Test
     void whoeverFoundAMarkHoldsItBeyondTheTable() {
-        int mark = put(5);
-        long entry = starts.find(5);
+        long mark = put(5);
+        assertThat(starts.find(5)).isEqualTo(mark);
         for (int i = 0; i < 10 * KEPT; i++) {
             put(100 + i);
         }
         assertThat(isFound(5)).isFalse();
-        assertThat(states.isHeld(mark)).isTrue();
-        assertThat(states.value(mark)).isEqualTo(5);
-        starts.letGo(entry);
-        assertThat(states.isHeld(mark)).isFalse();
+        assertThat(marks.isCurrent(mark)).isTrue();
+        assertThat(marks.reading(Marks.mark(mark))).isEqualTo(5);
+        marks.letGo(mark);
+        assertThat(marks.isCurrent(mark)).isFalse();
     }
 
     @Test
@@ -92,12 +92,12 @@ class StartMarksTest {
             crew.run(() -> {
                 for (int i = 0; i < 20_000; i++) {
                     long value = values.addAndGet(100);
-                    int mark = put(value);
-                    long entry = starts.find(value);
+                    long mark = put(value);
+                    long found = starts.find(value);
                     // Between the two others may have put as many as are kept, if this thread was held up.
-                    if (entry != StartMarks.NONE) {
-                        assertThat(StartMarks.mark(entry)).isEqualTo(mark);
-                        starts.letGo(entry);
+                    if (found != Marks.NONE) {
+                        assertThat(found).isEqualTo(mark);
+                        marks.letGo(found);
                     }
                 }
             });

@@ -13,10 +13,12 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.brickprofiler.graph.GraphShape.Order;
+import org.brickprofiler.testing.Spec;
 
 /** Random containment forests with ordering edges across all levels, against two ways to find their longest paths. */
 final class CriticalPathProperties {
 
+    @Spec("9.7")
     @Property
     void everyFigureIsThatOfTryingAllChains(
             @ForAll @IntRange(min = 1, max = 9) int nodes,
@@ -34,6 +36,7 @@ final class CriticalPathProperties {
         }
     }
 
+    @Spec("9.8")
     @Property
     void slackIsZeroExactlyWhereALongestPathGoes(
             @ForAll @IntRange(min = 1, max = 9) int nodes,
@@ -94,6 +97,7 @@ final class CriticalPathProperties {
         }
     }
 
+    @Spec("9.7")
     @Property
     void theTotalLiesBetweenTheLongestNodeAndTheSumOfTheRoots(
             @ForAll @IntRange(min = 1, max = 30) int nodes,
@@ -171,6 +175,7 @@ final class CriticalPathProperties {
         }
     }
 
+    @Spec("9.8")
     @Property
     void aCycleIsRefusedAndNothingElseIs(
             @ForAll @IntRange(min = 2, max = 8) int nodes,

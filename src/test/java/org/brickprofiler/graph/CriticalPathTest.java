@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Layer;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class CriticalPathTest {
@@ -44,6 +45,7 @@ final class CriticalPathTest {
         assertThat(path.earliestStartNs(join)).isEqualTo(40);
     }
 
+    @Spec("9.7")
     @Test
     void siblingsWithoutAnEdgeRunSideBySide() {
         int layer = graph.addNode(new Layer(0));
@@ -90,6 +92,7 @@ final class CriticalPathTest {
         assertThat(path.slackNs(parent)).as("it holds the path").isZero();
     }
 
+    @Spec("9.7")
     @Test
     void anEdgeBetweenContainersOrdersWhatIsInThem() {
         graph.pushScope(new Layer(0));
@@ -222,6 +225,7 @@ final class CriticalPathTest {
                 .withMessageNotContaining("n6");
     }
 
+    @Spec("9.8")
     @Test
     void exactUpToTheLargestTimeAndRefusedBeyond() {
         int first = brick("first", Long.MAX_VALUE - 1);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** What a reader of DOT that is not ours finds in the pictures of graphs. */
@@ -34,6 +35,7 @@ abstract class DotContract {
                         "gemm<float>", "kernel", "grid 32x8x2", "block 256x1x1", "4,096 bytes shared", "9.999 us");
     }
 
+    @Spec("9.11")
     @Test
     void namesAreShownAsTheyAre() throws Exception {
         Map<String, List<String>> drawn = read(SampleGraphs.nastyNames());

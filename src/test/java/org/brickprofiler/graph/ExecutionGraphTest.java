@@ -13,6 +13,7 @@ import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 class ExecutionGraphTest {
@@ -39,6 +40,7 @@ class ExecutionGraphTest {
                 OptionalDouble.empty());
     }
 
+    @Spec("9.1")
     @Test
     void idsAreDenseFromZeroAndNodesComeBack() {
         Brick first = brick("a", 1);
@@ -113,6 +115,7 @@ class ExecutionGraphTest {
         assertThat(graph.parent(0)).isEmpty();
     }
 
+    @Spec("9.1")
     @Test
     void aSecondParentIsRefusedAndBothAreNamed() {
         graph.addNode(brick("first", 1));
@@ -129,6 +132,7 @@ class ExecutionGraphTest {
         assertThat(graph.parent(2)).hasValue(0);
     }
 
+    @Spec("9.1")
     @Test
     void aNodeIsNeverItsOwnAncestor() {
         for (int i = 0; i < 3; i++) {
@@ -145,6 +149,7 @@ class ExecutionGraphTest {
         assertThat(graph.edgeCount()).isEqualTo(3);
     }
 
+    @Spec("9.1")
     @Test
     void anEdgeToItselfAndAnOddWeightAreRefused() {
         graph.addNode(brick("a", 1));
@@ -178,6 +183,7 @@ class ExecutionGraphTest {
                         new Edge(scope, task, EdgeType.CONTAINS, 1), new Edge(function, task, EdgeType.SEQUENCE, 1));
     }
 
+    @Spec("9.4")
     @Test
     void topLevelScopesAndNodesFollowEachOther() {
         int first = graph.pushScope(new Layer(0));
@@ -211,6 +217,7 @@ class ExecutionGraphTest {
         assertThat(graph.unbalancedScopes()).isEmpty();
     }
 
+    @Spec("9.5")
     @Test
     void aPopWithoutAPushIsCountedAndDoesNotThrow() {
         assertThat(graph.popScope()).isEmpty();
@@ -223,7 +230,7 @@ class ExecutionGraphTest {
 
     @Test
     void whatARecorderReportsIsKept() {
-        graph.setLosses(new RecordingLosses(List.of("lost"), 1, 2, 3));
+        graph.setLosses(new ExecutionGraph.Losses(List.of("lost"), 1, 2, 3));
         graph.pushScope(brick("open", 1));
 
         assertThat(graph.unbalancedScopes()).containsExactly("lost", "open");
@@ -233,6 +240,7 @@ class ExecutionGraphTest {
         assertThat(graph.isScopeBalanced()).isFalse();
     }
 
+    @Spec("9.2")
     @Test
     void totalsCountEveryNodeOnce() {
         int layer = graph.pushScope(new Layer(0));
@@ -250,6 +258,7 @@ class ExecutionGraphTest {
         assertThat(graph.selfNs(alone)).isEqualTo(7);
     }
 
+    @Spec("9.2")
     @Test
     void childrenThatRanAtTheSameTimeMayExceedTheirParent() {
         int parent = graph.pushScope(brick("parent", 10));
@@ -316,7 +325,7 @@ class ExecutionGraphTest {
         graph.addNodeInScope(kernel("k", 4));
         graph.popScope();
         graph.popScope();
-        graph.setLosses(new RecordingLosses(List.of("lost"), 1, 1, 1));
+        graph.setLosses(new ExecutionGraph.Losses(List.of("lost"), 1, 1, 1));
         graph.pushScope(brick("open", 1));
         graph.totalNs(0);
 

@@ -8,6 +8,7 @@ import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.report.Golden;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -40,6 +41,7 @@ class GraphExportTest {
         assertThat(GraphExport.toCsr(empty).entryCount()).isZero();
     }
 
+    @Spec("9.11")
     @Test
     void aTreeHasALinePerNodeAndNothingButAscii() {
         ExecutionGraph graph = SampleGraphs.nastyNames();
@@ -102,9 +104,10 @@ class GraphExportTest {
         "5000000000000, 5000.0 s"
     })
     void durations(long ns, String text) {
-        assertThat(GraphText.duration(ns)).isEqualTo(text);
+        assertThat(GraphExport.duration(ns)).isEqualTo(text);
     }
 
+    @Spec("9.11")
     @Test
     void csrHoldsTheEdgesByRow() {
         ExecutionGraph graph = new ExecutionGraph();

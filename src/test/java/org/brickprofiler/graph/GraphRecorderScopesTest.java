@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Layer;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** The scopes, layers and passes of a recorder: what each owns. */
@@ -73,6 +74,7 @@ class GraphRecorderScopesTest extends RecordedGraph {
         assertThat(graph.totalNs(0)).isEqualTo(9);
     }
 
+    @Spec("9.5")
     @Test
     void scopesThatAreNeverPoppedAreNamedAndClosedByTheEndOfThePass() {
         recorder.pushScope(new Function("outer"));
@@ -90,6 +92,7 @@ class GraphRecorderScopesTest extends RecordedGraph {
 
     // ---- layers and passes ----
 
+    @Spec("3.8")
     @Test
     void layersOwnWhatWasRecordedSinceTheLastBoundary() {
         int a = brick("a", tick());
@@ -115,6 +118,7 @@ class GraphRecorderScopesTest extends RecordedGraph {
                         new Edge(head, third, EdgeType.SEQUENCE, 1));
     }
 
+    @Spec("3.8")
     @Test
     void startLayerLeavesOutWhatCameBefore() {
         int embedding = brick("embedding", tick());

@@ -8,9 +8,10 @@ import org.brickprofiler.graph.ExecutionNode.AsyncTask;
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Layer;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** Bricks and kernels that a recorder is told of, their dependencies, and the budget of nodes. */
+/** Bricks and kernels that are recorded, their dependencies, and the budget of nodes. */
 class GraphRecorderTest extends RecordedGraph {
 
     // ---- off ----
@@ -50,6 +51,7 @@ class GraphRecorderTest extends RecordedGraph {
 
     // ---- bricks ----
 
+    @Spec("9.3")
     @Test
     void aBrickAdoptsWhatBeganSinceItBegan() {
         int before = kernel("before");
@@ -114,6 +116,7 @@ class GraphRecorderTest extends RecordedGraph {
         assertThat(recorder.graph().node(brick).timeNs()).hasValue(0);
     }
 
+    @Spec("9.3")
     @Test
     void aBrickTimedElsewhereBeganItsTimeAgoAndAdoptsNothing() {
         int kernel = kernel("k");
@@ -187,6 +190,7 @@ class GraphRecorderTest extends RecordedGraph {
 
     // ---- budget ----
 
+    @Spec("9.5")
     @Test
     void pastTheBudgetNodesAreCountedAndScopesStayBalanced() {
         GraphRecorder small = enabled(2);
@@ -219,6 +223,7 @@ class GraphRecorderTest extends RecordedGraph {
         assertThat(small.graph().droppedNodes()).isEqualTo(2);
     }
 
+    @Spec("9.5")
     @Test
     void dependenciesAreBoundedToo() {
         GraphRecorder small = enabled(2);
@@ -280,6 +285,7 @@ class GraphRecorderTest extends RecordedGraph {
         assertThat(recorder.graph().unmatchedPops()).isEqualTo(1);
     }
 
+    @Spec("9.6")
     @Test
     void aGraphIsNotChangedByWhatIsRecordedLater() {
         kernel("k");

@@ -17,6 +17,7 @@ import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.VirtualThreadStarter;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 class GraphRecorderThreadsTest {
@@ -61,6 +62,7 @@ class GraphRecorderThreadsTest {
         }
     }
 
+    @Spec("9.4")
     @Test
     void noNodeIsLostAndEachThreadsTreeIsItsOwn() throws Exception {
         int layers = 300;
@@ -98,6 +100,7 @@ class GraphRecorderThreadsTest {
         return count;
     }
 
+    @Spec("9.6")
     @Test
     void everyGraphTakenWhileOthersRecordIsWhole() throws Exception {
         AtomicBoolean done = new AtomicBoolean();
@@ -175,6 +178,7 @@ class GraphRecorderThreadsTest {
         assertThat(recorder.graph().isScopeBalanced()).isTrue();
     }
 
+    @Spec("9.3")
     @Test
     void aBrickBelongsToTheThreadThatStopsIt() throws Exception {
         FakeClock clock = new FakeClock();
@@ -188,6 +192,7 @@ class GraphRecorderThreadsTest {
     }
 
     /** The common pool clears the thread-locals of its workers whenever they run out of work. */
+    @Spec("9.4")
     @Test
     void theOrderOfEachThreadIsKeptOnTheCommonPool() {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();

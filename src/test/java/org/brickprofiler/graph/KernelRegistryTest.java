@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import java.util.List;
 import java.util.Optional;
+import org.brickprofiler.graph.KernelRegistry.Source;
 import org.brickprofiler.io.Fnv1a;
 import org.brickprofiler.record.Crew;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 class KernelRegistryTest {
@@ -15,10 +17,10 @@ class KernelRegistryTest {
 
     @Test
     void aTextIsFoundByItsHashAndByItsName() {
-        KernelSource source = registry.register("gemm", "foobar", "/kernels/gemm.ptx");
+        Source source = registry.register("gemm", "foobar", "/kernels/gemm.ptx");
 
         assertThat(source)
-                .isEqualTo(new KernelSource("gemm", "foobar", Optional.of("/kernels/gemm.ptx"), 0x85944171f73967e8L));
+                .isEqualTo(new Source("gemm", "foobar", Optional.of("/kernels/gemm.ptx"), 0x85944171f73967e8L));
         assertThat(registry.byHash(0x85944171f73967e8L)).contains(source);
         assertThat(registry.byName("gemm")).contains(source);
         assertThat(registry.size()).isEqualTo(1);
@@ -31,6 +33,7 @@ class KernelRegistryTest {
         assertThat(registry.size()).isZero();
     }
 
+    @Spec("9.13")
     @Test
     void theHashIsThatOfTheUtf8Bytes() {
         long hash = Fnv1a.of(new byte[] {(byte) 0xc3, (byte) 0xa9});
@@ -41,7 +44,7 @@ class KernelRegistryTest {
     @Test
     void theSameTextTwiceKeepsTheNewestNameAndItsPath() {
         registry.register("old", "text", "a.ptx");
-        KernelSource renamed = registry.register("new", "text");
+        Source renamed = registry.register("new", "text");
 
         assertThat(renamed.name()).isEqualTo("new");
         assertThat(renamed.path()).contains("a.ptx");
@@ -54,9 +57,9 @@ class KernelRegistryTest {
 
     @Test
     void aNameMeansTheTextRegisteredLast() {
-        KernelSource first = registry.register("gemm", "one");
-        KernelSource second = registry.register("gemm", "two");
-        KernelSource third = registry.register("gemm", "three");
+        Source first = registry.register("gemm", "one");
+        Source second = registry.register("gemm", "two");
+        Source third = registry.register("gemm", "three");
 
         assertThat(registry.byName("gemm")).contains(third);
         registry.register("other", "three");
@@ -86,12 +89,12 @@ class KernelRegistryTest {
     }
 
     private static long hash(String text) {
-        return KernelSource.hashOf(text);
+        return KernelRegistry.hashOf(text);
     }
 
     @Test
     void emptyNamesTextsAndPathsAreRefused() {
-        KernelSource before = registry.register("gemm", "text");
+        Source before = registry.register("gemm", "text");
 
         assertThatIllegalArgumentException().isThrownBy(() -> registry.register("", "text"));
         assertThatIllegalArgumentException()
@@ -106,7 +109,7 @@ class KernelRegistryTest {
     @Test
     void aSourceWithAnotherHashIsRefused() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new KernelSource("gemm", "foobar", Optional.empty(), 5))
+                .isThrownBy(() -> new Source("gemm", "foobar", Optional.empty(), 5))
                 .withMessageContaining("0x0000000000000005")
                 .withMessageContaining("0x85944171F73967E8");
     }
@@ -126,7 +129,7 @@ class KernelRegistryTest {
 
         assertThat(registry.size()).isEqualTo(500);
         for (int i = 0; i < 500; i++) {
-            String name = registry.byHash(KernelSource.hashOf("text " + i)).orElseThrow().name();
+            String name = registry.byHash(KernelRegistry.hashOf("text " + i)).orElseThrow().name();
             assertThat(registry.byName(name)).isPresent();
         }
     }

@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.Random;
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Layer;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Graphs at the recorder's default budget, wide and deep: nothing may recurse or grow faster than the graph. */
+@Spec("9.12")
 final class LargeGraphTest {
 
     private static final int NODES = 100_000;
@@ -62,7 +64,6 @@ final class LargeGraphTest {
         CriticalPathSummary summary = CriticalPathSummary.of(graph);
 
         assertThat(summary.path().totalNs()).isEqualTo(7);
-        assertThat(summary.runs()).isEmpty();
     }
 
     @Test

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.record.FakeClock;
 
-/** An enabled recorder whose clock the test moves, and shorthands for what it is told, for tests to extend. */
+/** An enabled recorder whose clock the test moves, and shorthands for its methods, for tests to extend. */
 abstract class RecordedGraph {
 
     static final int NONE = GraphRecorder.NONE;

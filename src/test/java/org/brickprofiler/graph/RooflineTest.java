@@ -13,6 +13,9 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.DoubleRange;
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
+import org.brickprofiler.graph.Roofline.Bound;
+import org.brickprofiler.graph.Roofline.Distance;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class RooflineTest {
@@ -24,6 +27,7 @@ final class RooflineTest {
 
     private final ExecutionGraph graph = new ExecutionGraph();
 
+    @Spec("9.9")
     @Test
     void leftOfTheRidgeTheBandwidthIsTheRoof() {
         graph.addNode(new Brick("norm", 10, 1));
@@ -32,7 +36,7 @@ final class RooflineTest {
         assertThat(Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS))
                 .as("4 FLOP/byte at 1,000 GB/s are 4 TFLOP/s, of which 1 is reached")
                 .containsExactly(
-                        new RooflineDistance(node, "norm_kernel", 4, 1, 4, 0.75, Bound.MEMORY, false));
+                        new Distance(node, "norm_kernel", 4, 1, 4, 0.75, Bound.MEMORY, false));
     }
 
     @Test
@@ -40,7 +44,7 @@ final class RooflineTest {
         int node = kernel("gemm", 200, 15);
 
         assertThat(Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS))
-                .containsExactly(new RooflineDistance(node, "gemm", 200, 15, 20, 0.25, Bound.COMPUTE, false));
+                .containsExactly(new Distance(node, "gemm", 200, 15, 20, 0.25, Bound.COMPUTE, false));
     }
 
     @Test
@@ -48,18 +52,19 @@ final class RooflineTest {
         kernel("at", 20, 20);
         kernel("below", Math.nextDown(20.0), 20);
 
-        List<RooflineDistance> distances = Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS);
+        List<Distance> distances = Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS);
 
-        assertThat(distances).extracting(RooflineDistance::bound).containsExactly(Bound.COMPUTE, Bound.MEMORY);
+        assertThat(distances).extracting(Distance::bound).containsExactly(Bound.COMPUTE, Bound.MEMORY);
         assertThat(distances.get(0).distance()).isZero();
         assertThat(distances.get(0).aboveRoof()).as("at the roof, not above it").isFalse();
     }
 
+    @Spec("9.9")
     @Test
     void aRateAboveTheRoofIsFlaggedAndKept() {
         kernel("wrong", 10, 15);
 
-        RooflineDistance distance =
+        Distance distance =
                 Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS).get(0);
 
         assertThat(distance.aboveRoof()).isTrue();
@@ -67,6 +72,7 @@ final class RooflineTest {
         assertThat(distance.achievedTflops()).isEqualTo(15);
     }
 
+    @Spec("9.9")
     @Test
     void whatIsNotKnownIsNotInvented() {
         int nothing = graph.addNode(kernelOf("nothing", OptionalDouble.empty(), OptionalDouble.empty()));
@@ -77,7 +83,7 @@ final class RooflineTest {
 
         assertThat(Roofline.unplaced(graph)).containsExactly(nothing, noRate, noIntensity, copy);
         assertThat(Roofline.distances(graph, PEAK_TFLOPS, BANDWIDTH_GBPS))
-                .extracting(RooflineDistance::node, RooflineDistance::distance)
+                .extracting(Distance::node, Distance::distance)
                 .containsExactly(tuple(placed, 1.0));
     }
 
@@ -119,7 +125,7 @@ final class RooflineTest {
         graph.clear();
         kernel("k", intensity, achieved);
 
-        RooflineDistance distance = Roofline.distances(graph, peak, bandwidth).get(0);
+        Distance distance = Roofline.distances(graph, peak, bandwidth).get(0);
 
         assertThat(distance.roofTflops()).isCloseTo(Math.min(peak, intensity * bandwidth / 1e3), within(peak * 1e-12));
         assertThat(distance.bound())

@@ -59,7 +59,7 @@ final class SampleGraphs {
     private static Kernel kernel(String name, OptionalLong elapsedNs) {
         return new Kernel(
                 name,
-                KernelSource.hashOf(name),
+                KernelRegistry.hashOf(name),
                 Dim3.of(32, 8),
                 Dim3.of(256),
                 0,
@@ -98,7 +98,7 @@ final class SampleGraphs {
         graph.addDependency(load, gemm);
         graph.addEdge(copy, gemm, EdgeType.TRANSFER, 4_096);
         graph.addEdge(softmax, back, EdgeType.TRANSFER, 0.5);
-        graph.setLosses(new RecordingLosses(List.of("forward", "na\u00efve"), 1, 1_234, 2));
+        graph.setLosses(new ExecutionGraph.Losses(List.of("forward", "na\u00efve"), 1, 1_234, 2));
         return graph;
     }
 

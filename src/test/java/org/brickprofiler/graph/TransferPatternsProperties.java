@@ -11,6 +11,8 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.brickprofiler.graph.TransferPatterns.PingPong;
+import org.brickprofiler.testing.Spec;
 
 class TransferPatternsProperties {
 
@@ -24,6 +26,7 @@ class TransferPatternsProperties {
                 .ofMaxSize(60);
     }
 
+    @Spec("9.10")
     @Property
     void pairsAreThoseOfTheDefinition(@ForAll("transfers") List<Transfer> transfers) {
         ExecutionGraph graph = new ExecutionGraph();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.brickprofiler.graph.TransferPatterns.PingPong;
 import org.junit.jupiter.api.Test;
 
 class TransferPatternsTest {

@@ -8,7 +8,9 @@ import java.util.List;
 import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
 import org.brickprofiler.device.ClockPair;
+import org.brickprofiler.kernel.CommandBufferTiming.Dispatch;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -53,12 +55,12 @@ final class CommandBuffersTest {
                                 6,
                                 6,
                                 List.of(
-                                        new DispatchTiming("z", "rope", 0, 5, 9),
-                                        new DispatchTiming("z", "gemm", 1, 9, 10))),
+                                        new Dispatch("z", "rope", 0, 5, 9),
+                                        new Dispatch("z", "gemm", 1, 9, 10))),
                         new CommandBufferTiming(
-                                "a", Backend.METAL, 1, 2, 2, 2, List.of(new DispatchTiming("a", "add", 7, 10, 11))),
+                                "a", Backend.METAL, 1, 2, 2, 2, List.of(new Dispatch("a", "add", 7, 10, 11))),
                         new CommandBufferTiming(
-                                "m", Backend.METAL, 0, 0, 0, 0, List.of(new DispatchTiming("m", "gemm", 0, 20, 29))));
+                                "m", Backend.METAL, 0, 0, 0, 0, List.of(new Dispatch("m", "gemm", 0, 20, 29))));
     }
 
     @Test
@@ -70,7 +72,7 @@ final class CommandBuffersTest {
                 .extracting(CommandBufferTiming::backend)
                 .containsExactly(Backend.METAL, Backend.CUDA);
         assertThat(timings.commandBuffers().get(1).dispatches())
-                .containsExactly(new DispatchTiming("pass", "op", 0, 3, 5));
+                .containsExactly(new Dispatch("pass", "op", 0, 3, 5));
     }
 
     @Test
@@ -80,9 +82,9 @@ final class CommandBuffersTest {
 
         CommandBufferTiming pass = timings.commandBuffers().get(0);
         assertThat(pass.totalNs()).isEqualTo(1_250);
-        DispatchTiming dispatch = pass.dispatches().get(0);
+        Dispatch dispatch = pass.dispatches().get(0);
         // 31 ticks are 1291.67 ns, 60 ticks 2500.
-        assertThat(dispatch).isEqualTo(new DispatchTiming("pass", "op", 0, 292, 1_500));
+        assertThat(dispatch).isEqualTo(new Dispatch("pass", "op", 0, 292, 1_500));
         assertThat(dispatch.elapsedNs()).isEqualTo(1_208);
     }
 
@@ -109,6 +111,7 @@ final class CommandBuffersTest {
 
     // ---- bounds ----
 
+    @Spec("11.4")
     @Test
     void keepsTheFirstDispatchesAndCountsTheOthers() {
         try (CapturedLog log = new CapturedLog()) {
@@ -122,7 +125,7 @@ final class CommandBuffersTest {
         }
         assertThat(small.dropped()).isEqualTo(2);
         CommandBufferTiming pass = small.read().get(0);
-        assertThat(pass.dispatches()).extracting(DispatchTiming::operation).containsExactly("op-0", "op-1", "op-2");
+        assertThat(pass.dispatches()).extracting(Dispatch::operation).containsExactly("op-0", "op-1", "op-2");
         assertThat(pass.totalNs()).isEqualTo(9);
     }
 
@@ -140,10 +143,11 @@ final class CommandBuffersTest {
         assertThat(small.read())
                 .containsExactly(
                         new CommandBufferTiming(
-                                "b", Backend.CUDA, 0, 0, 0, 0, List.of(new DispatchTiming("b", "new", 0, 8, 9))),
+                                "b", Backend.CUDA, 0, 0, 0, 0, List.of(new Dispatch("b", "new", 0, 8, 9))),
                         new CommandBufferTiming("a", Backend.CUDA, 1, 4, 4, 4, List.of()));
     }
 
+    @Spec("11.4")
     @Test
     void labelsPastTheBoundAreCountedTogetherOnTheirBackend() {
         try (CapturedLog log = new CapturedLog()) {
@@ -165,6 +169,7 @@ final class CommandBuffersTest {
                         tuple(KernelTimings.OTHER_NAMES, 1L));
     }
 
+    @Spec("11.4")
     @Test
     void theBoundsAreThoseOfTheDocumentation() {
         for (int i = 0; i <= 262_144; i++) {

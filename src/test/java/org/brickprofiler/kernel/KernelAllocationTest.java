@@ -8,6 +8,7 @@ import org.brickprofiler.device.ClockPair;
 import org.brickprofiler.device.DispatchTimer;
 import org.brickprofiler.device.HostStream;
 import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Recording allocates nothing in its steady state. */
@@ -40,6 +41,7 @@ final class KernelAllocationTest {
         return AllocatedBytes.fewest(STRETCHES, () -> AllocatedBytes.ofCalls(CALLS, path));
     }
 
+    @Spec("11.3")
     @Test
     void recordingAKernelAllocatesNothing() {
         assertThat(bytesOf(() -> timings.record(next(), Backend.CUDA, turn))).isZero();

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import java.util.List;
 import org.brickprofiler.Backend;
+import org.brickprofiler.kernel.KernelSpeedup.Change;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -20,14 +22,15 @@ final class KernelSpeedupTest {
         return timing(name, Backend.CPU, count, totalNs);
     }
 
+    @Spec("11.6")
     @Test
     void comparesMeansKernelByKernel() {
         KernelTiming before = cpu("matmul", 10, 1_000);
         KernelTiming after = cpu("matmul", 5, 200);
         KernelSpeedup speedup = KernelTimings.speedup(List.of(before), List.of(after));
 
-        assertThat(speedup.changes()).containsExactly(new KernelChange(before, after));
-        KernelChange change = speedup.changes().get(0);
+        assertThat(speedup.changes()).containsExactly(new Change(before, after));
+        Change change = speedup.changes().get(0);
         assertThat(change.name()).isEqualTo("matmul");
         assertThat(change.backend()).isEqualTo(Backend.CPU);
         assertThat(change.ratio()).isEqualTo(2.5);
@@ -39,7 +42,7 @@ final class KernelSpeedupTest {
     @ParameterizedTest
     @CsvSource({"0, 0, 1", "0, 5, 0", "5, 0, Infinity", "6, 3, 2", "3, 6, 0.5", "7, 7, 1"})
     void theRatioIsDefinedWhereAMeanIsZero(long beforeNs, long afterNs, double ratio) {
-        assertThat(new KernelChange(cpu("a", 1, beforeNs), cpu("a", 1, afterNs)).ratio()).isEqualTo(ratio);
+        assertThat(new Change(cpu("a", 1, beforeNs), cpu("a", 1, afterNs)).ratio()).isEqualTo(ratio);
     }
 
     @Test
@@ -61,7 +64,7 @@ final class KernelSpeedupTest {
                         cpu("faster", 1, 10)));
 
         assertThat(speedup.changes())
-                .extracting(KernelChange::name, KernelChange::backend)
+                .extracting(Change::name, Change::backend)
                 .containsExactly(
                         tuple("slower", Backend.CPU),
                         tuple("faster", Backend.CPU),
@@ -71,6 +74,7 @@ final class KernelSpeedupTest {
                         tuple("little", Backend.CPU));
     }
 
+    @Spec("11.6")
     @Test
     void listsKernelsThatOnlyOneSideHas() {
         KernelTiming gone = cpu("gone", 1, 5);
@@ -117,10 +121,10 @@ final class KernelSpeedupTest {
     @Test
     void refusesToCompareTwoKernels() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new KernelChange(cpu("a", 1, 1), cpu("b", 1, 1)))
+                .isThrownBy(() -> new Change(cpu("a", 1, 1), cpu("b", 1, 1)))
                 .withMessageContaining("'a' on CPU and 'b' on CPU");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new KernelChange(cpu("a", 1, 1), timing("a", Backend.CUDA, 1, 1)))
+                .isThrownBy(() -> new Change(cpu("a", 1, 1), timing("a", Backend.CUDA, 1, 1)))
                 .withMessageContaining("'a' on CPU and 'a' on CUDA");
     }
 }

@@ -13,6 +13,7 @@ import org.brickprofiler.device.StreamTimer;
 import org.brickprofiler.record.CapturedLog;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.NullAndEmptySource;
@@ -124,6 +125,7 @@ final class KernelTimingsTest {
         assertThat(timings.snapshot()).isEmpty();
     }
 
+    @Spec("11.1")
     @Test
     void oneNameOnTwoBackendsIsTwoKernels() {
         record("blur", Backend.CPU, 100);
@@ -162,6 +164,7 @@ final class KernelTimingsTest {
         assertThat(before).containsExactly(new KernelTiming("a", Backend.CPU, 1, 1, 1, 1, 1)).isUnmodifiable();
     }
 
+    @Spec("11.1")
     @Test
     void objectsKeepTheirOwn() {
         record("a", Backend.CPU, 1);
@@ -169,6 +172,7 @@ final class KernelTimingsTest {
         assertThat(new KernelTimings().snapshot()).isEmpty();
     }
 
+    @Spec("11.1")
     @Test
     void thereIsOneForTheWholeVirtualMachine() {
         KernelTimings global = KernelTimings.global();
@@ -239,6 +243,7 @@ final class KernelTimingsTest {
 
     // ---- names ----
 
+    @Spec("11.4")
     @Test
     void namesPastTheBoundAreCountedTogetherOnTheirBackend() {
         int room = TimerToken.MAX_KEY;

@@ -9,8 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
 import org.brickprofiler.Backend;
+import org.brickprofiler.kernel.CommandBufferTiming.Dispatch;
 import org.brickprofiler.record.CapturedLog;
 import org.brickprofiler.record.Crew;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Kernel timings under many threads. No test sleeps; each ends when its threads have. */
@@ -34,6 +36,7 @@ final class KernelTimingsThreadsTest {
         return tasks.stream().allMatch(FutureTask::isDone);
     }
 
+    @Spec("11.3")
     @Test
     void snapshotsAreConsistentAndResetsLoseNothing() throws Exception {
         int perWriter = 400_000;
@@ -106,7 +109,7 @@ final class KernelTimingsThreadsTest {
             assertThat(buffer.dispatches()).hasSize(perWriter);
             for (int n = 0; n < perWriter; n++) {
                 assertThat(buffer.dispatches().get(n))
-                        .isEqualTo(new DispatchTiming(buffer.label(), "op", n, n, n + EACH_NS));
+                        .isEqualTo(new Dispatch(buffer.label(), "op", n, n, n + EACH_NS));
             }
         });
     }

@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class LatencyBucketsTest {
 
     private static final long FIRST_UNRESOLVED_NS = 1L << 40;
 
+    @Spec("4.6")
     @Test
     void isExactBelow128() {
         for (int ns = 0; ns < 128; ns++) {
@@ -42,6 +44,7 @@ final class LatencyBucketsTest {
         }
     }
 
+    @Spec("4.6")
     @Test
     void theErrorIsWithinTheStatedOne() {
         for (long ns = 1; ns < FIRST_UNRESOLVED_NS; ns += 1 + ns / 997) {

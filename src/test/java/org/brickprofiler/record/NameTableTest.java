@@ -20,7 +20,7 @@ final class NameTableTest {
     private static final int ROOM = TimerToken.MAX_KEY + 1 - FIXED;
 
     private static NameTable table() {
-        NameTable names = new NameTable(List.of("zero", "one"), List.of(10, 11), "the rest", 12);
+        NameTable names = new NameTable(new String[] {"zero", "one"}, new int[] {10, 11}, "the rest", 12, null);
         names.addAlias("uno", 1);
         return names;
     }
@@ -100,8 +100,8 @@ final class NameTableTest {
     @Test
     void spellingsOfFixedNamesTakeNoKey() {
         NameTable names = new NameTable(
-                List.of("zero", "one"),
-                List.of(10, 11),
+                new String[] {"zero", "one"},
+                new int[] {10, 11},
                 "the rest",
                 12,
                 name -> name.startsWith("ONE") ? 1 : NameTable.NONE);

@@ -11,19 +11,20 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.brickprofiler.testing.AllocatedBytes;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 class PerThreadTest {
 
     /** Something that knows whose it is. */
-    private static final class Own extends ThreadOwned {
-        Own(Thread owner) {
+    private static final class Own extends PerThread.Owned {
+        Own(@Nullable Thread owner) {
             super(owner);
         }
     }
 
-    private final PerThread<Own> things = new PerThread<>(Own::new);
+    private final PerThread<Own, @Nullable Void> things = new PerThread<>(Own::new, null, false);
 
     @Test
     void eachThreadHasItsOwnAndFindsItAgain() throws Exception {

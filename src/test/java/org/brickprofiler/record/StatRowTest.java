@@ -49,7 +49,7 @@ final class StatRowTest {
 
     @Test
     void theSampleBetweenTwoReadings() {
-        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
         table.addWork(0, 10, 100, 1, 50, 7);
         StatRow earlier = table.read(0);
         table.addWork(0, 25, 200, 3, 80, 9);
@@ -62,7 +62,7 @@ final class StatRowTest {
 
     @Test
     void theSampleBetweenTwoReadingsHasItsBytesAndCycles() {
-        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
         table.addCycles(0, 10, 100, 1, 1_000);
         StatRow first = table.read(0);
         table.addCycles(0, 5, 200, 1, 400);
@@ -77,7 +77,7 @@ final class StatRowTest {
 
     @Test
     void twoSamplesBetweenTwoReadingsAreToldApart() {
-        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
         table.add(0, 5, 100, 1);
         table.add(0, 90, 200, 1);
         StatRow earlier = table.read(0);
@@ -90,7 +90,7 @@ final class StatRowTest {
 
     @Test
     void sumsOfMoreSamplesBetweenTwoReadingsAreExact() {
-        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
         table.add(0, 5, 100, 1);
         StatRow earlier = table.read(0);
         table.add(0, 20, 300, 2);
@@ -109,7 +109,7 @@ final class StatRowTest {
 
     @Test
     void theMeanStandsForTheExtremesOfMoreSamplesBetweenTwoReadings() {
-        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
         table.add(0, 5, 100, 1);
         table.add(0, 90, 200, 1);
         StatRow earlier = table.read(0);
@@ -130,7 +130,7 @@ final class StatRowTest {
     /** Whatever was counted before, of bytes, cycles and work too, belongs to an interval that has ended. */
     @Test
     void whatWasThereBeforeIsInNoSumBetweenTwoReadings() {
-        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
         table.addBytes(0, 10, 100, 1, 64, 16);
         table.addCycles(0, 30, 200, 2, 900);
         table.addCycles(0, 30, 300, 2, 100);
@@ -155,7 +155,7 @@ final class StatRowTest {
 
     @Test
     void theMeanStandsForTheExtremesOfCyclesBetweenTwoReadings() {
-        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
         table.addCycles(0, 30, 100, 1, 900);
         table.addCycles(0, 30, 200, 1, 100);
         StatRow earlier = table.read(0);
@@ -171,7 +171,7 @@ final class StatRowTest {
 
     @Test
     void theTagOfAnEquallyLongSampleBeforeIsNotTakenOver() {
-        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
         table.addWork(0, 80, 100, 1, 50, 9);
         StatRow earlier = table.read(0);
         table.addWork(0, 80, 200, 1, 50, 7);
@@ -197,7 +197,7 @@ final class StatRowTest {
         Arbitrary<Integer> kind = Arbitraries.integers().between(0, 2);
         return Combinators.combine(sample, kind)
                 .as((numbers, which) -> {
-                    StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue());
+                    StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
                     long a = numbers.get(0);
                     long b = numbers.get(1);
                     switch (which) {

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 final class StatSumsTest {
 
     private static StatTable table(int rows, boolean withBuckets) {
-        return new StatTable(Thread.currentThread(), rows, withBuckets, new PendingQueue());
+        return new StatTable(Thread.currentThread(), rows, withBuckets, new PendingQueue(), null, null);
     }
 
     private static long counted(StatSums sums, int key, int ns) {
@@ -157,7 +157,7 @@ final class StatSumsTest {
     void addsThreadsAndQueuesUp() {
         StatTable one = table(1, false);
         one.add(0, 1, 1, 1);
-        StatTable shared = new StatTable(null, 1, false, new PendingQueue());
+        StatTable shared = new StatTable(null, 1, false, new PendingQueue(), null, null);
         shared.add(0, 1, 1, 1);
         PendingQueue queue = new PendingQueue();
         queue.offer(0, 1, 1);
@@ -201,7 +201,7 @@ final class StatSumsTest {
 
     @Test
     void countsPlatformThreadsThatRecordedAndOnlyMentionsVirtualOnes() {
-        StatTable shared = new StatTable(null, 1, false, new PendingQueue());
+        StatTable shared = new StatTable(null, 1, false, new PendingQueue(), null, null);
         StatSums sums = new StatSums();
         sums.add(table(1, false));
         sums.add(shared);

@@ -8,6 +8,7 @@ import java.lang.reflect.Field;
 import java.util.Arrays;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class StatTableTest {
@@ -15,7 +16,7 @@ final class StatTableTest {
     private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
 
     private static StatTable table(int rows, boolean withBuckets) {
-        return new StatTable(Thread.currentThread(), rows, withBuckets, new PendingQueue());
+        return new StatTable(Thread.currentThread(), rows, withBuckets, new PendingQueue(), null, null);
     }
 
     // ---- what a row holds ----
@@ -88,6 +89,7 @@ final class StatTableTest {
                 new StatRow(3, 70, 10, 40, 20, 3, 3, 0, 0, 0, Long.MAX_VALUE, 0, 15, 7));
     }
 
+    @Spec("7.3")
     @Test
     void keepsTheGreaterTagAmongEquallyLongSamplesWhicheverCameFirst() {
         StatTable table = table(2, false);
@@ -247,11 +249,11 @@ final class StatTableTest {
 
     @Test
     void isHeldByOneAtATime() {
-        StatTable shared = new StatTable(null, 1, false, new PendingQueue());
+        StatTable shared = new StatTable(null, 1, false, new PendingQueue(), null, null);
 
         assertThat(shared.tryHold()).isTrue();
         assertThat(shared.tryHold()).isFalse();
-        shared.release();
+        shared.letGo();
         assertThat(shared.tryHold()).isTrue();
     }
 
@@ -285,6 +287,7 @@ final class StatTableTest {
 
     // ---- reading while another thread writes ----
 
+    @Spec("5.1")
     @Test
     void aReaderNeverSeesValuesThatDoNotBelongTogether() throws Exception {
         int samples = 5_000_000;

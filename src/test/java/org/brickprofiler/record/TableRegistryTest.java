@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class TableRegistryTest {
@@ -115,6 +116,7 @@ final class TableRegistryTest {
 
     // ---- threads that ended ----
 
+    @Spec("5.3")
     @Test
     void endedThreadsLeaveTheirSamplesAndNoTable() throws Exception {
         registry.add(0, 1, 1, 1);

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.FutureTask;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** The registry under many threads. No test sleeps; each ends when its threads have. */
@@ -38,6 +39,7 @@ final class TableRegistryThreadsTest {
         return counts == null ? 0 : Arrays.stream(counts).sum();
     }
 
+    @Spec("5.2")
     @Test
     void resetsLoseNothingWhileThreadsRecordAndReadersReadConsistently() throws Exception {
         int perWriter = 2_000_000;
@@ -100,6 +102,7 @@ final class TableRegistryThreadsTest {
         return tasks.stream().allMatch(FutureTask::isDone);
     }
 
+    @Spec("5.4")
     @Test
     void twentyThousandShortThreadsLeaveTheirSamplesAndNoTable() throws Exception {
         int threads = 20_000;
@@ -134,16 +137,15 @@ final class TableRegistryThreadsTest {
             thread.start();
             thread.join(60_000);
         }
-        java.lang.reflect.Field tables = TableRegistry.class.getDeclaredField("tables");
-        tables.setAccessible(true);
 
-        assertThat(((ThreadTables) Objects.requireNonNull(tables.get(registry))).live())
+        assertThat(registry.tables().live())
                 .as("tables of threads, most of them ended, before any reading")
                 .hasSizeLessThanOrEqualTo(20);
         assertThat(registry.read().row(0).count()).isEqualTo(2_000);
     }
 
     /** The common pool clears the thread-locals of its threads between tasks; tables must not come and go with them. */
+    @Spec("5.4")
     @Test
     void tasksOfTheCommonPoolMakeNoMoreTablesThanItHasThreads() {
         int tasks = 20_000;
@@ -162,6 +164,7 @@ final class TableRegistryThreadsTest {
         assertThat(seen.size()).isLessThanOrEqualTo(ForkJoinPool.getCommonPoolParallelism() + 1);
     }
 
+    @Spec("5.5")
     @Test
     void virtualThreadsShareFewTablesAndLoseNothing() throws Exception {
         VirtualThreadStarter starter = VirtualThreadStarter.find().orElse(null);

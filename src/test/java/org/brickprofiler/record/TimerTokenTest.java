@@ -6,6 +6,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -63,6 +64,7 @@ final class TimerTokenTest {
         assertThat(TimerToken.elapsedNs(TimerToken.pack(0, -5), -6)).isZero();
     }
 
+    @Spec("2.6")
     @Test
     void intervalsUpToHalfTheRangeAreExact() {
         long longest = CLOCK_RANGE_NS / 2 - 1;

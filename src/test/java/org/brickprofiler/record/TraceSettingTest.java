@@ -4,12 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 
 final class TraceSettingTest {
 
-    private static final SpanSink SINK = new TraceRecorder();
+    private static final SpanSink SINK = SpanSinks.of(new TraceRecorder());
 
     private static SpanSinkProvider expecting(String file) {
         return path -> {
@@ -30,6 +31,7 @@ final class TraceSettingTest {
         assertThat(TraceSetting.sink()).isNull();
     }
 
+    @Spec("13.1")
     @Test
     void aFileThatCannotBeWrittenIsToldAndStopsNobody() {
         SpanSinkProvider refusing = path -> {

@@ -15,16 +15,15 @@ import net.jqwik.api.Provide;
 import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
-import org.brickprofiler.checksum.ChecksumScope;
 import org.brickprofiler.checksum.Tolerance;
-import org.eclipse.collections.impl.list.mutable.primitive.FloatArrayList;
+import org.brickprofiler.testing.Spec;
 
 final class ChecksumFileProperties {
 
     @Provide
     Arbitrary<ChecksumLog> logs() {
         return Arbitraries.integers().between(0, 5).flatMap(samples -> Combinators.combine(
-                        Arbitraries.of(ChecksumScope.class),
+                        Arbitraries.of(ChecksumOptions.Scope.class),
                         entries(samples).list().ofMaxSize(20),
                         Arbitraries.longs().greaterOrEqual(0))
                 .as((scope, entries, dropped) -> ChecksumLog.of(
@@ -43,8 +42,6 @@ final class ChecksumFileProperties {
                         Arbitraries.longs().greaterOrEqual(0).optional(),
                         Arbitraries.integers().list().ofSize(samples))
                 .as((name, layer, position, hash, elements, nonFinite, elapsedNs, bits) -> {
-                    FloatArrayList values = new FloatArrayList();
-                    bits.forEach(each -> values.add(Float.intBitsToFloat(each)));
                     return new ChecksumEntry(
                             name,
                             layer,
@@ -54,10 +51,11 @@ final class ChecksumFileProperties {
                             nonFinite.get(0),
                             nonFinite.get(1),
                             elapsedNs.map(OptionalLong::of).orElseGet(OptionalLong::empty),
-                            values.toImmutable());
+                            bits.stream().map(Float::intBitsToFloat).toList());
                 });
     }
 
+    @Spec("10.7")
     @Property(tries = 150)
     void whatIsWrittenIsReadBackExactly(@ForAll("logs") ChecksumLog log) throws IOException {
         Path file = Files.createTempFile("checksums", ".jsonl");

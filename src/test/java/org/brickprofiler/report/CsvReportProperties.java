@@ -8,9 +8,11 @@ import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Spec;
 
 class CsvReportProperties {
 
+    @Spec("8.4")
     @Property(tries = 300)
     @Domain(Snapshots.class)
     void givesBackNamesAndExactNumbers(@ForAll ProfileSnapshot snapshot) {

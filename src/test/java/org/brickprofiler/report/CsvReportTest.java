@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +29,7 @@ class CsvReportTest {
         return List.of(Samples.full(), Samples.device());
     }
 
+    @Spec("8.4")
     @ParameterizedTest
     @MethodSource("profiles")
     void hasTheKeysAndValuesOfTheJson(ProfileSnapshot profile) throws IOException {
@@ -72,6 +74,7 @@ class CsvReportTest {
         }
     }
 
+    @Spec("8.4")
     @ParameterizedTest
     @ValueSource(strings = {"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'=1", "\uff1d1"})
     void marksNamesThatASpreadsheetWouldRun(String name) {

@@ -11,6 +11,7 @@ import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.checksum.Comparison;
+import org.brickprofiler.checksum.Logs;
 import org.brickprofiler.checksum.Tolerance;
 import org.junit.jupiter.api.Test;
 
@@ -21,9 +22,16 @@ final class DivergenceReportTest {
     private static final Map<String, Long> TIMES_NS =
             Map.of("RmsNorm", 850L, "QkvProjection", 123_456L, "AttentionSoftmax", 7_654_321L);
 
-    private static ChecksumLog log(int samples, long times) {
-        return new ChecksumLog(
-                ChecksumOptions.DEFAULT.withSamples(samples), name -> times * TIMES_NS.getOrDefault(name, -1L));
+    private static ChecksumLog log(int samples) {
+        return new ChecksumLog(ChecksumOptions.DEFAULT.withSamples(samples));
+    }
+
+    private static String report(ChecksumLog here, ChecksumLog reference, Tolerance tolerance) {
+        return DivergenceReport.render(timed(here, 2).compareWith(timed(reference, 1), tolerance));
+    }
+
+    private static ChecksumLog timed(ChecksumLog log, long times) {
+        return Logs.timed(log, name -> times * TIMES_NS.getOrDefault(name, -1L));
     }
 
     /** Two layers; a float of one output is another. */
@@ -41,44 +49,42 @@ final class DivergenceReportTest {
 
     @Test
     void showsADifferentChecksum() throws IOException {
-        ChecksumLog here = log(0, 2);
-        ChecksumLog reference = log(0, 1);
+        ChecksumLog here = log(0);
+        ChecksumLog reference = log(0);
         pass(here, 7, 1, 2.5f);
         pass(reference, 7, 1, 2);
         here.record("extra\n\u00e9", ChecksumEntry.NO_LAYER, 8, new float[] {Float.NaN});
 
-        Golden.assertSame(
-                DivergenceReport.render(here.compareWith(reference, Tolerance.EXACT)), "divergence-exact.txt");
+        Golden.assertSame(report(here, reference, Tolerance.EXACT), "divergence-exact.txt");
     }
 
     @Test
     void showsAValueOutsideTheTolerance() throws IOException {
-        ChecksumLog here = log(4, 2);
-        ChecksumLog reference = log(4, 1);
+        ChecksumLog here = log(4);
+        ChecksumLog reference = log(4);
         pass(here, 7, 1, 2.0015f);
         pass(reference, 7, 1, 2);
         pass(here, 7, 0, 2.5f);
         pass(reference, 7, 0, 2);
 
-        Golden.assertSame(
-                DivergenceReport.render(here.compareWith(reference, Tolerance.FLOAT16)), "divergence-tolerance.txt");
+        Golden.assertSame(report(here, reference, Tolerance.FLOAT16), "divergence-tolerance.txt");
     }
 
     @Test
     void showsAValueThatIsNotFinite() throws IOException {
-        ChecksumLog here = log(2, 2);
-        ChecksumLog reference = log(2, 1);
+        ChecksumLog here = log(2);
+        ChecksumLog reference = log(2);
         pass(here, 7, 1, Float.NEGATIVE_INFINITY);
         pass(reference, 7, 1, 2);
 
-        Golden.assertSame(
-                DivergenceReport.render(here.compareWith(reference, Tolerance.FLOAT32)), "divergence-not-finite.txt");
+        Golden.assertSame(report(here, reference, Tolerance.FLOAT32), "divergence-not-finite.txt");
     }
 
     @Test
     void showsAMissingEntryAndWhatWasDropped() throws IOException {
-        ChecksumLog whole = log(0, 1);
-        pass(whole, 7, 1, 2);
+        ChecksumLog passed = log(0);
+        pass(passed, 7, 1, 2);
+        ChecksumLog whole = timed(passed, 1);
         ChecksumOptions small = ChecksumOptions.DEFAULT.withCapacity(2);
         List<ChecksumEntry> firstTwo = new ArrayList<>(whole.list().subList(0, 2));
 
@@ -90,13 +96,12 @@ final class DivergenceReportTest {
 
     @Test
     void showsThatThereIsNone() throws IOException {
-        ChecksumLog here = log(4, 2);
-        ChecksumLog reference = log(4, 1);
+        ChecksumLog here = log(4);
+        ChecksumLog reference = log(4);
         pass(here, 7, 1, 2.0015f);
         pass(reference, 7, 1, 2);
 
-        Golden.assertSame(
-                DivergenceReport.render(here.compareWith(reference, Tolerance.BFLOAT16)), "divergence-none.txt");
+        Golden.assertSame(report(here, reference, Tolerance.BFLOAT16), "divergence-none.txt");
         assertThat(DivergenceReport.render(here.compareWith(here, Tolerance.EXACT)))
                 .startsWith("NO DIVERGENCE: 8 entries with equal checksums\n");
     }
@@ -110,8 +115,8 @@ final class DivergenceReportTest {
 
     @Test
     void beginsWithTheDivergenceAsItPrintsItself() {
-        ChecksumLog here = log(0, 1);
-        ChecksumLog reference = log(0, 1);
+        ChecksumLog here = log(0);
+        ChecksumLog reference = log(0);
         pass(here, 0, 3, 1);
         pass(reference, 0, 3, 2);
         Comparison comparison = here.compareWith(reference, Tolerance.EXACT);
@@ -121,10 +126,10 @@ final class DivergenceReportTest {
 
     @Test
     void isPrintableAsciiWithoutTrailingBlanksInEveryLocale() {
-        ChecksumLog here = log(3, 1_000_000);
+        ChecksumLog here = log(3);
         here.record("caf\u00e9 ", 0, 0, new float[] {Float.NaN, 1, 2});
         here.record("caf\u00e9 ", 0, 0, new float[] {1234.5f, 1, 2});
-        ChecksumLog reference = log(3, 1);
+        ChecksumLog reference = log(3);
         reference.record("caf\u00e9 ", 0, 0, new float[] {1, 1, 2});
         Comparison comparison = here.compareWith(reference, Tolerance.of(0.125, 0.25));
         Locale before = Locale.getDefault();

@@ -10,12 +10,14 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Spec;
 
 @Domain(Snapshots.class)
 final class JsonReportProperties {
 
     private static final ObjectMapper OTHER_PARSER = new ObjectMapper();
 
+    @Spec("8.2")
     @Property(tries = 300)
     void whatIsWrittenIsReadBackExactly(@ForAll ProfileSnapshot snapshot) throws IOException {
         assertThat(JsonReport.fromJson(JsonReport.toJson(snapshot))).isEqualTo(snapshot);

@@ -8,6 +8,7 @@ import java.time.Instant;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.junit.jupiter.api.Test;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 final class JsonReportReaderTest {
 
+    @Spec("8.2")
     @Test
     void aFileWithTheKeysOfTheContractAloneIsRead() throws IOException {
         ProfileSnapshot old = JsonReport.read(Golden.path("contract-v1.json"));
@@ -41,6 +43,7 @@ final class JsonReportReaderTest {
         assertThat(JsonReport.read(Golden.path("device.json"))).isEqualTo(Samples.device());
     }
 
+    @Spec("8.2")
     @Test
     void unknownKeysAreIgnoredAtEveryDepth() throws IOException {
         String unknown = "\"later\": {\"deep\": [[1, {\"count\": -1}], null, \"x\"]}";
@@ -89,6 +92,7 @@ final class JsonReportReaderTest {
                 .isEmpty();
     }
 
+    @Spec("8.2")
     @ParameterizedTest
     @ValueSource(strings = {"2", "2.0", "\"2.0\"", "\"10.1\""})
     void laterMajorVersionsAreRefused(String version) {
@@ -98,6 +102,7 @@ final class JsonReportReaderTest {
                 .withMessageContaining("is too new: this version of Brick Profiler reads reports up to 1.x");
     }
 
+    @Spec("8.2")
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
         "`` | there is no text",

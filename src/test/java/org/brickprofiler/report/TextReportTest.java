@@ -16,12 +16,14 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.junit.jupiter.api.Test;
 
 final class TextReportTest {
 
+    @Spec("8.1")
     @Test
     void looksAsExpected() throws IOException {
         Golden.assertSame(TextReport.render(Samples.full()), "full.txt");
@@ -61,6 +63,7 @@ final class TextReportTest {
                 .allSatisfy(line -> assertThat(line).matches("|[ -~]*[!-~]"));
     }
 
+    @Spec("8.1")
     @Test
     void columnsOfOptionalDataAppearOnlyWithSuchData() {
         assertThat(TextReport.render(Samples.full()))
@@ -69,6 +72,7 @@ final class TextReportTest {
                 .doesNotContain("p50", "p99", "GB/s", "in/out bytes", "cycles/element", "bottleneck", "Tiles");
     }
 
+    @Spec("8.1")
     @Test
     void everyShareNamesItsBase() {
         assertThat(TextReport.render(Samples.plain())).contains("% of brick time", "% of wall time");
@@ -87,6 +91,7 @@ final class TextReportTest {
         assertThat(report).doesNotContain("NaN", "Infinity").contains("Profiler's own cost: not known");
     }
 
+    @Spec("8.1")
     @Test
     void theCostOfTheProfilerIsAShareOfBrickTime() {
         String report = TextReport.render(Samples.of(Samples.brick("a", BrickCategory.OTHER, 2, 20_000, 1, 19_999, 2)));
@@ -126,6 +131,7 @@ final class TextReportTest {
         Golden.assertSame(TextReport.render(Samples.deferred()), "deferred.txt");
     }
 
+    @Spec("3.3")
     @Test
     void overlapsAreSaidAboveTheTablesWithTheirRemedy() {
         String report = TextReport.render(Samples.deferred());
@@ -137,6 +143,7 @@ final class TextReportTest {
         assertThat(TextReport.render(Samples.full())).doesNotContain("SEQUENTIAL").contains("several threads at once");
     }
 
+    @Spec("8.1")
     @Test
     void whatIsPendingIsSaidAboveTheTables() {
         String report = TextReport.render(Samples.deferred());

@@ -12,6 +12,7 @@ import java.util.concurrent.FutureTask;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -51,6 +52,7 @@ final class TileProfilerTest {
         assertThat(off.isEnabled()).isFalse();
     }
 
+    @Spec("7.1")
     @Test
     void isANoOpWhileOff() {
         tiles.disable();
@@ -78,6 +80,7 @@ final class TileProfilerTest {
 
     // ---- timing ----
 
+    @Spec("7.1")
     @Test
     void timesTilesByLevel() {
         tile(TileLevel.MACRO, 0, 0, 300);
@@ -95,6 +98,7 @@ final class TileProfilerTest {
                         tiles.stats(TileLevel.MACRO), tiles.stats(TileLevel.MIDI), tiles.stats(TileLevel.MICRO));
     }
 
+    @Spec("7.2")
     @Test
     void recordsTilesTimedElsewhere() {
         tiles.record(TileLevel.MICRO, 100_000, Integer.MAX_VALUE, 60_000_000_000L, 5, 7);
@@ -118,6 +122,7 @@ final class TileProfilerTest {
         assertThat(tiles.stats(TileLevel.MACRO).totalNs()).isEqualTo(1);
     }
 
+    @Spec("7.2")
     @Test
     void aTimerTellsRowsAndColumnsUpToALargestOne() {
         tile(TileLevel.MACRO, 1_000_000, 8_192, 5);
@@ -208,6 +213,7 @@ final class TileProfilerTest {
         requireNothingRecorded();
     }
 
+    @Spec("7.1")
     @Test
     void tilesOfManyWorkersAreAllThere() throws Exception {
         int workers = 4;

@@ -9,12 +9,14 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 final class TileStatsTest {
 
     private static final TileStats STATS = new TileStats(TileLevel.MIDI, 4, 8_000, 500, 5_000, 1_000, 32_000, 3, 7);
 
+    @Spec("7.4")
     @Test
     void derivesItsFigures() {
         assertThat(STATS.avgUs()).isEqualTo(2.0);
@@ -26,6 +28,7 @@ final class TileStatsTest {
         assertThat(STATS.cacheEfficiency(16)).isEqualTo(0.25);
     }
 
+    @Spec("7.3")
     @Test
     void everyFigureIsZeroWithoutSamples() {
         TileStats empty = TileStats.empty(TileLevel.MACRO);
@@ -47,6 +50,7 @@ final class TileStatsTest {
         assertThat(instant.cacheEfficiency(1)).isZero();
     }
 
+    @Spec("7.4")
     @Test
     void theSizeOfAnElementIsTheCallersToSay() {
         TileStats stats = new TileStats(TileLevel.MACRO, 1, 10, 10, 10, 100, 900, 0, 0);
@@ -61,6 +65,7 @@ final class TileStatsTest {
         }
     }
 
+    @Spec("7.4")
     @Test
     void efficiencyIsAShare() {
         assertThat(STATS.cacheEfficiency(4)).isEqualTo(1.0);
@@ -79,6 +84,7 @@ final class TileStatsTest {
                 .withMessageContaining("NaN");
     }
 
+    @Spec("7.3")
     @Test
     void addsUpAndKeepsTheSlowestTile() {
         TileStats other = new TileStats(TileLevel.MIDI, 1, 6_000, 6_000, 6_000, 10, 20, 1, 2);

@@ -8,6 +8,7 @@ import java.util.OptionalLong;
 import org.brickprofiler.Backend;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.record.Crew;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
 
@@ -18,6 +19,7 @@ final class ApplicationEventsTest extends TracedBricks {
 
     // ---- threads and counters ----
 
+    @Spec("13.1")
     @Test
     void instantsAndSpansOfTheApplicationLieOnTheThreadsLine() {
         brick(BrickId.RMS_NORM, 10, 20);
@@ -104,6 +106,7 @@ final class ApplicationEventsTest extends TracedBricks {
         assertThat(small.timeline().info().droppedSpans()).isEqualTo(15);
     }
 
+    @Spec("13.1")
     @Test
     void aCounterHasATrackWithItsUnit() throws Exception {
         TraceCounter counter = recorder.counter("memory", "bytes");

@@ -13,6 +13,7 @@ import org.brickprofiler.SyncMode;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.VirtualThreadStarter;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,6 +23,7 @@ final class DeviceTimelineTest extends TracedDevice {
 
     // ---- places and ties ----
 
+    @Spec("13.5")
     @Test
     void theLaunchLiesOnItsThreadAndTheWorkOnItsStream() {
         brick(BrickId.RMS_NORM, 700);

@@ -10,6 +10,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.record.StreamPlace;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** The tracks that devices and their streams get on the timeline. */
@@ -47,6 +48,7 @@ final class DeviceTracksTest extends TracedDevice {
                 .containsExactly(tuple(0, "a GPU", Backend.CUDA), tuple(1, "a GPU", Backend.CUDA));
     }
 
+    @Spec("13.5")
     @Test
     void profilersShareTheLineOfAStreamAndNoOther() {
         SimulatedStream decode = on("CUDA", 0, "a GPU", "decode");

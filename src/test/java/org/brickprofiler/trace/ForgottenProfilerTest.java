@@ -9,9 +9,11 @@ import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** What a profiler made for itself is gone with it, though its stream is still open, unless its timeline can be read. */
+@Spec("12.19")
 final class ForgottenProfilerTest {
 
     private static final int COLLECTIONS = 50;

@@ -17,6 +17,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 
 /** Bricks that follow each other by {@code lap}, whatever boundaries lie within them. */
 final class LayersProperties {
@@ -36,6 +37,7 @@ final class LayersProperties {
     }
 
     /** Each number is an action, in thirds, and how long it takes after a short while that keeps readings apart. */
+    @Spec("3.9")
     @Property(tries = 2_000)
     void eachBrickIsInTheLayerInWhichItRanLongestInTimelineAndGraph(
             @ForAll @Size(min = 3, max = 60) List<@IntRange(max = 59) Integer> steps) {

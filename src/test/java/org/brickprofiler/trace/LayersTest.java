@@ -17,6 +17,7 @@ import org.brickprofiler.graph.GraphExport;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.VirtualThreadStarter;
 import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** Which layer a brick belongs to, in timeline and graph: over boundaries, and on the threads that work for a pass. */
@@ -205,6 +206,7 @@ final class LayersTest extends TracedBricks {
         assertThat(in("FusedAttention")).containsExactly("AttentionScore", "AttentionOutput");
     }
 
+    @Spec("3.9")
     @Test
     void aBrickThatRanMostlyBetweenLayersIsInNone() {
         startLayerAt(0);
@@ -228,6 +230,7 @@ final class LayersTest extends TracedBricks {
 
     // ---- passes that break off ----
 
+    @Spec("3.8")
     @Test
     void aLayerThatBeganEndsWithThePassAndTheNextIsNumberZero() {
         startLayerAt(0);
@@ -246,6 +249,7 @@ final class LayersTest extends TracedBricks {
         assertThat(roots(graph())).containsExactly("Layer 0", "Layer 1", "Layer 0");
     }
 
+    @Spec("3.8")
     @Test
     void aLayerThatBeginsWithinAnotherSaysThatThePassBrokeOff() {
         startLayerAt(0);
@@ -270,6 +274,7 @@ final class LayersTest extends TracedBricks {
         assertThat(roots(graph())).containsExactly("Layer 0", "Layer 1", "Layer 0");
     }
 
+    @Spec("3.8")
     @Test
     void aResetEndsThePassesOfAllThreads() throws Exception {
         startLayerAt(0);
@@ -280,6 +285,7 @@ final class LayersTest extends TracedBricks {
         assertThat(profiler.currentLayer()).isZero();
     }
 
+    @Spec("3.8")
     @Test
     void layersAreCountedWhileTheProfilerIsOff() {
         for (int layer = 0; layer < 4; layer++) {
@@ -303,6 +309,7 @@ final class LayersTest extends TracedBricks {
 
     // ---- work of other threads ----
 
+    @Spec("3.10")
     @Test
     void whatAnotherThreadDoesForALayerIsThatLayers() throws Exception {
         brick(BrickId.EMBEDDING, 0, 5);
@@ -413,6 +420,7 @@ final class LayersTest extends TracedBricks {
     }
 
     /** Two passes share three workers; every task is for the layer that handed it out. */
+    @Spec("3.10")
     @Test
     void passesThatShareWorkersDoNotMix() throws Exception {
         TraceRecorder trace = new TraceRecorder();
@@ -579,6 +587,7 @@ final class LayersTest extends TracedBricks {
         assertThat(Replay.of(small.timeline(), 0)).hasSize(3).allMatch(event -> event.endsWith("layer 3"));
     }
 
+    @Spec("3.10")
     @Test
     void workingForALayerAllocatesNothing() throws Exception {
         BrickProfiler plain = BrickProfiler.enabled();

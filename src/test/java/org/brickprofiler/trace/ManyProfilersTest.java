@@ -14,8 +14,10 @@ import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.record.SpanKind;
 import org.brickprofiler.record.SpanNames;
+import org.brickprofiler.record.SpanSinks;
 import org.brickprofiler.record.SpanStore;
 import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
 /** A recorder outlives the profilers that it was given to: what they recorded stays, and nothing else of them. */
@@ -70,8 +72,8 @@ final class ManyProfilersTest {
 
     private WeakReference<SpanNames> source(int number, int spans) {
         SpanNames names = new Named(number);
-        SpanStore store = recorder.bricks(names);
-        TableRegistry registry = new TableRegistry(0, false, store);
+        SpanStore store = SpanSinks.of(recorder).bricks(names);
+        TableRegistry registry = new TableRegistry(0, false, null, store, null);
         for (int i = 0; i < spans; i++) {
             registry.mark(SpanKind.SPAN, 1 + i % 2, 1_000L * number + i, 1, 1);
         }
@@ -93,6 +95,7 @@ final class ManyProfilersTest {
         return new WeakReference<>(own);
     }
 
+    @Spec("13.3")
     @Test
     void thousandProfilersLeaveTheirSpansOnly() {
         List<WeakReference<NanoClock>> profilers = new ArrayList<>();
@@ -166,8 +169,8 @@ final class ManyProfilersTest {
     }
 
     private static SpanStore usedStore(TraceRecorder user, int number) {
-        SpanStore store = user.bricks(new Named(number));
-        new TableRegistry(0, false, store).mark(SpanKind.SPAN, 1, number, 1, 1);
+        SpanStore store = SpanSinks.of(user).bricks(new Named(number));
+        new TableRegistry(0, false, null, store, null).mark(SpanKind.SPAN, 1, number, 1, 1);
         return store;
     }
 

@@ -9,6 +9,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.record.Crew;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
 
@@ -17,6 +18,7 @@ final class TraceRecorderTest extends TracedBricks {
 
     // ---- bricks ----
 
+    @Spec("13.1")
     @Test
     void aBrickIsASpanOnTheLineOfItsThread() {
         brick(BrickId.RMS_NORM, 100, 150);
@@ -81,6 +83,7 @@ final class TraceRecorderTest extends TracedBricks {
 
     // ---- layers and steps ----
 
+    @Spec({"3.8", "13.1"})
     @Test
     void layersAndStepsLieAroundTheirBricks() {
         for (int pass = 0; pass < 2; pass++) {
@@ -141,6 +144,7 @@ final class TraceRecorderTest extends TracedBricks {
 
     // ---- deferred measurements ----
 
+    @Spec("13.4")
     @Test
     void deferredMeasurementsHaveALineOfTheirOwn() {
         profiler.recordDeferred(BrickId.RMS_NORM, 10, 3);
@@ -153,6 +157,7 @@ final class TraceRecorderTest extends TracedBricks {
 
     // ---- threads, tiles ----
 
+    @Spec("13.3")
     @Test
     void eachThreadHasALineThatOutlivesIt() throws Exception {
         brick(BrickId.RMS_NORM, 10, 20);
@@ -203,6 +208,7 @@ final class TraceRecorderTest extends TracedBricks {
 
     // ---- bounds ----
 
+    @Spec("13.2")
     @Test
     void theNewestEventsStayAndTheLossIsCounted() {
         TraceRecorder small =
@@ -216,6 +222,7 @@ final class TraceRecorderTest extends TracedBricks {
         assertThat(Replay.of(small.timeline(), 0)).hasSize(3).last().isEqualTo("RmsNorm -7..0 x1");
     }
 
+    @Spec("13.2")
     @Test
     void theFirstEventsStayWhereThatIsWanted() {
         TraceRecorder small = TraceRecorder.builder()

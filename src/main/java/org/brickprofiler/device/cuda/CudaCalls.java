@@ -150,14 +150,6 @@ final class CudaCalls {
         }
     }
 
-    static int streamSynchronize(CUstream stream) {
-        try {
-            return JCudaDriver.cuStreamSynchronize(stream);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
-    }
-
     static int streamIsCapturing(CUstream stream, int[] status) {
         try {
             return JCudaDriver.cuStreamIsCapturing(stream, status);

@@ -146,19 +146,6 @@ final class CudaMarks {
         }
     }
 
-    /** Waits until the queue is empty. False where that cannot be waited for. */
-    boolean synchronize() {
-        long stamp = begin();
-        if (stamp == 0) {
-            return false;
-        }
-        try {
-            return queue.synchronize();
-        } finally {
-            use.unlockRead(stamp);
-        }
-    }
-
     /** Waits until a mark is reached. False where that cannot be waited for. */
     boolean waitFor(int number) {
         long stamp = begin();

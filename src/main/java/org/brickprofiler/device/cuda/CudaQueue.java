@@ -87,9 +87,6 @@ final class CudaQueue {
     /** Whether the driver would answer with an earlier time of an event that was recorded in a capture. */
     private boolean asksFirst;
 
-    /** Made once, so that waiting allocates nothing. */
-    private final ToIntFunction<Answer> synchronisation = this::synchronize;
-
     private CudaQueue(CudaContext context, CUstream stream, boolean ownsStream, CudaFailures failures) {
         this.context = context;
         this.stream = stream;
@@ -306,30 +303,6 @@ final class CudaQueue {
                 || (code == CUDA_SUCCESS
                         && answer.captureStatus[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE);
         return captures ? CAPTURES : code;
-    }
-
-    /**
-     * Waits until the queue is empty.
-     *
-     * @return false where that cannot be waited for
-     */
-    boolean synchronize() {
-        // Always in its own context: in another one the default stream is another queue.
-        return inContext(NOT_DONE, synchronisation) == CUDA_SUCCESS;
-    }
-
-    private int synchronize(Answer answer) {
-        int code = captureCode(answer);
-        if (code == CUDA_SUCCESS) {
-            code = answer.of(DriverCall.STREAM_SYNCHRONIZE, CudaCalls.streamSynchronize(stream));
-        }
-        if (code == CAPTURES) {
-            failures.tell(
-                    DriverCall.STREAM_SYNCHRONIZE, "not waited for, since a stream is being captured into a graph");
-        } else if (code != CUDA_SUCCESS) {
-            failures.report(answer.call, code);
-        }
-        return code;
     }
 
     // ---- what exists ----

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * <h2>Capture</h2>
  *
  * While the application captures the stream into a graph, marks are set as always, but runs of the graph do not set them:
- * such a mark has no time, {@link #UNRESOLVED}. Until the capture ends no mark is reached and {@link #synchronize()}
+ * such a mark has no time, {@link #UNRESOLVED}. Until the capture ends no mark is reached and {@link #waitFor}
  * returns false, since to ask would spoil the capture. Over a driver that would answer with the time of an earlier use of
  * the event, no mark is set in a capture; that is tried out when the stream is opened, with a capture of another stream that
  * is made for it.
@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * <h2>Closing</h2>
  *
  * To close is allowed at any time, from any thread. It waits for calls that other threads are in, {@link #waitFor}
- * and {@link #synchronize()} among them, but not for the device: events may go while they are pending. Calls that come later do nothing: no mark is
+ * among them, but not for the device: events may go while they are pending. Calls that come later do nothing: no mark is
  * set, every mark counts as reached, and no time is known.
  */
 public final class CudaStream implements DeviceStream {
@@ -201,11 +201,6 @@ public final class CudaStream implements DeviceStream {
         } else {
             marks.elapsedNs(numbers, count, ns);
         }
-    }
-
-    @Override
-    public boolean synchronize() {
-        return marks != null && marks.synchronize();
     }
 
     /** Where no more events could be made, they are tried for once more, by whoever needs one. */

@@ -18,7 +18,6 @@ enum DriverCall {
     CTX_GET_DEVICE("cuCtxGetDevice"),
     STREAM_CREATE("cuStreamCreate"),
     STREAM_DESTROY("cuStreamDestroy", 2),
-    STREAM_SYNCHRONIZE("cuStreamSynchronize"),
     STREAM_IS_CAPTURING("cuStreamIsCapturing"),
     STREAM_BEGIN_CAPTURE("cuStreamBeginCapture", 2),
     STREAM_END_CAPTURE("cuStreamEndCapture"),

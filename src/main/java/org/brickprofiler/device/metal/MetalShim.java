@@ -41,8 +41,6 @@ final class MetalShim {
     /** The address is that of the structure to write. */
     static native int mark(long stream, long address);
 
-    static native int synchronize(long stream, int handlerMs);
-
     static native int waitFor(long stream, long sequence, int handlerMs);
 
     static native int drain(long stream, @Nullable ByteBuffer buffers, int count);

@@ -8,8 +8,8 @@ import org.brickprofiler.device.DeviceStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; what waits is
- * {@link #synchronize()} and {@link #waitFor} alone, which must not be called from a completed handler.
+ * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; {@link #waitFor} alone
+ * waits, and must not be called from a completed handler.
  *
  * <h2>What a mark is</h2>
  *
@@ -227,11 +227,6 @@ public final class MetalStream implements DeviceStream {
     }
 
     @Override
-    public boolean synchronize() {
-        return isUsable() && hasWaited(MetalShim.synchronize(stream, HANDLER_MS));
-    }
-
-    @Override
     public boolean waitFor(int mark) {
         return marks != null
                 && isUsable()
@@ -284,7 +279,7 @@ public final class MetalStream implements DeviceStream {
      * The same for code that takes labels and times, such as {@code KernelTimings}. Command buffers without times are left
      * out.
      *
-     * @param <B> what tells backends apart
+     * @param <B> how backends are named
      * @param backend passed on
      * @param timings gets the command buffers
      * @param dispatches gets the dispatches

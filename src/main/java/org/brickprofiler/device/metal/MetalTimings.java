@@ -11,7 +11,7 @@ public final class MetalTimings {
     /**
      * Takes command buffers.
      *
-     * @param <B> what tells backends apart
+     * @param <B> how backends are named
      */
     @FunctionalInterface
     public interface Buffers<B> {
@@ -29,7 +29,7 @@ public final class MetalTimings {
     /**
      * Takes dispatches.
      *
-     * @param <B> what tells backends apart
+     * @param <B> how backends are named
      */
     @FunctionalInterface
     public interface Dispatches<B> {

@@ -1,7 +1,7 @@
 package org.brickprofiler.trace.read;
 
 import java.nio.charset.StandardCharsets;
-import org.brickprofiler.BrickTimers;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.io.Fnv1a;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +15,7 @@ final class Names {
     static final String NONE = "(no name)";
 
     /** What the names past a bound are called. */
-    static final String OTHERS = BrickTimers.OTHER_NAMES;
+    static final String OTHERS = BrickProfiler.OTHER_NAMES;
 
     /** The longest name that is kept whole; names of templates run to tens of thousands of characters. */
     static final int LONGEST = 2_000;

@@ -1,10 +1,16 @@
 package org.brickprofiler.trace.write;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.trace.Span;
+import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TimelineVisitor;
 import org.brickprofiler.trace.Track;
 
@@ -19,8 +25,8 @@ final class ChromeEvents implements TimelineVisitor {
     private final JsonBuffer out;
     private final ChromeHeader header;
     private final ChromeRows rows;
-    private final List<Track> tracks;
-    private final ChromeNames names;
+    private final CheckedTracks tracks;
+    private final Names names;
     /** What times count from. */
     private final long earliestNs;
     /** Whether a flow from the host can only lead to a CUDA device. */
@@ -42,15 +48,16 @@ final class ChromeEvents implements TimelineVisitor {
             JsonBuffer out,
             ChromeHeader header,
             ChromeRows rows,
-            List<Track> tracks,
-            ChromeNames names,
+            CheckedTracks tracks,
+            List<SpanName> names,
             long earliestNs,
+            Origin origin,
             boolean launchesAreCuda) {
         this.out = out;
         this.header = header;
         this.rows = rows;
         this.tracks = tracks;
-        this.names = names;
+        this.names = new Names(names, origin);
         this.earliestNs = earliestNs;
         this.launchesAreCuda = launchesAreCuda;
     }
@@ -73,7 +80,7 @@ final class ChromeEvents implements TimelineVisitor {
         ChromeRows.Row row = laneFor(endNs);
         writeSlice(span, row, startNs, endNs);
         if (span.flowOut() != 0) {
-            if (launchesAreCuda && row.device() == ChromeRows.HOST) {
+            if (launchesAreCuda && row.device() == CheckedTracks.HOST) {
                 writeLaunch(span, row, startNs, endNs);
             }
             writeFlow("\"s\"", span.flowOut(), row, startNs);
@@ -88,14 +95,14 @@ final class ChromeEvents implements TimelineVisitor {
         if (lane == laneRows.size()) {
             ChromeRows.Row row = rows.addLane(track);
             laneRows.add(row);
-            header.writeRow(row, LaneNames.of(tracks.get(track).name(), lane), laneRows.get(0).tid());
+            header.writeRow(row, tracks.laneName(track, lane), laneRows.get(0).tid());
         }
         return laneRows.get(lane);
     }
 
     private void writeSlice(Span span, ChromeRows.Row row, long startNs, long endNs) {
         int name = names.checked(span.name());
-        boolean onDevice = row.device() != ChromeRows.HOST;
+        boolean onDevice = row.device() != CheckedTracks.HOST;
         openEvent("\"X\"", names.kinetoCategory(name, onDevice));
         writeName(name);
         writePlace(row, startNs);
@@ -163,7 +170,7 @@ final class ChromeEvents implements TimelineVisitor {
     public void instant(long atNs, int name) {
         advanceTo(atNs, false);
         ChromeRows.Row row = laneRows.get(0);
-        openEvent("\"i\", \"s\": \"t\"", names.kinetoCategory(names.checked(name), row.device() != ChromeRows.HOST));
+        openEvent("\"i\", \"s\": \"t\"", names.kinetoCategory(names.checked(name), row.device() != CheckedTracks.HOST));
         out.raw(names.name(name));
         writePlace(row, atNs);
         out.ascii(", \"args\": {\"category\": ").raw(names.category(name)).ascii("}}");
@@ -185,27 +192,27 @@ final class ChromeEvents implements TimelineVisitor {
     private void advanceTo(long ns, boolean isCounter) {
         if (!begun) {
             beginEvents(isCounter);
-        } else if (ns < lastNs) {
-            throw EventOrder.broken(ns, lastNs, tracks.get(track));
+        } else {
+            tracks.requireOrder(track, ns, lastNs);
         }
         lastNs = ns;
         lanes.closeUpTo(ns, NOTHING);
     }
 
     private void beginEvents(boolean isCounter) {
-        Track line = tracks.get(track);
-        EventOrder.requireKind(isCounter, line);
+        tracks.requireKind(track, isCounter);
         begun = true;
+        Track begins = tracks.get(track);
         if (isCounter) {
-            counterName = JsonBuffer.quoted(counterName(line));
-        } else if (!ChromeHeader.isNamedAhead(line)) {
-            header.writeRow(rows.of(track), line.name(), rows.of(track).tid());
+            counterName = JsonBuffer.quoted(counterName(begins));
+        } else if (!ChromeRows.hasOwnNumber(begins)) {
+            header.writeRow(rows.of(track), begins.name(), rows.of(track).tid());
         }
     }
 
-    /** Viewers tell the counters of a process apart by their names only. */
-    private String counterName(Track line) {
-        String name = line.unit().isEmpty() ? line.name() : line.name() + " [" + line.unit() + "]";
+    /** Viewers distinguish the counters of a process by their names only. */
+    private String counterName(Track counter) {
+        String name = counter.unit().isEmpty() ? counter.name() : counter.name() + " [" + counter.unit() + "]";
         return counters.add(rows.of(track).pid() + " " + name) ? name : name + " (track " + track + ")";
     }
 
@@ -218,5 +225,101 @@ final class ChromeEvents implements TimelineVisitor {
         out.ascii(", \"pid\": ").number(row.pid());
         out.ascii(", \"tid\": ").number(row.tid());
         out.ascii(", \"ts\": ").micros(atNs - earliestNs);
+    }
+
+    /** The names of a timeline as JSON, made once, with what Kineto's readers know them as. Immutable. */
+    private static final class Names {
+
+        private static final Pattern STEP = Pattern.compile("ProfilerStep#\\d+");
+
+        private static final byte[] KERNEL = JsonBuffer.quoted("kernel");
+        private static final byte[] MEMCPY = JsonBuffer.quoted("gpu_memcpy");
+        private static final byte[] DEVICE_STEP = JsonBuffer.quoted("gpu_user_annotation");
+        private static final byte[] HOST_STEP = JsonBuffer.quoted("user_annotation");
+        private static final byte[] CPU_OP = JsonBuffer.quoted("cpu_op");
+
+        /** The categories of a profiler's own spans on threads, which readers look for among the host's operations. */
+        private static final Set<String> OPERATIONS = Stream.concat(
+                        Stream.of(SpanName.LAYER),
+                        Arrays.stream(BrickCategory.values()).map(BrickCategory::displayName))
+                .collect(Collectors.toUnmodifiableSet());
+
+        /** What readers take for a device's work, a call to its runtime, a flow or the whole recording. */
+        private static final Pattern TAKEN =
+                Pattern.compile("kernel|memcpy|memset|trace|ac2g|(gpu|cuda)_.*", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+
+        private final byte[][] names;
+        private final byte[][] categories;
+        /** What a name on a thread is known as. */
+        private final byte[][] onHost;
+        private final boolean[] transfers;
+        private final boolean[] steps;
+        private final boolean[] numberedSteps;
+        private final Origin origin;
+
+        Names(List<SpanName> all, Origin origin) {
+            this.origin = origin;
+            int count = all.size();
+            names = new byte[count][];
+            categories = new byte[count][];
+            onHost = new byte[count][];
+            transfers = new boolean[count];
+            steps = new boolean[count];
+            numberedSteps = new boolean[count];
+            for (int name = 0; name < count; name++) {
+                SpanName spanName = all.get(name);
+                names[name] = JsonBuffer.quoted(spanName.name());
+                categories[name] = JsonBuffer.quoted(spanName.category());
+                transfers[name] = spanName.category().equals(BrickCategory.TRANSFER.displayName());
+                steps[name] = isOwn() && spanName.category().equals(SpanName.STEP);
+                onHost[name] = steps[name] ? HOST_STEP : isOperation(spanName.category()) ? CPU_OP : categories[name];
+                numberedSteps[name] = STEP.matcher(spanName.name()).matches();
+            }
+        }
+
+        private static boolean isOperation(String category) {
+            return OPERATIONS.contains(category) || TAKEN.matcher(category).matches();
+        }
+
+        /** Whether this library recorded what is written. */
+        boolean isOwn() {
+            return origin == Origin.OWN;
+        }
+
+        int checked(int name) {
+            return CheckedTracks.requireName(name, names.length);
+        }
+
+        byte[] name(int name) {
+            return names[name];
+        }
+
+        byte[] category(int name) {
+            return categories[name];
+        }
+
+        boolean isTransfer(int name) {
+            return transfers[name];
+        }
+
+        boolean isStep(int name) {
+            return steps[name];
+        }
+
+        /** Whether a step's name already is what readers of steps look for. */
+        boolean isNumberedStep(int name) {
+            return numberedSteps[name];
+        }
+
+        /** The category that Kineto's readers sort events by, as JSON; that of another program's is its own. */
+        byte[] kinetoCategory(int name, boolean onDevice) {
+            if (!isOwn()) {
+                return categories[name];
+            }
+            if (onDevice) {
+                return steps[name] ? DEVICE_STEP : transfers[name] ? MEMCPY : KERNEL;
+            }
+            return onHost[name];
+        }
     }
 }

@@ -4,7 +4,6 @@ import java.util.List;
 import org.brickprofiler.Backend;
 import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.TraceInfo;
-import org.brickprofiler.trace.Track;
 
 /** Writes what stands around the events, and the events that only name processes and rows. */
 final class ChromeHeader {
@@ -76,7 +75,7 @@ final class ChromeHeader {
 
     private void writeProcess(long pid, String label, long sortIndex) {
         writeMeta("process_name", pid, 0).ascii("{\"name\": ").string(info.processName()).ascii("}}");
-        List<String> labels = ProcessLabels.of(info);
+        List<String> labels = CheckedTracks.processLabels(info);
         labels.add(0, label);
         writeMeta("process_labels", pid, 0)
                 .ascii("{\"labels\": ")
@@ -115,10 +114,5 @@ final class ChromeHeader {
                 .ascii(", \"tid\": ")
                 .number(tid)
                 .ascii(", \"args\": ");
-    }
-
-    /** Whether a track has a row to name before its first event: a device may have events on its streams only. */
-    static boolean isNamedAhead(Track track) {
-        return track.kind() == Track.Kind.HOST_THREAD || track.kind() == Track.Kind.STREAM;
     }
 }

@@ -15,9 +15,6 @@ import org.brickprofiler.trace.Track;
  */
 final class ChromeRows {
 
-    /** The device of a row of the host. */
-    static final long HOST = -1;
-
     /** Viewers read these numbers as 32 bits. */
     private static final long LIMIT = Integer.MAX_VALUE;
 
@@ -29,7 +26,7 @@ final class ChromeRows {
      *
      * @param pid the process, or the device
      * @param tid the thread, or the stream, or another number where that one is taken
-     * @param device the device, or {@link #HOST}
+     * @param device the device, or {@link CheckedTracks#HOST}
      * @param stream the stream, where there is a device
      */
     record Row(long pid, long tid, long device, long stream) {}
@@ -39,9 +36,13 @@ final class ChromeRows {
     private final List<Row> rows = new ArrayList<>();
     private final Map<Long, Set<Long>> taken = new HashMap<>();
 
-    ChromeRows(TraceInfo info, List<Track> tracks) {
+    ChromeRows(TraceInfo info, CheckedTracks tracks) {
         info.devices().forEach(device -> devices.add((long) device.id()));
-        tracks.stream().filter(track -> track.kind() == Track.Kind.DEVICE).forEach(track -> devices.add(track.id()));
+        for (int i = 0; i < tracks.size(); i++) {
+            if (tracks.get(i).kind() == Track.Kind.DEVICE) {
+                devices.add(tracks.get(i).id());
+            }
+        }
         long pid = info.pid();
         while (devices.contains(pid)) {
             pid += CLASH_STEP;
@@ -56,21 +57,18 @@ final class ChromeRows {
             long ofPid = pidOf(tracks, i);
             long tid = placed.get(i) ? tracks.get(i).id() : takeFree(ofPid);
             long stream = tracks.get(i).kind() == Track.Kind.STREAM ? tracks.get(i).id() : tid;
-            rows.add(new Row(ofPid, tid, ofPid == hostPid ? HOST : ofPid, stream));
+            rows.add(new Row(ofPid, tid, tracks.deviceOf(i), stream));
         }
     }
 
-    private static boolean hasOwnNumber(Track track) {
+    /** Whether a track is a row by itself: a device may have events on its streams only, and a counter has no row. */
+    static boolean hasOwnNumber(Track track) {
         return track.kind() == Track.Kind.HOST_THREAD || track.kind() == Track.Kind.STREAM;
     }
 
-    private long pidOf(List<Track> tracks, int index) {
-        for (int i = index; i != Track.PROCESS; i = tracks.get(i).parent()) {
-            if (tracks.get(i).kind() == Track.Kind.DEVICE) {
-                return tracks.get(i).id();
-            }
-        }
-        return hostPid;
+    private long pidOf(CheckedTracks tracks, int index) {
+        long device = tracks.deviceOf(index);
+        return device == CheckedTracks.HOST ? hostPid : device;
     }
 
     private boolean take(long pid, long tid) {

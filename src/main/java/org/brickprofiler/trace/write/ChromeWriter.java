@@ -9,7 +9,6 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo;
-import org.brickprofiler.trace.Track;
 
 /**
  * Writes a timeline as Chrome trace JSON with the conventions of PyTorch's Kineto, which Perfetto, chrome://tracing,
@@ -39,7 +38,7 @@ import org.brickprofiler.trace.Track;
  *       {@code sample}, 1.
  *   <li>A timeline that {@linkplain Origin#OTHER another program} recorded has no such key. Its spans keep their own
  *       categories and names, and a span that a flow leaves is the launch itself.
- *   <li>Dropped spans are told by the key {@code droppedSpans}, and beside the processes' names.
+ *   <li>Dropped spans are counted by the key {@code droppedSpans}, and beside the processes' names.
  * </ul>
  */
 public final class ChromeWriter {
@@ -74,7 +73,7 @@ public final class ChromeWriter {
      * @param origin who recorded it
      * @throws IOException when {@code out} does; what was written until then is no complete trace
      * @throws IllegalArgumentException for a timeline that breaks its own rules: a child before its parent, a stream
-     *     without a device, an event before an earlier one, a name that does not exist, values on a line that is no
+     *     without a device, an event before an earlier one, a name that does not exist, values on a track that is no
      *     counter
      */
     public static void write(Timeline timeline, OutputStream out, Origin origin) throws IOException {
@@ -92,21 +91,21 @@ public final class ChromeWriter {
 
     private static void write(Timeline timeline, JsonBuffer out, Origin origin) {
         TraceInfo info = timeline.info();
-        List<Track> tracks = TrackOrder.checked(timeline.tracks());
+        CheckedTracks tracks = new CheckedTracks(timeline.tracks());
         long earliestNs = timeline.earliestNs();
         ChromeRows rows = new ChromeRows(info, tracks);
         ChromeHeader header = new ChromeHeader(out, info, origin);
         header.writeHead(info.unixNs() + (earliestNs - info.monotonicNs()));
         header.writeProcesses(rows);
         for (int track = 0; track < tracks.size(); track++) {
-            if (ChromeHeader.isNamedAhead(tracks.get(track))) {
+            if (ChromeRows.hasOwnNumber(tracks.get(track))) {
                 ChromeRows.Row row = rows.of(track);
                 header.writeRow(row, tracks.get(track).name(), row.tid());
             }
         }
-        ChromeNames names = new ChromeNames(timeline.names(), origin);
         boolean launchesAreCuda = origin == Origin.OWN && areCuda(info.devices());
-        ChromeEvents events = new ChromeEvents(out, header, rows, tracks, names, earliestNs, launchesAreCuda);
+        ChromeEvents events = new ChromeEvents(
+                out, header, rows, tracks, timeline.names(), earliestNs, origin, launchesAreCuda);
         for (int track = 0; track < tracks.size(); track++) {
             events.begin(track);
             timeline.replay(track, events);

@@ -1,29 +1,21 @@
 package org.brickprofiler.trace.write;
 
-import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /**
  * JSON text, written into a buffer that is handed on when it is full. Knows numbers and strings; the caller writes the
  * brackets. One thread at a time; allocates only for a text that outgrows the buffer, and for strings.
  */
-final class JsonBuffer {
+final class JsonBuffer extends FileBuffer {
 
-    private static final int FULL_BYTES = 1 << 16;
     /** The digits of a {@code long}, its sign, and a decimal point. */
     private static final int NUMBER_BYTES = 24;
 
     private static final String HEX = "0123456789abcdef";
 
-    private final OutputStream out;
-    private byte[] bytes = new byte[FULL_BYTES + 4 * 1024];
-    private int size;
-
     JsonBuffer(OutputStream out) {
-        this.out = out;
+        super(out);
     }
 
     /** Characters of ASCII, as they are. */
@@ -39,8 +31,7 @@ final class JsonBuffer {
     /** What {@link #quoted} made. */
     JsonBuffer raw(byte[] text) {
         ensure(text.length);
-        System.arraycopy(text, 0, bytes, size, text.length);
-        size += text.length;
+        append(text);
         return this;
     }
 
@@ -57,10 +48,10 @@ final class JsonBuffer {
     /** Nanoseconds as microseconds with three decimals: exact. */
     JsonBuffer micros(long ns) {
         ensure(NUMBER_BYTES);
-        long size = sign(ns);
-        digits(Long.divideUnsigned(size, 1_000), 1);
-        bytes[this.size++] = '.';
-        digits(Long.remainderUnsigned(size, 1_000), 3);
+        long unsigned = sign(ns);
+        digits(Long.divideUnsigned(unsigned, 1_000), 1);
+        bytes[size++] = '.';
+        digits(Long.remainderUnsigned(unsigned, 1_000), 3);
         return this;
     }
 
@@ -94,7 +85,7 @@ final class JsonBuffer {
     /** A string with its quotes and escapes, in UTF-8. */
     static byte[] quoted(String text) {
         StringBuilder json = new StringBuilder(text.length() + 2).append('"');
-        String clean = Utf8.wellFormed(text);
+        String clean = wellFormed(text);
         for (int i = 0; i < clean.length(); i++) {
             char c = clean.charAt(i);
             if (c == '"' || c == '\\') {
@@ -106,33 +97,5 @@ final class JsonBuffer {
             }
         }
         return json.append('"').toString().getBytes(StandardCharsets.UTF_8);
-    }
-
-    /** Hands on what is full. */
-    void drainIfFull() {
-        if (size >= FULL_BYTES) {
-            try {
-                drain();
-            } catch (IOException failed) {
-                throw new UncheckedIOException(failed);
-            }
-        }
-    }
-
-    /** Hands on everything. */
-    void flush() throws IOException {
-        drain();
-        out.flush();
-    }
-
-    private void drain() throws IOException {
-        out.write(bytes, 0, size);
-        size = 0;
-    }
-
-    private void ensure(int further) {
-        if (bytes.length - size < further) {
-            bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, size + further));
-        }
     }
 }

@@ -1,50 +1,55 @@
 package org.brickprofiler.trace.write;
 
-import static org.brickprofiler.trace.write.PerfettoSchema.ANNOTATION_INT;
-import static org.brickprofiler.trace.write.PerfettoSchema.ANNOTATION_NAME_IID;
-import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_ID;
-import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_IS_INCREMENTAL;
-import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_MONOTONIC;
-import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_OF_SEQUENCE;
-import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_TIMESTAMP;
-import static org.brickprofiler.trace.write.PerfettoSchema.DEFAULTS_CLOCK_ID;
-import static org.brickprofiler.trace.write.PerfettoSchema.DEFAULTS_TRACK_EVENT;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_ANNOTATIONS;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_CATEGORY_IIDS;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_COUNTER_VALUE;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_DOUBLE_COUNTER_VALUE;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_FLOWS;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_NAME_IID;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_TERMINATING_FLOWS;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_TRACK_UUID;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_TYPE;
-import static org.brickprofiler.trace.write.PerfettoSchema.FLAGS_NEEDS_STATE;
-import static org.brickprofiler.trace.write.PerfettoSchema.FLAGS_STATE_CLEARED;
-import static org.brickprofiler.trace.write.PerfettoSchema.INTERNED_ANNOTATION_NAMES;
-import static org.brickprofiler.trace.write.PerfettoSchema.INTERNED_CATEGORIES;
-import static org.brickprofiler.trace.write.PerfettoSchema.INTERNED_IID;
-import static org.brickprofiler.trace.write.PerfettoSchema.INTERNED_NAMES;
-import static org.brickprofiler.trace.write.PerfettoSchema.INTERNED_TEXT;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_CLOCK_SNAPSHOT;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_DEFAULTS;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_INTERNED_DATA;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_SEQUENCE_FLAGS;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_SEQUENCE_ID;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_TIMESTAMP;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_TRACK_EVENT;
-import static org.brickprofiler.trace.write.PerfettoSchema.SNAPSHOT_CLOCKS;
-import static org.brickprofiler.trace.write.PerfettoSchema.TRACE_PACKET;
-import static org.brickprofiler.trace.write.PerfettoSchema.TYPE_BEGIN;
-import static org.brickprofiler.trace.write.PerfettoSchema.TYPE_COUNTER;
-import static org.brickprofiler.trace.write.PerfettoSchema.TYPE_END;
-import static org.brickprofiler.trace.write.PerfettoSchema.TYPE_INSTANT;
+import static org.brickprofiler.io.PerfettoSchema.ANNOTATION_INT;
+import static org.brickprofiler.io.PerfettoSchema.ANNOTATION_NAME_IID;
+import static org.brickprofiler.io.PerfettoSchema.CLOCK_ID;
+import static org.brickprofiler.io.PerfettoSchema.CLOCK_IS_INCREMENTAL;
+import static org.brickprofiler.io.PerfettoSchema.CLOCK_MONOTONIC;
+import static org.brickprofiler.io.PerfettoSchema.FIRST_CLOCK_OF_SEQUENCE;
+import static org.brickprofiler.io.PerfettoSchema.CLOCK_TIMESTAMP;
+import static org.brickprofiler.io.PerfettoSchema.DEFAULTS_CLOCK_ID;
+import static org.brickprofiler.io.PerfettoSchema.DEFAULTS_TRACK_EVENT;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_ANNOTATIONS;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_CATEGORY_IIDS;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_COUNTER_VALUE;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_DOUBLE_COUNTER_VALUE;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_FLOWS;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_NAME_IID;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_TERMINATING_FLOWS;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_TRACK_UUID;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_TYPE;
+import static org.brickprofiler.io.PerfettoSchema.FLAG_NEEDS_STATE;
+import static org.brickprofiler.io.PerfettoSchema.FLAG_STATE_CLEARED;
+import static org.brickprofiler.io.PerfettoSchema.INTERNED_ANNOTATION_NAMES;
+import static org.brickprofiler.io.PerfettoSchema.INTERNED_CATEGORIES;
+import static org.brickprofiler.io.PerfettoSchema.INTERNED_IID;
+import static org.brickprofiler.io.PerfettoSchema.INTERNED_NAMES;
+import static org.brickprofiler.io.PerfettoSchema.INTERNED_TEXT;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_CLOCK_SNAPSHOT;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_DEFAULTS;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_INTERNED_DATA;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_SEQUENCE_FLAGS;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_SEQUENCE_ID;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_TIMESTAMP;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_TRACK_EVENT;
+import static org.brickprofiler.io.PerfettoSchema.SNAPSHOT_CLOCKS;
+import static org.brickprofiler.io.PerfettoSchema.TRACE_PACKET;
+import static org.brickprofiler.io.PerfettoSchema.TYPE_BEGIN;
+import static org.brickprofiler.io.PerfettoSchema.TYPE_COUNTER;
+import static org.brickprofiler.io.PerfettoSchema.TYPE_END;
+import static org.brickprofiler.io.PerfettoSchema.TYPE_INSTANT;
 
+import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TimelineVisitor;
-import org.brickprofiler.trace.Track;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
 
 /**
  * Writes the events of one track after another. Each track is a sequence of packets of its own, which begins with what
@@ -62,17 +67,17 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     private static final long USUAL_ELEMENTS = 1;
 
     private final ProtoBuffer out;
-    private final PerfettoIds ids;
+    private final PerfettoTracks.Ids ids;
     private final PerfettoTracks descriptors;
-    private final List<Track> tracks;
+    private final CheckedTracks tracks;
     private final InternedNames names;
     /** Added to each time, so that none is negative. */
     private final long shiftNs;
-    /** Whether what goes without saying is left out. */
+    /** Whether what a reader assumes is left out. */
     private final boolean isOwn;
 
     private int track;
-    /** The device of the track, or -1. */
+    /** The device of the track, or {@link CheckedTracks#HOST}. */
     private long device;
 
     private boolean begun;
@@ -85,9 +90,9 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
 
     PerfettoEvents(
             ProtoBuffer out,
-            PerfettoIds ids,
+            PerfettoTracks.Ids ids,
             PerfettoTracks descriptors,
-            List<Track> tracks,
+            CheckedTracks tracks,
             List<SpanName> names,
             long shiftNs,
             Origin origin) {
@@ -103,7 +108,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     /** Begins a track. */
     void begin(int track) {
         this.track = track;
-        device = descriptors.device(track);
+        device = tracks.deviceOf(track);
         begun = false;
         lanes = new SpanLanes();
         laneUuids.clear();
@@ -188,10 +193,10 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     /** Begins the sequence where this is its first event, and ends what ends before it. */
     private void advanceTo(long ns, boolean isCounter) {
         if (!begun) {
-            EventOrder.requireKind(isCounter, tracks.get(track));
+            tracks.requireKind(track, isCounter);
             beginSequence(ns);
-        } else if (ns < lastStartNs) {
-            throw EventOrder.broken(ns, lastStartNs, tracks.get(track));
+        } else {
+            tracks.requireOrder(track, ns, lastStartNs);
         }
         lastStartNs = ns;
         lanes.closeUpTo(ns, this);
@@ -199,17 +204,17 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
 
     private void beginSequence(long ns) {
         int packet = out.open(TRACE_PACKET);
-        out.varint(PACKET_SEQUENCE_ID, PerfettoIds.sequence(track));
-        out.varint(PACKET_SEQUENCE_FLAGS, FLAGS_STATE_CLEARED);
+        out.varint(PACKET_SEQUENCE_ID, PerfettoTracks.Ids.sequence(track));
+        out.varint(PACKET_SEQUENCE_FLAGS, FLAG_STATE_CLEARED);
         int snapshot = out.open(PACKET_CLOCK_SNAPSHOT);
         writeClock(CLOCK_MONOTONIC, ns, false);
-        writeClock(CLOCK_OF_SEQUENCE, ns, true);
+        writeClock(FIRST_CLOCK_OF_SEQUENCE, ns, true);
         out.close(snapshot);
         int defaults = out.open(PACKET_DEFAULTS);
         int eventDefaults = out.open(DEFAULTS_TRACK_EVENT);
         out.varint(EVENT_TRACK_UUID, ids.track(track));
         out.close(eventDefaults);
-        out.varint(DEFAULTS_CLOCK_ID, CLOCK_OF_SEQUENCE);
+        out.varint(DEFAULTS_CLOCK_ID, FIRST_CLOCK_OF_SEQUENCE);
         out.close(defaults);
         int interned = out.open(PACKET_INTERNED_DATA);
         writeInterned(INTERNED_ANNOTATION_NAMES, ELEMENTS_IID, "elements");
@@ -241,8 +246,8 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         int packet = out.open(TRACE_PACKET);
         out.varint(PACKET_TIMESTAMP, ns - lastNs);
         lastNs = ns;
-        out.varint(PACKET_SEQUENCE_ID, PerfettoIds.sequence(track));
-        out.varint(PACKET_SEQUENCE_FLAGS, FLAGS_NEEDS_STATE);
+        out.varint(PACKET_SEQUENCE_ID, PerfettoTracks.Ids.sequence(track));
+        out.varint(PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
         return packet;
     }
 
@@ -260,7 +265,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         out.varint(EVENT_CATEGORY_IIDS, names.categoryIid(name));
     }
 
-    /** Without a word, a span of a brick's category has one element and is a sample, and another has none. */
+    /** Without an annotation, a span of a brick's category has one element and is a sample, and another has none. */
     private void writeElements(long elements, boolean isBrick) {
         if (isBrick && elements < 0) {
             annotate(SAMPLE_IID, 0);
@@ -269,7 +274,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         }
     }
 
-    /** Without a word, a span belongs to the layer of the span around it. */
+    /** Without an annotation, a span belongs to the layer of the span around it. */
     private void writeLayer(int layer, int around) {
         if (layer != around) {
             annotate(LAYER_IID, layer);
@@ -289,7 +294,7 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         out.close(annotation);
     }
 
-    /** What the numbers in the same packet stand for. A category that was told before is told again. */
+    /** What the numbers in the same packet stand for. A category is written again with each of its names. */
     private void writeInterned(int name) {
         int interned = out.open(PACKET_INTERNED_DATA);
         writeInterned(INTERNED_CATEGORIES, names.categoryIid(name), names.category(name));
@@ -302,5 +307,104 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         out.varint(INTERNED_IID, iid);
         out.string(INTERNED_TEXT, text);
         out.close(entry);
+    }
+
+    /**
+     * The short numbers that stand for names and categories within one sequence of packets. They are given in order of
+     * first use, from 1, so that most take one byte. One thread at a time.
+     */
+    private static final class InternedNames {
+
+        private static final Set<String> BRICK_CATEGORIES = Arrays.stream(BrickCategory.values())
+                .map(BrickCategory::displayName)
+                .collect(Collectors.toUnmodifiableSet());
+
+        private final List<SpanName> names;
+        /** Of each name the place of its category among the categories. */
+        private final int[] categories;
+        /** Of each name whether its category is a brick's. */
+        private final boolean[] bricks;
+
+        private final Numbers nameIids;
+        private final Numbers categoryIids;
+
+        InternedNames(List<SpanName> names) {
+            this.names = names;
+            this.categories = new int[names.size()];
+            this.bricks = new boolean[names.size()];
+            ObjectIntHashMap<String> places = new ObjectIntHashMap<>();
+            for (int name = 0; name < categories.length; name++) {
+                String category = names.get(name).category();
+                categories[name] = places.getIfAbsentPut(category, places.size());
+                bricks[name] = BRICK_CATEGORIES.contains(category);
+            }
+            this.nameIids = new Numbers(names.size());
+            this.categoryIids = new Numbers(places.size());
+        }
+
+        /** Begins another sequence. */
+        void clear() {
+            nameIids.clear();
+            categoryIids.clear();
+        }
+
+        /** Gives the name its number; true where it is new to the sequence. */
+        boolean add(int name) {
+            if (!nameIids.add(CheckedTracks.requireName(name, categories.length))) {
+                return false;
+            }
+            categoryIids.add(categories[name]);
+            return true;
+        }
+
+        int nameIid(int name) {
+            return nameIids.of(name);
+        }
+
+        int categoryIid(int name) {
+            return categoryIids.of(categories[name]);
+        }
+
+        /** Whether the category of a name is that of a brick. */
+        boolean isBrick(int name) {
+            return bricks[name];
+        }
+
+        String text(int name) {
+            return names.get(name).name();
+        }
+
+        String category(int name) {
+            return names.get(name).category();
+        }
+
+        /** Numbers for places, by first use. */
+        private static final class Numbers {
+
+            private final int[] iids;
+            private final IntArrayList used = new IntArrayList();
+
+            Numbers(int places) {
+                this.iids = new int[places];
+            }
+
+            boolean add(int place) {
+                if (iids[place] != 0) {
+                    return false;
+                }
+                used.add(place);
+                iids[place] = used.size();
+                return true;
+            }
+
+            int of(int place) {
+                return iids[place];
+            }
+
+            void clear() {
+                used.forEach(place -> iids[place] = 0);
+                used.clear();
+            }
+        }
     }
 }

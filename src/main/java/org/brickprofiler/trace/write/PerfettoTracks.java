@@ -1,50 +1,49 @@
 package org.brickprofiler.trace.write;
 
-import static org.brickprofiler.trace.write.PerfettoSchema.ANNOTATION_INT;
-import static org.brickprofiler.trace.write.PerfettoSchema.ANNOTATION_NAME;
-import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_ID;
-import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_MONOTONIC;
-import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_REALTIME;
-import static org.brickprofiler.trace.write.PerfettoSchema.CLOCK_TIMESTAMP;
-import static org.brickprofiler.trace.write.PerfettoSchema.COUNTER_UNIT;
-import static org.brickprofiler.trace.write.PerfettoSchema.COUNTER_UNIT_NAME;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_ANNOTATIONS;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_NAME;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_TRACK_UUID;
-import static org.brickprofiler.trace.write.PerfettoSchema.EVENT_TYPE;
-import static org.brickprofiler.trace.write.PerfettoSchema.MERGE_NONE;
-import static org.brickprofiler.trace.write.PerfettoSchema.ORDERING_EXPLICIT;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_CLOCK_ID;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_CLOCK_SNAPSHOT;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_SEQUENCE_ID;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_TIMESTAMP;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_TRACK_DESCRIPTOR;
-import static org.brickprofiler.trace.write.PerfettoSchema.PACKET_TRACK_EVENT;
-import static org.brickprofiler.trace.write.PerfettoSchema.PROCESS_LABELS;
-import static org.brickprofiler.trace.write.PerfettoSchema.PROCESS_NAME;
-import static org.brickprofiler.trace.write.PerfettoSchema.PROCESS_PID;
-import static org.brickprofiler.trace.write.PerfettoSchema.SNAPSHOT_CLOCKS;
-import static org.brickprofiler.trace.write.PerfettoSchema.SNAPSHOT_PRIMARY_CLOCK;
-import static org.brickprofiler.trace.write.PerfettoSchema.THREAD_NAME;
-import static org.brickprofiler.trace.write.PerfettoSchema.THREAD_PID;
-import static org.brickprofiler.trace.write.PerfettoSchema.THREAD_TID;
-import static org.brickprofiler.trace.write.PerfettoSchema.TRACE_PACKET;
-import static org.brickprofiler.trace.write.PerfettoSchema.TRACK_CHILD_ORDERING;
-import static org.brickprofiler.trace.write.PerfettoSchema.TRACK_COUNTER;
-import static org.brickprofiler.trace.write.PerfettoSchema.TRACK_MERGE_BEHAVIOR;
-import static org.brickprofiler.trace.write.PerfettoSchema.TRACK_NAME;
-import static org.brickprofiler.trace.write.PerfettoSchema.TRACK_PARENT_UUID;
-import static org.brickprofiler.trace.write.PerfettoSchema.TRACK_PROCESS;
-import static org.brickprofiler.trace.write.PerfettoSchema.TRACK_SIBLING_RANK;
-import static org.brickprofiler.trace.write.PerfettoSchema.TRACK_THREAD;
-import static org.brickprofiler.trace.write.PerfettoSchema.TRACK_UUID;
-import static org.brickprofiler.trace.write.PerfettoSchema.TYPE_INSTANT;
-import static org.brickprofiler.trace.write.PerfettoSchema.UNIT_BYTES;
-import static org.brickprofiler.trace.write.PerfettoSchema.UNIT_COUNT;
-import static org.brickprofiler.trace.write.PerfettoSchema.UNIT_NS;
+import static org.brickprofiler.io.PerfettoSchema.ANNOTATION_INT;
+import static org.brickprofiler.io.PerfettoSchema.ANNOTATION_NAME;
+import static org.brickprofiler.io.PerfettoSchema.CLOCK_ID;
+import static org.brickprofiler.io.PerfettoSchema.CLOCK_MONOTONIC;
+import static org.brickprofiler.io.PerfettoSchema.CLOCK_REALTIME;
+import static org.brickprofiler.io.PerfettoSchema.CLOCK_TIMESTAMP;
+import static org.brickprofiler.io.PerfettoSchema.COUNTER_UNIT;
+import static org.brickprofiler.io.PerfettoSchema.COUNTER_UNIT_NAME;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_ANNOTATIONS;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_NAME;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_TRACK_UUID;
+import static org.brickprofiler.io.PerfettoSchema.EVENT_TYPE;
+import static org.brickprofiler.io.PerfettoSchema.MERGE_NONE;
+import static org.brickprofiler.io.PerfettoSchema.ORDERING_EXPLICIT;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_CLOCK_ID;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_CLOCK_SNAPSHOT;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_SEQUENCE_ID;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_TIMESTAMP;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_TRACK_DESCRIPTOR;
+import static org.brickprofiler.io.PerfettoSchema.PACKET_TRACK_EVENT;
+import static org.brickprofiler.io.PerfettoSchema.PROCESS_LABELS;
+import static org.brickprofiler.io.PerfettoSchema.PROCESS_NAME;
+import static org.brickprofiler.io.PerfettoSchema.PROCESS_PID;
+import static org.brickprofiler.io.PerfettoSchema.SNAPSHOT_CLOCKS;
+import static org.brickprofiler.io.PerfettoSchema.SNAPSHOT_PRIMARY_CLOCK;
+import static org.brickprofiler.io.PerfettoSchema.THREAD_NAME;
+import static org.brickprofiler.io.PerfettoSchema.THREAD_PID;
+import static org.brickprofiler.io.PerfettoSchema.THREAD_TID;
+import static org.brickprofiler.io.PerfettoSchema.TRACE_PACKET;
+import static org.brickprofiler.io.PerfettoSchema.TRACK_CHILD_ORDERING;
+import static org.brickprofiler.io.PerfettoSchema.TRACK_COUNTER;
+import static org.brickprofiler.io.PerfettoSchema.TRACK_MERGE_BEHAVIOR;
+import static org.brickprofiler.io.PerfettoSchema.TRACK_NAME;
+import static org.brickprofiler.io.PerfettoSchema.TRACK_PARENT_UUID;
+import static org.brickprofiler.io.PerfettoSchema.TRACK_PROCESS;
+import static org.brickprofiler.io.PerfettoSchema.TRACK_SIBLING_RANK;
+import static org.brickprofiler.io.PerfettoSchema.TRACK_THREAD;
+import static org.brickprofiler.io.PerfettoSchema.TRACK_UUID;
+import static org.brickprofiler.io.PerfettoSchema.TYPE_INSTANT;
+import static org.brickprofiler.io.PerfettoSchema.UNIT_BYTES;
+import static org.brickprofiler.io.PerfettoSchema.UNIT_COUNT;
+import static org.brickprofiler.io.PerfettoSchema.UNIT_NS;
 
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
@@ -53,13 +52,13 @@ import org.brickprofiler.trace.Track;
 final class PerfettoTracks {
 
     private final ProtoBuffer out;
-    private final PerfettoIds ids;
+    private final Ids ids;
     private final TraceInfo info;
-    private final List<Track> tracks;
+    private final CheckedTracks tracks;
     private final Origin origin;
     private final Set<Long> threads = new HashSet<>();
 
-    PerfettoTracks(ProtoBuffer out, PerfettoIds ids, TraceInfo info, List<Track> tracks, Origin origin) {
+    PerfettoTracks(ProtoBuffer out, Ids ids, TraceInfo info, CheckedTracks tracks, Origin origin) {
         this.out = out;
         this.ids = ids;
         this.info = info;
@@ -69,7 +68,7 @@ final class PerfettoTracks {
 
     /** Relates the timeline's clock to the calendar, and makes it the clock of the whole file. */
     void writeClocks(long shiftNs) {
-        int packet = openPacket(PerfettoIds.COMMON_SEQUENCE);
+        int packet = openPacket(Ids.COMMON_SEQUENCE);
         int snapshot = out.open(PACKET_CLOCK_SNAPSHOT);
         writeClock(CLOCK_MONOTONIC, info.monotonicNs() + shiftNs);
         writeClock(CLOCK_REALTIME, info.unixNs());
@@ -86,7 +85,7 @@ final class PerfettoTracks {
     }
 
     void writeProcess() {
-        int packet = openPacket(PerfettoIds.COMMON_SEQUENCE);
+        int packet = openPacket(Ids.COMMON_SEQUENCE);
         int descriptor = out.open(PACKET_TRACK_DESCRIPTOR);
         out.varint(TRACK_UUID, ids.process());
         int process = out.open(TRACK_PROCESS);
@@ -95,7 +94,7 @@ final class PerfettoTracks {
         if (origin == Origin.OWN) {
             out.string(PROCESS_LABELS, PerfettoWriter.PRODUCER);
         }
-        for (String label : ProcessLabels.of(info)) {
+        for (String label : CheckedTracks.processLabels(info)) {
             out.string(PROCESS_LABELS, label);
         }
         out.close(process);
@@ -111,7 +110,7 @@ final class PerfettoTracks {
 
     private void writeTrack(int index) {
         Track track = tracks.get(index);
-        int packet = openPacket(PerfettoIds.COMMON_SEQUENCE);
+        int packet = openPacket(Ids.COMMON_SEQUENCE);
         int descriptor = openDescriptor(ids.track(index), track.name());
         if (isThread(track)) {
             int thread = out.open(TRACK_THREAD);
@@ -140,16 +139,6 @@ final class PerfettoTracks {
         return track.kind() == Track.Kind.HOST_THREAD && track.id() > 0 && threads.add(track.id());
     }
 
-    /** The device that a track belongs to, or -1 where it is the host's. */
-    long device(int index) {
-        for (int at = index; at != Track.PROCESS; at = tracks.get(at).parent()) {
-            if (tracks.get(at).kind() == Track.Kind.DEVICE) {
-                return tracks.get(at).id();
-            }
-        }
-        return -1;
-    }
-
     private long parent(Track track) {
         return track.parent() == Track.PROCESS ? ids.process() : ids.track(track.parent());
     }
@@ -169,8 +158,8 @@ final class PerfettoTracks {
     /** A further track beside one of the timeline's, for spans that would not nest on it; returns its identifier. */
     long writeLane(int track, int lane) {
         long uuid = ids.extraTrack();
-        int packet = openPacket(PerfettoIds.sequence(track));
-        int descriptor = openDescriptor(uuid, LaneNames.of(tracks.get(track).name(), lane));
+        int packet = openPacket(Ids.sequence(track));
+        int descriptor = openDescriptor(uuid, tracks.laneName(track, lane));
         out.varint(TRACK_PARENT_UUID, ids.track(track));
         out.varint(TRACK_SIBLING_RANK, lane);
         out.varint(TRACK_MERGE_BEHAVIOR, MERGE_NONE);
@@ -179,9 +168,9 @@ final class PerfettoTracks {
         return uuid;
     }
 
-    /** Says at the first moment how many spans are missing, in a way that a query finds. */
+    /** An instant at the first moment with the number of missing spans, which a query finds. */
     void writeDropped(long atNs) {
-        int packet = openPacket(PerfettoIds.COMMON_SEQUENCE);
+        int packet = openPacket(Ids.COMMON_SEQUENCE);
         out.varint(PACKET_TIMESTAMP, atNs);
         out.varint(PACKET_CLOCK_ID, CLOCK_MONOTONIC);
         int event = out.open(PACKET_TRACK_EVENT);
@@ -207,5 +196,56 @@ final class PerfettoTracks {
         out.varint(TRACK_UUID, uuid);
         out.string(TRACK_NAME, name);
         return descriptor;
+    }
+
+    /**
+     * The identifiers of one file. Tracks and flows are global in Perfetto, also where several files are opened as one, so
+     * they carry a mark of the process. The mark is small: a track's identifier is repeated with each event on an extra
+     * lane.
+     */
+    static final class Ids {
+
+        /** The sequence of packets that no track owns. */
+        static final int COMMON_SEQUENCE = 1;
+
+        private static final int MARK_BITS = 14;
+        private static final int TRACK_BITS = 20;
+        private static final int FLOW_BITS = Long.SIZE - MARK_BITS;
+
+        private final long mark;
+        private final int tracks;
+        private int extraTracks;
+
+        Ids(TraceInfo info, int tracks) {
+            this.mark = markOf(info);
+            this.tracks = tracks;
+        }
+
+        /** Fibonacci hashing; never 0, so that no identifier is. */
+        private static long markOf(TraceInfo info) {
+            long all = (info.unixNs() * 31 + info.pid()) * 31 + info.rank().orElse(0);
+            return (all * 0x9E37_79B9_7F4A_7C15L) >>> (Long.SIZE - MARK_BITS) | 1;
+        }
+
+        long process() {
+            return mark << TRACK_BITS;
+        }
+
+        long track(int index) {
+            return process() + 1 + index;
+        }
+
+        /** A track that the timeline does not have. */
+        long extraTrack() {
+            return track(tracks + extraTracks++);
+        }
+
+        long flow(long flow) {
+            return flow ^ mark << FLOW_BITS;
+        }
+
+        static int sequence(int track) {
+            return COMMON_SEQUENCE + 1 + track;
+        }
     }
 }

@@ -3,25 +3,23 @@ package org.brickprofiler.trace.write;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.util.List;
 import java.util.Objects;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo;
-import org.brickprofiler.trace.Track;
 
 /**
  * Writes a timeline as a Perfetto trace ({@code .pftrace}), which <a href="https://ui.perfetto.dev">ui.perfetto.dev</a>
  * and Perfetto's trace processor read. Stateless; any thread; holds a bounded buffer and the spans that are open.
  *
  * <ul>
- *   <li>Each track is a sequence of packets of its own. Its names are told once, its times count from packet to packet.
+ *   <li>Each track is a sequence of packets of its own. Its names are written once, its times count from packet to packet.
  *   <li>Times are the timeline's, as the clock MONOTONIC, with the calendar beside it. Only where there are negative
  *       ones are all moved, by the same amount, to begin at 0: the format has no sign.
  *   <li>Spans that overlap without nesting go on further tracks beside theirs, named {@code (lane 2)} and so on.
  *   <li>Elements, layer and the device's time are debug annotations {@code elements}, {@code layer} and
  *       {@code device_ns}, where they are known. A span that ends before it starts ends where it starts.
  *   <li>Two of them are left out in the ordinary case, which keeps a span within 32 bytes. {@code layer} holds for the
- *       slices inside, too: a slice on the same track says it only where it differs from that of the slice around it,
+ *       slices inside, too: a slice on the same track has it only where it differs from that of the slice around it,
  *       -1 where it belongs to none. A span whose category is a brick's and that lacks {@code elements} processed one;
  *       where the number is not known, and the span therefore is no sample, it has the annotation {@code sample}, 0.
  *   <li>The first label of the process is {@link #PRODUCER}. A span of a device has the debug annotation
@@ -29,14 +27,14 @@ import org.brickprofiler.trace.Track;
  *       known, is a sample of that brick, and so is one of a device that also has {@code sample}, 1.
  *   <li>A timeline that {@linkplain Origin#OTHER another program} recorded gets no such label, and has all its
  *       annotations.
- *   <li>Dropped spans are told beside the process's name, and by an instant {@code dropped spans} at the beginning.
+ *   <li>Dropped spans are counted beside the process's name, and by an instant {@code dropped spans} at the beginning.
  * </ul>
  */
 public final class PerfettoWriter {
 
     /**
      * What a file calls the program that wrote it, and the meaning of its categories and annotations. In files of the
-     * number 1 ({@code brick-profiler 1}), which had no word for what goes without saying, nothing was left out.
+     * number 1 ({@code brick-profiler 1}), which could not mark an unknown number of elements, nothing was left out.
      */
     public static final String PRODUCER = "brick-profiler 2";
 
@@ -64,7 +62,7 @@ public final class PerfettoWriter {
      * @param origin who recorded it
      * @throws IOException when {@code out} does; what was written until then is no complete trace
      * @throws IllegalArgumentException for a timeline that breaks its own rules: a child before its parent, a stream
-     *     without a device, an event before an earlier one, a name that does not exist, values on a line that is no
+     *     without a device, an event before an earlier one, a name that does not exist, values on a track that is no
      *     counter
      */
     public static void write(Timeline timeline, OutputStream out, Origin origin) throws IOException {
@@ -82,11 +80,11 @@ public final class PerfettoWriter {
 
     private static void write(Timeline timeline, ProtoBuffer out, Origin origin) {
         TraceInfo info = timeline.info();
-        List<Track> tracks = TrackOrder.checked(timeline.tracks());
+        CheckedTracks tracks = new CheckedTracks(timeline.tracks());
         long earliestNs = timeline.earliestNs();
         long firstNs = Math.min(earliestNs, info.monotonicNs());
         long shiftNs = firstNs < 0 ? -firstNs : 0;
-        PerfettoIds ids = new PerfettoIds(info, tracks.size());
+        PerfettoTracks.Ids ids = new PerfettoTracks.Ids(info, tracks.size());
         PerfettoTracks descriptors = new PerfettoTracks(out, ids, info, tracks, origin);
         descriptors.writeClocks(shiftNs);
         descriptors.writeProcess();

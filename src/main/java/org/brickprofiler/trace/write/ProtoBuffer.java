@@ -1,9 +1,6 @@
 package org.brickprofiler.trace.write;
 
-import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.util.Arrays;
 
 /**
  * Protocol buffers messages, written into a buffer that is handed on whenever a message at the top is complete and the
@@ -12,9 +9,8 @@ import java.util.Arrays;
  *
  * <p>The encoding: <a href="https://protobuf.dev/programming-guides/encoding/">protobuf.dev</a>.
  */
-final class ProtoBuffer {
+final class ProtoBuffer extends FileBuffer {
 
-    private static final int FULL_BYTES = 1 << 16;
     /** A tag and a varint of 64 bits, with some to spare. */
     private static final int FIELD_BYTES = 24;
 
@@ -22,12 +18,8 @@ final class ProtoBuffer {
     private static final int FIXED64 = 1;
     private static final int LENGTH_DELIMITED = 2;
 
-    private final OutputStream out;
-    private byte[] bytes = new byte[FULL_BYTES + 4 * 1024];
-    private int size;
-
     ProtoBuffer(OutputStream out) {
-        this.out = out;
+        super(out);
     }
 
     void varint(int field, long value) {
@@ -49,12 +41,11 @@ final class ProtoBuffer {
     }
 
     void string(int field, String value) {
-        byte[] text = Utf8.bytes(value);
+        byte[] text = utf8(value);
         ensure(FIELD_BYTES + text.length);
         put(tag(field, LENGTH_DELIMITED));
         put(text.length);
-        System.arraycopy(text, 0, bytes, size, text.length);
-        size += text.length;
+        append(text);
     }
 
     /** Begins a message inside the one that is open; returns what {@link #close} needs to end it. */
@@ -87,24 +78,7 @@ final class ProtoBuffer {
     /** Ends a message at the top, and hands on what is full. */
     void closeTop(int content) {
         close(content);
-        if (size >= FULL_BYTES) {
-            try {
-                drain();
-            } catch (IOException failed) {
-                throw new UncheckedIOException(failed);
-            }
-        }
-    }
-
-    /** Hands on everything. */
-    void flush() throws IOException {
-        drain();
-        out.flush();
-    }
-
-    private void drain() throws IOException {
-        out.write(bytes, 0, size);
-        size = 0;
+        drainIfFull();
     }
 
     private static int tag(int field, int wireType) {
@@ -122,11 +96,5 @@ final class ProtoBuffer {
 
     private static int varintBytes(int value) {
         return (38 - Integer.numberOfLeadingZeros(value)) / 7;
-    }
-
-    private void ensure(int further) {
-        if (bytes.length - size < further) {
-            bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, size + further));
-        }
     }
 }

@@ -15,7 +15,7 @@ final class SpanLanes {
     /** The layer of a span that belongs to none. */
     static final int NO_LAYER = -1;
 
-    /** Is told when a span ends. */
+    /** Called when a span ends. */
     interface Closer {
         void close(int lane, long endNs);
     }

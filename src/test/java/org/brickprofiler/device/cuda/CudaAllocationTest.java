@@ -13,6 +13,7 @@ import org.brickprofiler.record.Crew;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
  * thread where the stream's context is current and on one that has none: one byte in every stretch of passes fails the
  * test.
  */
+@Spec("12.12")
 class CudaAllocationTest {
 
     private static final int PASSES = 50;

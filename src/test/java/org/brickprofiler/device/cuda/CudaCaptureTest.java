@@ -14,6 +14,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -101,6 +102,7 @@ class CudaCaptureTest {
     }
 
     /** The marks of every pass have been used before: the driver could hand out the times of then. */
+    @Spec("12.16")
     @ParameterizedTest
     @ValueSource(ints = {CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_INVALID_VALUE, CUDA_SUCCESS})
     void whateverTheDriverAnswersNoBrickOfACaptureHasATime(int code) {
@@ -188,7 +190,7 @@ class CudaCaptureTest {
             int first = stream.mark();
             engine.spin(800);
             int second = stream.mark();
-            stream.synchronize();
+            stream.waitFor(second);
             assertThat(stream.elapsedNs(first, second)).isEqualTo(800);
         }
     }
@@ -199,18 +201,20 @@ class CudaCaptureTest {
                 CudaStream stream =
                         CudaStream.on(engine.context(), engine.stream()).marks(2, 2).open()) {
             engine.spin(1_000);
+            int mark = stream.mark();
             beginCapture();
-            assertThat(stream.synchronize()).isFalse();
-            assertThat(stream.synchronize()).isFalse();
-            assertThat(SimulatedCuda.calls("cuStreamSynchronize")).isZero();
+            assertThat(stream.waitFor(mark)).isFalse();
+            assertThat(stream.waitFor(mark)).isFalse();
+            assertThat(SimulatedCuda.calls("cuEventSynchronize")).isZero();
             assertThat(stream.failure().orElseThrow()).contains("captured into a graph");
             assertThat(log.linesWith("not waited for")).isOne();
             endCapture();
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.waitFor(mark)).isTrue();
             assertThat(stream.isUsable()).isTrue();
         }
     }
 
+    @Spec("12.16")
     @Test
     void theCaptureOfAnotherStreamIsNotDisturbed() throws InterruptedException {
         CUstream other = new CUstream();
@@ -222,7 +226,7 @@ class CudaCaptureTest {
             int second = stream.mark();
             assertThat(stream.isReached(second)).isTrue();
             assertThat(stream.elapsedNs(first, second)).isNotNegative();
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.waitFor(second)).isTrue();
         };
         use.run();
         Thread thread = new Thread(use);
@@ -242,14 +246,14 @@ class CudaCaptureTest {
     }
 
     @Test
-    void theDefaultStreamIsNotWaitedForWhileOneThatItWaitsForCaptures() {
+    void aMarkOfTheDefaultStreamIsWaitedForWhileAStreamThatItWaitsForCaptures() {
         try (CudaStream stream = CudaStream.on(engine.context(), null).marks(2, 2).open()) {
             int mark = stream.mark();
             beginCapture();
-            assertThat(stream.synchronize()).isFalse();
+            assertThat(stream.waitFor(mark)).isTrue();
             assertThat(stream.isReached(mark)).isTrue();
             endCapture();
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.failure()).isEmpty();
         }
     }
 

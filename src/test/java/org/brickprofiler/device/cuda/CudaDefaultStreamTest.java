@@ -14,6 +14,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,6 +63,7 @@ class CudaDefaultStreamTest {
 
     // ---- what spoils a capture ----
 
+    @Spec("12.16")
     @ParameterizedTest
     @ValueSource(
             ints = {
@@ -94,7 +96,7 @@ class CudaDefaultStreamTest {
                 int first = stream.mark();
                 engine.spin(300);
                 int second = stream.mark();
-                assertThat(stream.synchronize()).isTrue();
+                assertThat(stream.waitFor(second)).isTrue();
                 assertThat(stream.elapsedNs(first, second)).isEqualTo(300);
             }
         }
@@ -154,7 +156,7 @@ class CudaDefaultStreamTest {
             int first = stream.mark();
             engine.spin(500);
             int second = stream.mark();
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.waitFor(second)).isTrue();
             assertThat(stream.elapsedNs(first, second)).isEqualTo(500);
             assertThat(stream.failure()).isEmpty();
             endsWithAGraph(captured);
@@ -168,7 +170,7 @@ class CudaDefaultStreamTest {
             int first = stream.mark();
             engine.spin(500, stream.stream());
             int second = stream.mark();
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.waitFor(second)).isTrue();
             assertThat(stream.elapsedNs(first, second)).isEqualTo(500);
             endsWithAGraph(engine.stream());
         }

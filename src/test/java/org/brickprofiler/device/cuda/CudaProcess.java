@@ -27,7 +27,7 @@ final class CudaProcess {
             int mark = stream.mark();
             System.out.println("usable: " + stream.isUsable());
             System.out.println("marked: " + (mark != DeviceStream.NO_MARK));
-            System.out.println("synchronized: " + stream.synchronize());
+            System.out.println("waited: " + (mark != DeviceStream.NO_MARK && stream.waitFor(mark)));
             System.out.println("failure: " + stream.failure().orElse("none"));
             System.out.println("device: " + stream.deviceName());
         }

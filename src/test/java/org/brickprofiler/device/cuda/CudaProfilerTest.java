@@ -18,6 +18,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.SyncMode;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -92,6 +93,7 @@ class CudaProfilerTest {
 
     private static final long MISSING = BRICKS_OF_A_PASS - FIRST_MARKS / 2;
 
+    @Spec("12.10")
     @Test
     void whereMarksCouldNotBeMadeOnceTheyAreByTheNextPass() {
         try (CapturedLog log = new CapturedLog();
@@ -280,6 +282,7 @@ class CudaProfilerTest {
         }
     }
 
+    @Spec("12.6")
     @TestFactory
     Stream<DynamicTest> whateverFailsNothingIsMadeUp() {
         start();
@@ -316,6 +319,7 @@ class CudaProfilerTest {
         assertThat(SimulatedCuda.staleHandles()).isZero();
     }
 
+    @Spec("12.15")
     @Test
     void aLostContextEndsProfilingWithOneWarning() {
         try (CudaStream stream = lent();

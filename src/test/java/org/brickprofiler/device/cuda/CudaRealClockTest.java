@@ -15,6 +15,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * which is the driver's too, before and after each call that sets a mark. Where the device is busy across the call, that
  * leaves one time only. Each flow takes part of a second here; all of it is {@code -Dbrick.stress.passes=10000}.
  */
+@Spec("12.8")
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class CudaRealClockTest {
 

@@ -26,6 +26,7 @@ import org.brickprofiler.device.DispatchTimer;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,7 +72,7 @@ class CudaStreamTest {
                 marks[brick] = stream.mark();
                 reachedNs[brick] = endNs;
             }
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.waitFor(marks[bricks])).isTrue();
             assertThat(SimulatedCuda.synchronisations()).isOne();
             for (int brick = 1; brick <= bricks; brick++) {
                 assertThat(stream.elapsedNs(marks[brick - 1], marks[brick]))
@@ -98,7 +99,7 @@ class CudaStreamTest {
         int from = stream.mark();
         engine.spin(ns);
         int to = stream.mark();
-        assertThat(stream.synchronize()).isTrue();
+        assertThat(stream.waitFor(to)).isTrue();
         long elapsedNs = stream.elapsedNs(from, to);
         stream.release(from);
         stream.release(to);
@@ -142,6 +143,7 @@ class CudaStreamTest {
                 .containsExactly(new KernelTiming("matmul", Backend.CUDA, 2, 7_000, 3_000, 4_000, 4_000));
     }
 
+    @Spec("12.15")
     @Test
     void aMarkIsOneCallOfTheDriver() {
         try (CudaStream stream = onTheEngines()) {
@@ -221,6 +223,7 @@ class CudaStreamTest {
         assertThat(SimulatedCuda.liveStreams()).isOne();
     }
 
+    @Spec("12.15")
     @Test
     void theApplicationsStreamAndContextStay() {
         CudaStream stream = onTheEngines();
@@ -281,7 +284,7 @@ class CudaStreamTest {
             assertThat(stream.failure()).hasValueSatisfying(why -> assertThat(why)
                     .contains("cuDeviceGet answered CUDA_ERROR_INVALID_DEVICE (" + CUDA_ERROR_INVALID_DEVICE + ")"));
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
-            assertThat(stream.synchronize()).isFalse();
+            assertThat(stream.waitFor(0)).isFalse();
             assertThat(stream.deviceIndex()).isEqualTo(9);
             assertThat(log.linesWith("CUDA_ERROR_INVALID_DEVICE")).isOne();
             assertThatIllegalStateException().isThrownBy(stream::context).withMessageContaining("cuDeviceGet");
@@ -360,7 +363,7 @@ class CudaStreamTest {
                 marks[0] = stream.mark();
                 engine.inContext(() -> engine.spin(2_500));
                 marks[1] = stream.mark();
-                stream.synchronize();
+                stream.waitFor(marks[1]);
                 elapsedNs[0] = stream.isReached(marks[1]) ? stream.elapsedNs(marks[0], marks[1]) : -1;
                 depth.set(SimulatedCuda.contextDepth());
             });
@@ -383,12 +386,13 @@ class CudaStreamTest {
             int mark = stream.mark();
 
             assertThat(stream.isReached(mark)).isFalse();
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.waitFor(mark)).isTrue();
             assertThat(SimulatedCuda.now() - beganNs).isEqualTo(5_000);
             assertThat(stream.isReached(mark)).isTrue();
         }
     }
 
+    @Spec("12.15")
     @Test
     void leavesItToTheApplicationWhetherJCudaThrows() {
         try (CapturedLog log = new CapturedLog();
@@ -441,7 +445,7 @@ class CudaStreamTest {
             assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
             assertThat(stream.isReached(first)).isTrue();
             assertThat(stream.elapsedNs(first, second)).isEqualTo(DeviceStream.UNRESOLVED);
-            assertThat(stream.synchronize()).isFalse();
+            assertThat(stream.waitFor(first)).isFalse();
             stream.release(first);
             assertThat(SimulatedCuda.counts()).isEqualTo(calls);
 

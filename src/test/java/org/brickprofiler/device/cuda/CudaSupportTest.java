@@ -12,6 +12,7 @@ import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.NativeLibrary;
 import org.brickprofiler.testing.Fixture;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever is missing on a machine, it is found out once, told in words, and ends nothing. */
+@Spec("12.18")
 class CudaSupportTest {
 
     /** Where the machine of an object file stands in it, and another machine than this one. */
@@ -111,7 +113,7 @@ class CudaSupportTest {
                         "first: CUDA: Simulated GPU 0, driver for CUDA 12.6\n",
                         "usable: true\n",
                         "marked: true\n",
-                        "synchronized: true\n",
+                        "waited: true\n",
                         "failure: none\n",
                         "device: Simulated GPU 0\n",
                         "end\n")
@@ -198,7 +200,7 @@ class CudaSupportTest {
                         "second: CUDA is not available: " + reason,
                         "usable: false\n",
                         "marked: false\n",
-                        "synchronized: false\n",
+                        "waited: false\n",
                         "failure: CUDA is not available: " + reason,
                         "device: CUDA device 0\n",
                         "end\n");

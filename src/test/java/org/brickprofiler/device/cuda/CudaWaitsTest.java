@@ -11,6 +11,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.SyncMode;
 import org.brickprofiler.record.Crew;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -110,6 +111,7 @@ class CudaWaitsTest {
         assertThat(profiler.brickStats(BrickId.ALL_REDUCE).minNs()).isBetween(LONG_NS - 100, LONG_NS + SHORT_NS);
     }
 
+    @Spec("12.3")
     @Test
     void workBehindTheLastMarkIsNotWaitedFor() {
         brick(BrickId.RMS_NORM, SHORT_NS);
@@ -149,6 +151,7 @@ class CudaWaitsTest {
         crew.join();
     }
 
+    @Spec("12.4")
     @Test
     void noReaderWaitsForADevice() throws Exception {
         whileAnotherThreadWaits(() -> {

@@ -8,7 +8,7 @@ import com.sun.jna.Pointer;
 import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.Backend;
-import org.brickprofiler.kernel.DispatchTiming;
+import org.brickprofiler.kernel.CommandBufferTiming;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.record.CapturedLog;
 import org.junit.jupiter.api.AfterEach;
@@ -139,7 +139,7 @@ final class CounterSamplingTest {
         assertThat(timings.commandBuffers()).singleElement().satisfies(layer -> {
             assertThat(layer.totalNs()).isEqualTo(300);
             assertThat(layer.dispatches())
-                    .containsExactly(new DispatchTiming("layer", "attention", 0, begin, begin + 300));
+                    .containsExactly(new CommandBufferTiming.Dispatch("layer", "attention", 0, begin, begin + 300));
         });
     }
 

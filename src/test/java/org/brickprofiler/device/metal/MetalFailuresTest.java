@@ -66,7 +66,7 @@ final class MetalFailuresTest {
         assertThat(stream.mark()).isEqualTo(DeviceStream.NO_MARK);
         assertThat(stream.isReached(0)).isTrue();
         assertThat(stream.elapsedNs(0, 1)).isEqualTo(DeviceStream.UNRESOLVED);
-        assertThat(stream.synchronize()).isFalse();
+        assertThat(stream.waitFor(0)).isFalse();
         assertThat(stream.queue()).isZero();
         assertThat(stream.watch(1, "work")).isEqualTo(MetalStream.NOT_WATCHED);
         assertThat(stream.forget(1)).isFalse();
@@ -247,8 +247,8 @@ final class MetalFailuresTest {
             SimulatedMetal.release(buffer);
             SimulatedMetal.fail("waitUntilCompleted", 1, SimulatedMetal.NIL);
 
-            assertThat(MetalShim.synchronize(stream, 0)).isEqualTo(PENDING);
-            assertThat(MetalShim.synchronize(stream, 0)).isZero();
+            assertThat(MetalShim.waitFor(stream, 1, 0)).isEqualTo(PENDING);
+            assertThat(MetalShim.waitFor(stream, 1, 0)).isZero();
             MetalShim.close(stream);
         }
     }
@@ -259,12 +259,13 @@ final class MetalFailuresTest {
         try (MetalApp app = new MetalApp();
                 CapturedLog log = new CapturedLog()) {
             app.submit("work", 10);
+            int mark = app.stream().mark();
             SimulatedMetal.fail("waitUntilCompleted", 1, how);
 
-            assertThat(app.stream().synchronize()).isFalse();
+            assertThat(app.stream().waitFor(mark)).isFalse();
             assertThat(app.stream().isUsable()).isTrue();
             assertThat(log.linesWith("could not wait")).isOne();
-            assertThat(app.stream().synchronize()).isTrue();
+            assertThat(app.stream().waitFor(mark)).isTrue();
         }
     }
 
@@ -279,7 +280,7 @@ final class MetalFailuresTest {
             assertThat(MetalShim.open(Pointer.nativeValue(app.queue()), 3)).isEqualTo(BAD_ARGUMENT);
             assertThat(MetalShim.watch(stream, 0, null)).isEqualTo(BAD_ARGUMENT);
             assertThat(MetalShim.mark(stream, 0)).isEqualTo(BAD_ARGUMENT);
-            assertThat(MetalShim.synchronize(stream, -1)).isEqualTo(BAD_ARGUMENT);
+            assertThat(MetalShim.waitFor(stream, 1, -1)).isEqualTo(BAD_ARGUMENT);
             assertThat(MetalShim.drain(stream, memory, -1)).isEqualTo(BAD_ARGUMENT);
             assertThat(MetalShim.drain(stream, null, 1)).isEqualTo(BAD_ARGUMENT);
             assertThat(MetalShim.lost(stream, 2)).isEqualTo(BAD_ARGUMENT);
@@ -303,7 +304,7 @@ final class MetalFailuresTest {
         assertThat(MetalShim.watch(stream, 1, null)).isEqualTo(CLOSED);
         assertThat(MetalShim.forget(stream, 1)).isEqualTo(CLOSED);
         assertThat(MetalShim.mark(stream, MetalLibrary.address(memory))).isEqualTo(CLOSED);
-        assertThat(MetalShim.synchronize(stream, 1)).isEqualTo(CLOSED);
+        assertThat(MetalShim.waitFor(stream, 1, 1)).isEqualTo(CLOSED);
         assertThat(MetalShim.drain(stream, memory, 1)).isEqualTo(CLOSED);
         assertThat(MetalShim.lost(stream, 0)).isEqualTo(CLOSED);
         assertThat(MetalShim.sampleCounters(stream, 0, 1)).isEqualTo(CLOSED);

@@ -9,6 +9,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,6 +23,7 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
 
     private static final int DEVICE_REMOVED = 11;
 
+    @Spec("12.17")
     @Test
     void theBrickOfACommandBufferThatFailsIsUnresolved() {
         try (CapturedLog log = new CapturedLog()) {
@@ -104,6 +106,7 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
         profiler.snapshot();
     }
 
+    @Spec("12.6")
     @ParameterizedTest
     @CsvSource({
         "GPUStartTime, 1", "GPUStartTime, 2", "GPUStartTime, 3",

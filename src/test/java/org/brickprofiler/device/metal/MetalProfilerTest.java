@@ -14,6 +14,7 @@ import org.brickprofiler.TimeSource;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -31,6 +32,7 @@ final class MetalProfilerTest extends ProfiledMetal {
         return 700L + 10_000L * brick + layer;
     }
 
+    @Spec("12.17")
     @ParameterizedTest
     @EnumSource(
             value = SyncMode.class,
@@ -142,6 +144,7 @@ final class MetalProfilerTest extends ProfiledMetal {
     }
 
     /** What the application does in command buffers that nobody watches is not known, and the host's time says nothing of it. */
+    @Spec("12.17")
     @ParameterizedTest
     @EnumSource(
             value = SyncMode.class,
@@ -199,6 +202,7 @@ final class MetalProfilerTest extends ProfiledMetal {
         assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(900);
     }
 
+    @Spec("12.17")
     @Test
     void bricksThatShareACommandBufferAreUnresolvedAndTheOneAroundThemIsNot() {
         try (CapturedLog log = new CapturedLog()) {

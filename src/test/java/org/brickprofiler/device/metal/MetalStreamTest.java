@@ -63,8 +63,9 @@ final class MetalStreamTest {
             SimulatedMetal.commit(buffer);
             SimulatedMetal.release(buffer);
 
-            assertThat(own.synchronize()).isTrue();
-            assertThat(own.elapsedNs(before, own.mark())).isEqualTo(70);
+            int after = own.mark();
+            assertThat(own.waitFor(after)).isTrue();
+            assertThat(own.elapsedNs(before, after)).isEqualTo(70);
         }
         assertThat(SimulatedMetal.live()).isEqualTo(live);
     }
@@ -300,7 +301,7 @@ final class MetalStreamTest {
         SimulatedMetal.breakBuffer(broken.pointer(), error);
         broken.commit();
 
-        assertThat(stream.synchronize()).isFalse();
+        assertThat(stream.waitFor(stream.mark())).isFalse();
         assertThat(stream.isUsable()).isFalse();
         assertThat(stream.isReached(before)).isTrue();
         assertThat(stream.mark()).isEqualTo(NO_MARK);
@@ -315,12 +316,13 @@ final class MetalStreamTest {
         app.submit("two", 20);
         int committed = stream.mark();
         MetalApp.Buffer open = app.begin("open");
+        int inside = stream.mark();
 
-        assertThat(stream.synchronize()).isTrue();
+        assertThat(stream.waitFor(inside)).isTrue();
         assertThat(stream.isReached(committed)).isTrue();
         assertThat(drained()).hasSize(2);
         open.commit();
-        assertThat(stream.synchronize()).isTrue();
+        assertThat(stream.waitFor(inside)).isTrue();
         assertThat(drained()).hasSize(1);
     }
 

@@ -13,12 +13,14 @@ import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.device.NativeLibrary;
 import org.brickprofiler.testing.Fixture;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is missing is a state with a reason. */
+@Spec("12.18")
 final class MetalSupportTest {
 
     private static final String LIBRARY = "brick.profiler.metal.library";

@@ -128,7 +128,7 @@ final class MetalThreadsTest {
                 });
             }
             crew.join();
-            assertThat(stream.synchronize()).isTrue();
+            assertThat(stream.waitFor(stream.mark())).isTrue();
             stream.drain(drained::add, dispatch -> {});
             assertThat(stream.lostBuffers()).isZero();
         }

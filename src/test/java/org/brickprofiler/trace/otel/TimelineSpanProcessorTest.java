@@ -13,6 +13,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineVisitor;
 import org.brickprofiler.trace.TraceRecorder;
@@ -99,6 +100,7 @@ final class TimelineSpanProcessorTest {
         assertThat(events(thread)).containsExactly("OpenTelemetry request 100..200", "Norm RmsNorm 110..130");
     }
 
+    @Spec("13.10")
     @Test
     void aSpanThatAnotherThreadEndsStaysOnTheLineOfTheThreadThatOpenedIt() throws Exception {
         recorder.instant("here");
@@ -118,6 +120,7 @@ final class TimelineSpanProcessorTest {
         assertThat(events(thread)).containsExactly("OpenTelemetry handed over 150..180");
     }
 
+    @Spec("13.10")
     @Test
     void theEventsOfASpanAreInstantsInIt() {
         clock.set(1_000);

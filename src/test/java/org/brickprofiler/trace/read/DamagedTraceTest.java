@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,6 +43,7 @@ final class DamagedTraceTest {
         assertThat(refused).hasMessageStartingWith("the trace, offset " + refused.offset() + ": ");
     }
 
+    @Spec("14.6")
     @Test
     void saysWhatIsWrongAndWhere() {
         assertThat(refused("")).hasMessage("the trace, offset 0: the text is empty");
@@ -61,6 +63,7 @@ final class DamagedTraceTest {
                 .hasMessageStartingWith("the trace, offset ");
     }
 
+    @Spec("14.6")
     @Test
     void everyCutOfAnObjectIsRefused() {
         String whole = object(slice("a", 0, 5), slice("b", 10, 7));
@@ -71,6 +74,7 @@ final class DamagedTraceTest {
         }
     }
 
+    @Spec("14.6")
     @Test
     void everyCutOfAnArrayIsRefusedOrReported() throws IOException {
         String first = slice("a", 0, 5);
@@ -129,6 +133,7 @@ final class DamagedTraceTest {
 
     // ---- faulty events ----
 
+    @Spec("14.3")
     @Test
     void faultyEventsAreDroppedAndCounted() throws IOException {
         TraceProfile reading = Traces.read(array(

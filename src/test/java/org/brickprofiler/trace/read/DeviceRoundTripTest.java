@@ -12,6 +12,7 @@ import org.brickprofiler.SyncMode;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceRecorder;
@@ -66,6 +67,7 @@ final class DeviceRoundTripTest {
         RoundTrip.assertSame(recorder.timeline(), profiler.snapshot());
     }
 
+    @Spec("14.9")
     @ParameterizedTest
     @EnumSource(SyncMode.class)
     void theProfileComesBackInEveryMode(SyncMode mode) throws Exception {

@@ -9,6 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
@@ -49,6 +50,7 @@ final class PerfettoReadTest {
 
     // ---- slices ----
 
+    @Spec("14.1")
     @Test
     void slicesOfATrackNestAndTracksDoNot() throws IOException {
         begin("outer", 1, 100);
@@ -339,6 +341,7 @@ final class PerfettoReadTest {
         assertThat(read().eventsRead()).isZero();
     }
 
+    @Spec("14.6")
     @Test
     void aTraceCutAnywhereIsReadOrRefused() throws IOException {
         interned(1, 1, "a");

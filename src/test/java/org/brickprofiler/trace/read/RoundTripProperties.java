@@ -21,9 +21,11 @@ import org.brickprofiler.SyncMode;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
 
 /** What a profiler measured comes back from a timeline of it, in either format. */
+@Spec("14.9")
 final class RoundTripProperties {
 
     private static final List<BrickId> IDS =

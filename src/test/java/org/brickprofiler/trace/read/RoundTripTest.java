@@ -22,6 +22,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.DeviceTrack;
@@ -207,6 +208,7 @@ final class RoundTripTest {
 
     // ---- what is missing ----
 
+    @Spec("14.9")
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
     void lostSpansAreTold(RoundTrip.Format format) throws IOException {
@@ -252,6 +254,7 @@ final class RoundTripTest {
         assertThat(startedUnixNs - (info.unixNs() - 170)).isBetween(-1L, 60_000_000_000L);
     }
 
+    @Spec("14.1")
     @Test
     void filesOfAllEndingsAreRead(@TempDir Path folder) throws IOException {
         brick(BrickId.RMS_NORM, 10);

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,7 @@ final class StepsAndWarmupTest {
                 step(8, 1, 105), step(8, 2, 100), slice("ProfilerStep", "user_annotation", 1, 0, 1));
     }
 
+    @Spec("14.5")
     @Test
     void skippedStepsAreLeftOutByTheTimeTheirEventsBegin() throws IOException {
         TraceProfile reading = Traces.read(threeSteps(), OPTIONS.withSkipSteps(1));
@@ -82,6 +84,7 @@ final class StepsAndWarmupTest {
         return all;
     }
 
+    @Spec({"14.3", "14.5"})
     @Test
     void firstExecutionsFarOutOfLineAreWarmup() throws IOException {
         TraceProfile reading = Traces.read(series("kernel", steady(900, 300)));
@@ -91,6 +94,7 @@ final class StepsAndWarmupTest {
         assertThat(reading.wallNs()).isEqualTo((39_000 + 10) * 1_000L);
     }
 
+    @Spec("14.5")
     @Test
     void warmupCanBeKept() throws IOException {
         TraceProfile reading = Traces.read(series("kernel", steady(900, 300)), OPTIONS.withKeepWarmup(true));

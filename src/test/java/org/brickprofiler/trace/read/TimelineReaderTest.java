@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
@@ -89,6 +90,7 @@ final class TimelineReaderTest {
 
     // ---- what a timeline has no place for ----
 
+    @Spec("14.10")
     @Test
     void whatATimelineHasNoPlaceForIsCounted() throws IOException {
         TraceTimeline reading = read(array(
@@ -291,6 +293,7 @@ final class TimelineReaderTest {
 
     // ---- large ones ----
 
+    @Spec("14.11")
     @Test
     void whatGoesToAFileComesBack() throws IOException {
         String json = array(

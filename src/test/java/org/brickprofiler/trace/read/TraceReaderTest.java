@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +33,7 @@ final class TraceReaderTest {
 
     // ---- forms of the text ----
 
+    @Spec("14.1")
     @Test
     void readsAnArrayAndAnObjectPlainAndPackedAlike() throws IOException {
         String[] events = {slice("a", 0, 5), slice("b", 10, 7)};
@@ -85,6 +87,7 @@ final class TraceReaderTest {
 
     // ---- what counts ----
 
+    @Spec("14.2")
     @Test
     void onlyTheDevicesEventsCountWhereTheyAreMarked() throws IOException {
         String flow = "{\"ph\": \"%s\", \"cat\": \"ac2g\", \"name\": \"ac2g\", \"id\": 1,"
@@ -151,6 +154,7 @@ final class TraceReaderTest {
         }
     }
 
+    @Spec("14.2")
     @Test
     void aSliceThatHoldsOthersCountsWithTheRest() throws IOException {
         TraceProfile reading = Traces.read(array(
@@ -179,6 +183,7 @@ final class TraceReaderTest {
         assertThat(reading.eventsCounted()).isEqualTo(2);
     }
 
+    @Spec("14.2")
     @Test
     void slicesThatOverlapCountInFullAndAreReported() throws IOException {
         TraceProfile reading = Traces.read(array(slice("a", 0, 50), slice("b", 40, 50), slice("c", 95, 5)));
@@ -199,6 +204,7 @@ final class TraceReaderTest {
         assertThat(Omissions.faults(reading.omissions())).isEmpty();
     }
 
+    @Spec("14.3")
     @Test
     void otherPhasesAreIgnoredAndCounted() throws IOException {
         String phases = "bneSTpFiIRCPNOD(";
@@ -214,6 +220,7 @@ final class TraceReaderTest {
 
     // ---- what no rule matches ----
 
+    @Spec("14.8")
     @Test
     void unmatchedKernelsKeepTheirNames() throws IOException {
         TraceProfile reading = Traces.read(

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +26,7 @@ final class TraceRulesTest {
         return rules.target(new Rule.Key(name, "kernel", Map.of()));
     }
 
+    @Spec("14.8")
     @Test
     void theFirstRuleThatHoldsDecides() {
         String rules = "# comment\n\n  First <- name=/ab/ # why\nSecond (FFN) <- name=/a/\n";

@@ -14,6 +14,7 @@ import org.brickprofiler.Schedule;
 import org.brickprofiler.ScheduledRun;
 import org.brickprofiler.record.Crew;
 import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Timeline;
@@ -61,6 +62,7 @@ final class WarmupPhasesTest {
         }
     }
 
+    @Spec("14.5")
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
     void aWarmupIsLeftOutUnlessItIsKept(RoundTrip.Format format) throws Exception {
@@ -92,6 +94,7 @@ final class WarmupPhasesTest {
                         cycles.stream().reduce(ProfileSnapshot::merge).orElseThrow()));
     }
 
+    @Spec("6.5")
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
     void theMarksAreMomentsOnTheLineOfTheThreadThatDrives(RoundTrip.Format format) throws Exception {

@@ -12,6 +12,7 @@ import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.write.ChromeTrace.Row;
@@ -84,6 +85,7 @@ final class ChromeWriterProperties {
         return annotations;
     }
 
+    @Spec("13.6")
     @Property(tries = 200)
     void theSlicesOfARowNest(@ForAll FixedTimeline timeline) throws IOException {
         Map<Row, List<JsonNode>> rows = new HashMap<>();

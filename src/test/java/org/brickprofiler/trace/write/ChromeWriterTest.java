@@ -14,6 +14,7 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.brickprofiler.Backend;
 import org.brickprofiler.report.Golden;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceInfo;
@@ -45,6 +46,7 @@ final class ChromeWriterTest {
         Golden.assertSame(ChromeTrace.of(FixedTimeline.sample()).text, getClass(), "sample.json");
     }
 
+    @Spec("13.9")
     @Test
     void timesAreExactMicrosecondsSinceTheBase() throws IOException {
         TraceInfo info = new TraceInfo(
@@ -93,6 +95,7 @@ final class ChromeWriterTest {
                 .containsExactly("ProfilerStep#0", "ProfilerStep#77", "ProfilerStep#1", "ProfilerStep#0");
     }
 
+    @Spec("13.9")
     @ParameterizedTest
     @EnumSource
     void onlyWhereAllDevicesAreCudasThereIsALaunchCall(Backend backend) throws IOException {
@@ -263,7 +266,7 @@ final class ChromeWriterTest {
                 .withMessage("name -1 of 3");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ChromeTrace.of(FixedTimeline.ofOneThread(Event.value(1, 2))))
-                .withMessage("a value on the line main");
+                .withMessage("a value on the track main");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ChromeWriter.write(
                         new UnsortedTimeline(FixedTimeline.ofOneThread()), new ByteArrayOutputStream()))

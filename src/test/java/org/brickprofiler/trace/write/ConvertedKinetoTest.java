@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.GZIPInputStream;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.Omissions;
@@ -90,6 +91,7 @@ final class ConvertedKinetoTest {
         return new Slice(slice.name(), slice.category(), slice.startNs(), slice.endNs());
     }
 
+    @Spec("14.10")
     @Test
     void everySliceIsThereWithNameCategoryAndTimes() {
         List<Slice> slices = before("X").stream().map(ConvertedKinetoTest::slice).toList();

@@ -13,6 +13,7 @@ import org.brickprofiler.device.CpuTimer;
 import org.brickprofiler.device.ProbeTimer;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,9 +30,9 @@ final class FileTracingTest {
 
         public static void main(String[] arguments) {
             boolean asksFirst = arguments[0].equals("asks first");
-            Optional<TraceRecorder> before = asksFirst ? FileTracing.recorder() : Optional.empty();
+            Optional<TraceRecorder> before = asksFirst ? TraceRecorder.configured() : Optional.empty();
             BrickProfiler profiler = BrickProfiler.enabled();
-            TraceRecorder recorder = FileTracing.recorder().orElseThrow();
+            TraceRecorder recorder = TraceRecorder.configured().orElseThrow();
             if (asksFirst && before.orElseThrow() != recorder) {
                 throw new AssertionError("two recorders");
             }
@@ -48,7 +49,7 @@ final class FileTracingTest {
         private Untraced() {}
 
         public static void main(String[] arguments) {
-            if (FileTracing.recorder().isPresent()) {
+            if (TraceRecorder.configured().isPresent()) {
                 throw new AssertionError("a recorder that nobody asked for");
             }
         }
@@ -75,6 +76,7 @@ final class FileTracingTest {
                 .isEqualTo(3));
     }
 
+    @Spec("13.1")
     @Test
     void probesInstantsAndCountersOfTheApplicationAreInTheFile() throws Exception {
         ChromeTrace trace = traced(List.of("asks later"));

@@ -10,10 +10,12 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What readers of Kineto's files take for granted. */
+@Spec("13.9")
 final class KinetoConventionsTest {
 
     private ChromeTrace trace;
@@ -162,6 +164,7 @@ final class KinetoConventionsTest {
                 .toList();
     }
 
+    @Spec("13.2")
     @Test
     void droppedSpansAreTold() {
         assertThat(trace.root.get("droppedSpans").longValue()).isEqualTo(42);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import org.brickprofiler.bench.CodedPerfetto;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Timeline;
 import org.junit.jupiter.api.Test;
 
@@ -24,6 +24,7 @@ final class PerfettoSizeTest {
         assertThat(bytesPerSpan(new ManySpans(MILLION, false))).isBetween(25.0, 32.0);
     }
 
+    @Spec("13.8")
     @Test
     void aSpanOfADecodeRunTakesAtMost32BytesWithElementsAndLayer() throws IOException {
         assertThat(bytesPerSpan(new DecodeRun(MILLION, 1))).isBetween(25.0, 32.0);

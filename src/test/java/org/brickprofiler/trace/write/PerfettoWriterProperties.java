@@ -12,6 +12,7 @@ import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.write.ExpectedEvents.Slice;
 import org.brickprofiler.trace.write.PerfettoDecoder.Decoded;
@@ -36,6 +37,7 @@ final class PerfettoWriterProperties {
         return tracks;
     }
 
+    @Spec("13.8")
     @Property(tries = 400)
     void everySpanComesBackOnItsTrack(@ForAll FixedTimeline timeline) throws IOException {
         PerfettoDecoder trace = decoded(timeline);
@@ -96,7 +98,7 @@ final class PerfettoWriterProperties {
                 .toList();
 
         for (long flow = 1; flow <= 4; flow++) {
-            long id = new PerfettoIds(timeline.info(), timeline.tracks().size()).flow(flow);
+            long id = new PerfettoTracks.Ids(timeline.info(), timeline.tracks().size()).flow(flow);
             assertThat(slices.stream().filter(slice -> slice.flows().contains(id)))
                     .hasSize((int) count(spans.stream().map(Event::flowOut).toList(), flow));
             assertThat(slices.stream().filter(slice -> slice.terminatingFlows().contains(id)))

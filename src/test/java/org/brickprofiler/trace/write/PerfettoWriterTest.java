@@ -18,6 +18,7 @@ import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.brickprofiler.report.Golden;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
@@ -146,6 +147,7 @@ final class PerfettoWriterTest {
         assertThat(PerfettoDecoder.decode(out.toByteArray()).events).isNotEmpty();
     }
 
+    @Spec("13.2")
     @Test
     void droppedSpansAreToldAtTheBeginning() throws IOException {
         assertThat(decoded(FixedTimeline.sample()).of(TYPE_INSTANT))
@@ -167,6 +169,7 @@ final class PerfettoWriterTest {
                 .containsExactly(tuple("A", 0L, 10L), tuple("B", 10L, 10L), tuple("A", 10L, 20L));
     }
 
+    @Spec("13.6")
     @Test
     void spansThatOverlapShareNoTrack() throws IOException {
         PerfettoDecoder trace = decoded(FixedTimeline.ofOneThread(
@@ -198,6 +201,7 @@ final class PerfettoWriterTest {
         assertThat(trace.of(TYPE_INSTANT)).extracting(Decoded::startNs).containsExactly(0L);
     }
 
+    @Spec("13.6")
     @Test
     void aSpanThatEndsBeforeItStartsHasNoLength() throws IOException {
         assertThat(decoded(FixedTimeline.ofOneThread(Event.span(10, 3, 0))).of(TYPE_SLICE_BEGIN))
@@ -323,7 +327,7 @@ final class PerfettoWriterTest {
                 .withMessage("a span or an instant on the counter c");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> written(FixedTimeline.ofOneThread(Event.value(1, 1))))
-                .withMessage("a value on the line main");
+                .withMessage("a value on the track main");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> written(FixedTimeline.ofOneThread(Event.span(1, 2, 3))))
                 .withMessage("name 3 of 3");

@@ -11,6 +11,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
 import net.jqwik.api.domains.DomainContext;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo;
@@ -64,6 +65,7 @@ final class RereadProperties {
         return info.unixNs() + (timeline.earliestNs() - info.monotonicNs());
     }
 
+    @Spec("14.10")
     @Property(tries = 400)
     void everyEventComesBack(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
         TraceTimeline reading = reread(timeline, asChrome);

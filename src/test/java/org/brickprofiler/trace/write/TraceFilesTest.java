@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
+import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -31,6 +32,7 @@ final class TraceFilesTest {
         }
     }
 
+    @Spec("13.7")
     @ParameterizedTest
     @ValueSource(strings = {"t.pftrace", "t.perfetto-trace", "T.PFTRACE"})
     void aPerfettoTraceByItsName(String name) throws IOException {
@@ -40,6 +42,7 @@ final class TraceFilesTest {
         assertThat(files()).hasSize(1);
     }
 
+    @Spec("13.7")
     @Test
     void aChromeTraceByItsName() throws IOException {
         TraceFiles.write(timeline, folder.resolve("t.json"));
@@ -47,6 +50,7 @@ final class TraceFilesTest {
         assertThat(folder.resolve("t.json")).hasContent(ChromeTrace.of(timeline).text);
     }
 
+    @Spec("13.7")
     @Test
     void aZippedChromeTraceByItsName() throws IOException {
         TraceFiles.write(timeline, folder.resolve("t.json.gz"));
@@ -59,6 +63,7 @@ final class TraceFilesTest {
         assertThat(folder.resolve("t.json.gz")).hasBinaryContent(once);
     }
 
+    @Spec("13.7")
     @ParameterizedTest
     @ValueSource(strings = {"t", "t.txt", "t.gz", "pftrace", "t.pftrace.gz"})
     void anotherNameIsRefused(String name) throws IOException {
@@ -93,6 +98,7 @@ final class TraceFilesTest {
     }
 
     /** A device without room is written to directly, through a link with a name of ours. */
+    @Spec("13.11")
     @ParameterizedTest
     @ValueSource(strings = {"t.pftrace", "t.json", "t.json.gz"})
     @EnabledOnOs(OS.LINUX)

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Timeline;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Traces that are much larger than the heap. */
+@Spec("13.11")
 @Timeout(120)
 final class TraceWriterIT {
 

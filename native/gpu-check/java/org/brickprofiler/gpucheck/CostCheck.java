@@ -1,0 +1,182 @@
+package org.brickprofiler.gpucheck;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.demo.DevicePass;
+import org.brickprofiler.demo.Gpu;
+import org.brickprofiler.demo.PassCosts;
+import org.brickprofiler.demo.Watching;
+import org.brickprofiler.record.NanoClock;
+
+/**
+ * What each way of watching adds to the wall time of a pass of short kernels. The bounds are for kernels of 10 us; the
+ * shorter ones, which the host can hardly launch as fast as they end, and the longer ones are shown beside them.
+ *
+ * <p>The ways take turns, and each round compares them with the pass that nobody watched in the same round. A verdict needs
+ * more than a median: what the spread does not allow to say is unclear. And it needs a measurement that can be right: every
+ * brick was timed by the device, the passes last as long as their kernels, and none is faster for being watched.
+ */
+final class CostCheck extends Check.OnDevice {
+
+    private static final long BOUND_FOR_NS = 10_000;
+    private static final long[] KERNELS_NS = {5_000, BOUND_FOR_NS, 25_000};
+    private static final double DEFERRED_BOUND = 0.02;
+    private static final double LAP_BOUND = 0.01;
+
+    /** No pass is faster by more than this for being watched. */
+    private static final double FASTER_BOUND = 0.05;
+
+    /** All ways but the one without a profiler and the one by the host's clock. */
+    private static final int WAYS_WITH_MARKS = Watching.values().length - 2;
+
+    private final int rounds;
+    private final NanoClock clock;
+
+    /**
+     * A check.
+     *
+     * @param rounds how often each way is measured
+     * @param clock measures the wall time
+     */
+    CostCheck(Gpu gpu, int rounds, NanoClock clock) {
+        super("cost", gpu);
+        this.rounds = rounds;
+        this.clock = clock;
+    }
+
+    @Override
+    List<Outcome> run() {
+        List<Outcome> outcomes = new ArrayList<>();
+        for (long kernelNs : KERNELS_NS) {
+            Measured measured = measure(kernelNs);
+            if (kernelNs == BOUND_FOR_NS) {
+                outcomes.add(0, claim(measured, Watching.DEFERRED, DEFERRED_BOUND));
+                outcomes.add(1, claim(measured, Watching.DEFERRED_LAP, LAP_BOUND));
+            }
+            outcomes.add(new Outcome(
+                    name,
+                    measured.doubt().isEmpty() ? Outcome.Status.SHOWN : Outcome.Status.BROKEN,
+                    pass(kernelNs) + ", wall time",
+                    text(measured),
+                    figures(kernelNs, measured.costs())));
+        }
+        return outcomes;
+    }
+
+    /**
+     * What the passes took.
+     *
+     * @param doubt why that cannot be right; empty where it can
+     */
+    private record Measured(PassCosts costs, String doubt) {}
+
+    private Measured measure(long kernelNs) {
+        BrickProfiler profiler = profiler();
+        DevicePass pass = ShortKernels.pass(gpu, kernelNs);
+        PassCosts costs = PassCosts.ofWatching(clock, rounds, profiler, way -> {
+            way.run(profiler, pass);
+            gpu.synchronize();
+        });
+        return new Measured(costs, doubt(costs, profiler.snapshot(), kernelNs));
+    }
+
+    private String doubt(PassCosts costs, ProfileSnapshot snapshot, long kernelNs) {
+        long bricks = (long) (rounds + PassCosts.warmUp(rounds)) * WAYS_WITH_MARKS * ShortKernels.KERNELS;
+        long timed = snapshot.bricks().stream()
+                .mapToLong(brick -> brick.device().samples())
+                .sum();
+        if (timed != bricks) {
+            return String.format(
+                    Locale.ROOT,
+                    "the device timed %,d of %,d bricks, and %,d are unresolved (%s)",
+                    timed,
+                    bricks,
+                    snapshot.unresolved(),
+                    reason());
+        }
+        long kernelsNs = ShortKernels.KERNELS * kernelNs;
+        for (PassCosts.Cost cost : costs.costs()) {
+            if (cost.medianNs() < (1 - SHORTER_BOUND) * kernelsNs) {
+                return String.format(
+                        Locale.ROOT,
+                        "%s: a pass takes %.0f us, and its kernels %.0f us",
+                        cost.name(),
+                        cost.medianNs() / 1e3,
+                        kernelsNs / 1e3);
+            }
+            Spread overhead = Spread.of(costs.overheads(cost.name()));
+            if (overhead.high() < -FASTER_BOUND) {
+                return String.format(
+                        Locale.ROOT,
+                        "%s is faster by %.1f %% than no profiler at all",
+                        cost.name(),
+                        -100 * overhead.median());
+            }
+        }
+        return "";
+    }
+
+    private Outcome claim(Measured measured, Watching way, double bound) {
+        Spread overhead = Spread.of(measured.costs().overheads(way.title()));
+        double passNs = measured.costs().costs().get(0).medianNs();
+        boolean sound = measured.doubt().isEmpty();
+        String found = String.format(
+                Locale.ROOT,
+                "%+.2f %% (%+.2f to %+.2f), %.2f us a brick",
+                100 * overhead.median(),
+                100 * overhead.low(),
+                100 * overhead.high(),
+                overhead.median() * passNs / 1e3 / ShortKernels.KERNELS);
+        Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("overhead", overhead.figures());
+        figures.put("bound", bound);
+        return new Outcome(
+                name,
+                sound ? overhead.atMost(bound) : Outcome.Status.BROKEN,
+                String.format(
+                        Locale.ROOT, "%s adds at most %.0f %% to %s", way.title(), 100 * bound, pass(BOUND_FOR_NS)),
+                sound ? found : measured.doubt() + "; " + found,
+                figures);
+    }
+
+    private static String pass(long kernelNs) {
+        return ShortKernels.KERNELS + " kernels of " + kernelNs / 1_000 + " us";
+    }
+
+    private static String text(Measured measured) {
+        List<String> ways = new ArrayList<>();
+        if (!measured.doubt().isEmpty()) {
+            ways.add(measured.doubt());
+        }
+        for (PassCosts.Cost cost : measured.costs().costs()) {
+            Spread overhead = Spread.of(measured.costs().overheads(cost.name()));
+            ways.add(String.format(
+                    Locale.ROOT, "%s %.0f us (%+.1f %%)", cost.name(), cost.medianNs() / 1e3, 100 * overhead.median()));
+        }
+        return String.join("; ", ways);
+    }
+
+    private static Map<String, Object> figures(long kernelNs, PassCosts costs) {
+        List<Map<String, Object>> ways = new ArrayList<>();
+        for (PassCosts.Cost cost : costs.costs()) {
+            Map<String, Object> way = new LinkedHashMap<>();
+            way.put("way", cost.name());
+            way.put("rounds", cost.rounds());
+            way.put("median_ns", cost.medianNs());
+            way.put("lower_quartile_ns", cost.lowNs());
+            way.put("upper_quartile_ns", cost.highNs());
+            way.put("overhead", Spread.of(costs.overheads(cost.name())).figures());
+            ways.add(way);
+        }
+        Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("kernel_ns", kernelNs);
+        figures.put("kernels", ShortKernels.KERNELS);
+        figures.put("ways", ways);
+        return figures;
+    }
+}

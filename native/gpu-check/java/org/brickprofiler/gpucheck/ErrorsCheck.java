@@ -1,0 +1,113 @@
+package org.brickprofiler.gpucheck;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntSupplier;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUfunction;
+import jcuda.driver.CUgraph;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstreamCaptureMode;
+import jcuda.driver.JCudaDriver;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.demo.Gpu;
+import org.brickprofiler.demo.Kernels;
+
+/**
+ * Calls that a driver refuses: with which code, and whether marking goes on as it should. What costs the device itself is
+ * {@link LossCheck}'s.
+ */
+final class ErrorsCheck extends Check.OnDevice {
+
+    private static final int TOO_MANY_THREADS = 4_096;
+
+    private final BrickProfiler profiler;
+    private final Kernels kernels;
+    private final Gpu.Floats stamps;
+    private final Samples samples;
+
+    ErrorsCheck(Gpu gpu) {
+        super("errors", gpu);
+        profiler = profiler();
+        kernels = new Kernels(gpu);
+        stamps = gpu.allocate(Kernels.STAMP_FLOATS);
+        samples = new Samples(profiler, "after a refusal");
+    }
+
+    @Override
+    List<Outcome> run() {
+        Map<String, IntSupplier> calls = new LinkedHashMap<>();
+        calls.put("a launch of no blocks", () -> kernels.trySpin(stamps, 0, 1));
+        calls.put("a launch of " + TOO_MANY_THREADS + " threads a block", () ->
+                kernels.trySpin(stamps, 1, TOO_MANY_THREADS));
+        calls.put("a kernel that is not there", () -> gpu.tryFunction(new CUfunction(), "absent_kernel"));
+        CUevent event = new CUevent();
+        Gpu.require("cuEventCreate", JCudaDriver.cuEventCreate(event, 0));
+        try {
+            calls.put("the time of an event never recorded", () ->
+                    JCudaDriver.cuEventElapsedTime(new float[1], event, event));
+            calls.put("waiting for an event of a capture", () -> {
+                recordInCapture(event);
+                return JCudaDriver.cuEventSynchronize(event);
+            });
+            calls.put("asking for an event of a capture", () -> JCudaDriver.cuEventQuery(event));
+            calls.put("the time of an event of a capture", () ->
+                    JCudaDriver.cuEventElapsedTime(new float[1], event, event));
+            return List.of(check(calls));
+        } finally {
+            JCudaDriver.cuEventDestroy(event);
+        }
+    }
+
+    /** First outside, so that the event has a time that somebody could take for another one. */
+    private void recordInCapture(CUevent event) {
+        Gpu.require("cuEventRecord", JCudaDriver.cuEventRecord(event, gpu.handle()));
+        gpu.synchronize();
+        Gpu.require(
+                "cuStreamBeginCapture",
+                JCudaDriver.cuStreamBeginCapture(
+                        gpu.handle(), CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+        int recorded = JCudaDriver.cuEventRecord(event, gpu.handle());
+        CUgraph graph = new CUgraph();
+        Gpu.require("cuStreamEndCapture", JCudaDriver.cuStreamEndCapture(gpu.handle(), graph));
+        JCudaDriver.cuGraphDestroy(graph);
+        Gpu.require("cuEventRecord in a capture", recorded);
+    }
+
+    private Outcome check(Map<String, IntSupplier> calls) {
+        Map<String, Object> answers = new LinkedHashMap<>();
+        List<String> texts = new ArrayList<>();
+        List<String> wrong = new ArrayList<>();
+        calls.forEach((what, call) -> {
+            int code = call.getAsInt();
+            answers.put(what, code);
+            texts.add(what + ": " + code);
+            if (code == CUresult.CUDA_SUCCESS) {
+                wrong.add("not refused: " + what);
+            }
+            if (!isTimedStill()) {
+                wrong.add("no brick is timed any more after " + what + ": "
+                        + reason());
+            }
+        });
+        return Outcome.of(
+                name,
+                wrong.isEmpty(),
+                "what the driver refuses is refused, and bricks are timed as before",
+                wrong.isEmpty() ? String.join(", ", texts) : String.join("; ", wrong) + "; " + String.join(", ", texts),
+                Map.of("answers", answers));
+    }
+
+    private boolean isTimedStill() {
+        if (!gpu.stream().isUsable()) {
+            return false;
+        }
+        long timer = profiler.startBrick("after a refusal");
+        kernels.spin(1_000, stamps).enqueue();
+        profiler.stopBrick(timer, 1);
+        profiler.endPass();
+        return samples.nextNs() > 0;
+    }
+}

@@ -1,0 +1,40 @@
+package org.brickprofiler.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** A file that is written after a long run: what makes that impossible is found before it. Stateless; any thread. */
+public final class OutputFile {
+
+    private OutputFile() {}
+
+    /**
+     * Checks that a file can be written, and leaves no trace.
+     *
+     * @param file the file; it may exist, its folder must
+     * @throws IllegalArgumentException when it cannot be written; the message says why
+     */
+    public static void requireWritable(Path file) {
+        Path folder = file.toAbsolutePath().getParent();
+        if (folder == null || Files.isDirectory(file)) {
+            throw cannotWrite(file, "it is a folder");
+        }
+        if (Files.notExists(folder)) {
+            throw cannotWrite(file, "the folder " + folder + " does not exist");
+        }
+        if (!Files.isDirectory(folder)) {
+            throw cannotWrite(file, folder + " is not a folder");
+        }
+        try {
+            // Permissions alone do not show it: a file system may be read-only, and root is above permissions.
+            Files.delete(Files.createTempFile(folder, ".brick", ".tmp"));
+        } catch (IOException e) {
+            throw cannotWrite(file, "the folder " + folder + " cannot be written to");
+        }
+    }
+
+    private static IllegalArgumentException cannotWrite(Path file, String reason) {
+        return new IllegalArgumentException("cannot write " + file + ": " + reason);
+    }
+}

@@ -1,0 +1,83 @@
+package org.brickprofiler.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.brickprofiler.report.CsvReport;
+import org.brickprofiler.report.JsonReport;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Prints the profile that a file holds. */
+@Command(
+        name = "report",
+        sortOptions = false,
+        sortSynopsis = false,
+        usageHelpWidth = 100,
+        description = "Prints which bricks took the time: as text with what was and was not counted, or the bare "
+                + "profile as JSON or CSV.",
+        parameterListHeading = "%nInput:%n",
+        optionListHeading = "%nOptions:%n",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  A trace of PyTorch, without its first two steps:",
+            "    brick report trace.json.gz --skip-steps 2",
+            "  Kernels of one's own, named in a file with lines such as \"my norm\" (Norm) <- name=/^my_norm/:",
+            "    brick report trace.json --rules my.rules",
+            "  The ten bricks that took most time, in a shell:",
+            "    brick report brick-profile.json --json | jq -r '.bricks[:10][].name'"
+        })
+final class ReportCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(
+            paramLabel = "FILE",
+            description = "A JSON report of this library, its timeline, or a Chrome trace of another program, packed "
+                    + "with gzip or not. The content decides which, not the name.")
+    private Path file;
+
+    @ArgGroup
+    private @Nullable Form form;
+
+    @Mixin
+    private Input.TraceOptions traceOptions;
+
+    @SuppressWarnings("unused") // picocli reads it
+    @Mixin
+    private Brick.HelpOption help;
+
+    /** One of these, or text. */
+    private static final class Form {
+        @Option(names = "--json", description = "Print the profile as JSON.")
+        private boolean json;
+
+        @SuppressWarnings("unused") // what is not the one is the other
+        @Option(names = "--csv", description = "Print a line for each brick, as comma-separated values.")
+        private boolean csv;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        Input.Profile input = Input.Profile.read(file, traceOptions);
+        PrintWriter out = spec.commandLine().getOut();
+        out.print(inForm(input));
+        out.flush();
+        return input.exitCode(spec.commandLine().getErr());
+    }
+
+    private String inForm(Input.Profile input) {
+        if (form == null) {
+            return input.text();
+        }
+        return form.json ? JsonReport.toJson(input.snapshot()) : CsvReport.toCsv(input.snapshot());
+    }
+}

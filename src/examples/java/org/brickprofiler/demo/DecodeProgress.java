@@ -1,0 +1,106 @@
+package org.brickprofiler.demo;
+
+import java.io.PrintStream;
+import java.text.DecimalFormat;
+import java.text.DecimalFormatSymbols;
+import java.util.Locale;
+import me.tongfei.progressbar.ConsoleProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+import org.brickprofiler.trace.TraceCounter;
+import org.brickprofiler.trace.TraceRecorder;
+
+/** Follows how far decoding has come. */
+interface DecodeProgress extends AutoCloseable {
+
+    /** Shows nothing. */
+    DecodeProgress SILENT = new DecodeProgress() {
+        @Override
+        public void step() {
+            // Nobody watches.
+        }
+
+        @Override
+        public void close() {
+            // Nothing was opened.
+        }
+    };
+
+    /**
+     * Draws a bar, which a thread of its own redraws a few times a second.
+     *
+     * @param tokens number of tokens to come
+     * @param out a terminal
+     */
+    static DecodeProgress bar(int tokens, PrintStream out) {
+        int columns = 79;
+        ProgressBar bar = new ProgressBarBuilder()
+                .setTaskName("Decoding")
+                .setInitialMax(tokens)
+                .setUnit(" tokens", 1)
+                .showSpeed(new DecimalFormat("0.0", DecimalFormatSymbols.getInstance(Locale.ROOT)))
+                .setStyle(ProgressBarStyle.ASCII)
+                .setUpdateIntervalMillis(200)
+                .setConsumer(new ConsoleProgressBarConsumer(out, columns))
+                .build();
+        return new DecodeProgress() {
+            @Override
+            public void step() {
+                bar.step();
+            }
+
+            @Override
+            public void close() {
+                bar.close();
+            }
+        };
+    }
+
+    /**
+     * Follows with counters on a timeline, too: tokens per second, and the heap in use. The timeline forgets the warm-up.
+     *
+     * @param inner follows as well
+     * @param trace the timeline
+     */
+    static DecodeProgress counted(DecodeProgress inner, TraceRecorder trace) {
+        TraceCounter tokensPerSecond = trace.counter("tokens/s", "tokens/s");
+        TraceCounter heapBytes = trace.counter("heap in use", "bytes");
+        return new DecodeProgress() {
+            private long lastNs = System.nanoTime();
+
+            @Override
+            public void step() {
+                long now = System.nanoTime();
+                tokensPerSecond.set(1e9 / Math.max(1, now - lastNs));
+                lastNs = now;
+                Runtime runtime = Runtime.getRuntime();
+                heapBytes.set((double) runtime.totalMemory() - runtime.freeMemory());
+                inner.step();
+            }
+
+            @Override
+            public void warmedUp() {
+                trace.clear();
+                inner.warmedUp();
+            }
+
+            @Override
+            public void close() {
+                inner.close();
+            }
+        };
+    }
+
+    /** A token was decoded. */
+    void step();
+
+    /** The warm-up is over; what comes from now on counts. */
+    default void warmedUp() {
+        // A bar goes on.
+    }
+
+    /** Decoding is over. */
+    @Override
+    void close();
+}

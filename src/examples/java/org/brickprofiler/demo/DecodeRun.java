@@ -1,0 +1,124 @@
+package org.brickprofiler.demo;
+
+import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.report.TextReport;
+
+/**
+ * Decodes a number of tokens, each from the one before it.
+ *
+ * @param firstTokens the first tokens after the warm-up, a few of them
+ * @param tokens number of tokens after the warm-up
+ * @param wallNs time they took, ns
+ * @param limit what they were to be limited by
+ * @param snapshot what was recorded while they were decoded
+ */
+record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit, ProfileSnapshot snapshot) {
+
+    /** How many tokens are kept to be shown. */
+    static final int SHOWN_TOKENS = 12;
+
+    /** The token that begins every sequence. */
+    static final int BEGIN_OF_SEQUENCE = 0;
+
+    /**
+     * When decoding ends: at a number of tokens or after a time, whichever comes first. The warm-up is part of neither.
+     *
+     * @param tokens most tokens, at least 1
+     * @param ns time after which no further token is begun, ns; at least one is
+     */
+    record Limit(int tokens, long ns) {
+
+        /** That no time ends it. */
+        static final long NO_TIME = Long.MAX_VALUE;
+
+        /** Whether so many tokens, which took so many ns, are all. */
+        boolean isReached(int decoded, long elapsedNs) {
+            return decoded >= tokens || (decoded > 0 && elapsedNs >= ns);
+        }
+
+        /** Which of the two ended a run of so many tokens. */
+        String ending(int decoded) {
+            return decoded >= tokens
+                    ? "Ended by the number of tokens."
+                    : String.format(
+                            Locale.ROOT,
+                            "Ended by the time limit of %s s, before %d tokens; --tokens decodes as many as it says.",
+                            new BigDecimal(ns).movePointLeft(9).stripTrailingZeros().toPlainString(),
+                            tokens);
+        }
+    }
+
+    /**
+     * Runs.
+     *
+     * @param decoder a decoder that has decoded nothing yet
+     * @param profiler what watches it; what it knew is forgotten after the warm-up
+     * @param warmup number of tokens to decode before anything counts
+     * @param limit how many to decode after that
+     * @param clock what the limit is measured with
+     * @param progress follows every token, those of the warm-up included
+     */
+    static DecodeRun run(
+            Decoder decoder,
+            BrickProfiler profiler,
+            int warmup,
+            Limit limit,
+            NanoClock clock,
+            DecodeProgress progress) {
+        int token = BEGIN_OF_SEQUENCE;
+        for (int i = 0; i < warmup; i++) {
+            token = decoder.decode(token);
+            progress.step();
+        }
+        List<Integer> firstTokens = new ArrayList<>();
+        profiler.reset();
+        progress.warmedUp();
+        long startNs = clock.nanoTime();
+        int decoded = 0;
+        long wallNs = 0;
+        while (!limit.isReached(decoded, wallNs)) {
+            token = decoder.decode(token);
+            if (decoded < SHOWN_TOKENS) {
+                firstTokens.add(token);
+            }
+            progress.step();
+            decoded++;
+            wallNs = clock.nanoTime() - startNs;
+        }
+        return new DecodeRun(List.copyOf(firstTokens), decoded, wallNs, limit, profiler.snapshot());
+    }
+
+    /**
+     * Prints how fast it was, what ended it, the first tokens and where the time went.
+     *
+     * @param warmup how many tokens were decoded before
+     * @param out where to
+     */
+    void print(int warmup, PrintWriter out) {
+        String shown = firstTokens.stream().map(String::valueOf).collect(Collectors.joining(" "));
+        out.printf(
+                Locale.ROOT,
+                "%d tokens in %.2f s: %.1f tokens/s, after %d tokens of warm-up that count for nothing%n",
+                tokens,
+                wallNs / 1e9,
+                tokensPerSec(),
+                warmup);
+        out.println(limit.ending(tokens));
+        out.println("First tokens: " + shown + (tokens > firstTokens.size() ? " ..." : ""));
+        out.println();
+        out.println(TextReport.render(snapshot).stripTrailing());
+    }
+
+    /** Tokens per second of wall time. */
+    double tokensPerSec() {
+        return tokens * 1e9 / wallNs;
+    }
+}

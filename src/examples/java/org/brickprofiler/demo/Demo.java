@@ -1,0 +1,284 @@
+package org.brickprofiler.demo;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.cli.ExtraCommand;
+import org.brickprofiler.cli.OutputFile;
+import org.brickprofiler.cli.Terminal;
+import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.report.JsonReport;
+import picocli.CommandLine;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * Decodes tokens with a small transformer of random weights and prints where the time went. Exit code 0, 1 where
+ * there is no such device or it computes something else, or 2 after bad input; the last two are reported in one line.
+ */
+@CommandLine.Command(
+        name = "demo",
+        sortOptions = false,
+        sortSynopsis = false,
+        usageHelpWidth = 100,
+        description = "Decodes tokens with a small transformer of random weights, and prints where the time went. The "
+                + "defaults take about 20 seconds.",
+        optionListHeading = "%nOptions, with their defaults:%n",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  A short run of a small model:",
+            "    mvn -q compile exec:java -Dexec.args=\"--layers 4 --tokens 200\"",
+            "  One thread, always the likeliest token, the results as JSON, too:",
+            "    mvn -q compile exec:java -Dexec.args=\"--threads 1 --temperature 0 --json target/one.json\"",
+            "  As many key heads as query heads, and no tiles timed:",
+            "    mvn -q compile exec:java -Dexec.args=\"--kv-heads 8 --no-tiles\"",
+            "  A timeline for Perfetto, and the graph of one pass:",
+            "    mvn -q compile exec:java -Dexec.args=\"--tokens 50 --trace pass.pftrace --graph pass.dot\"",
+            "  On a CUDA device, compared with the processor; the jar brings the driver's binding:",
+            "    java -jar target/brick-profiler-*-cli.jar demo --device cuda",
+            "  Checksums of every brick, with one value changed on purpose:",
+            "    mvn -q compile exec:java -Dexec.args=\"--tokens 5 --checksums b.jsonl --perturb 1:RmsNorm\""
+        })
+public final class Demo implements Callable<Integer> {
+
+    private static final int BAD_INPUT = CommandLine.ExitCode.USAGE;
+
+    private static final long BYTES_PER_MB = 1_000_000;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private DemoOptions options;
+
+    @SuppressWarnings("unused") // picocli reads it
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Print this and end.")
+    private boolean help;
+
+    private Demo() {}
+
+    /** The demonstration as a command of {@code brick}. */
+    public static final class Command implements ExtraCommand {
+
+        private static final String[] EXAMPLES = {
+            "  A short run of a small model:",
+            "    brick demo --layers 4 --tokens 200",
+            "  One thread, always the likeliest token, results elsewhere:",
+            "    brick demo --threads 1 --temperature 0 --json one.json",
+            "  A timeline for Perfetto, and the graph of one pass:",
+            "    brick demo --tokens 50 --trace pass.pftrace --graph pass.dot",
+            "  On a GPU: the processor's results, each brick's time on the device, and what watching costs:",
+            "    brick demo --device cuda --tokens 200",
+            "  Checksums of every brick, with one value changed on purpose, and where that shows:",
+            "    brick demo --tokens 5 --checksums a.jsonl",
+            "    brick demo --tokens 5 --checksums b.jsonl --perturb 1:RmsNorm",
+            "    brick diverge b.jsonl a.jsonl"
+        };
+
+        /** For {@link java.util.ServiceLoader}. */
+        public Command() {}
+
+        @Override
+        public String name() {
+            return "demo";
+        }
+
+        @Override
+        public CommandLine commandLine() {
+            CommandLine demo = Demo.commandLine();
+            demo.getCommandSpec().usageMessage().footer(EXAMPLES);
+            return demo;
+        }
+    }
+
+    /**
+     * Runs the demonstration. Returns where it went well, so that it may run inside another program; otherwise ends the
+     * virtual machine with the exit code.
+     *
+     * @param args the options; {@code --help} lists them
+     */
+    public static void main(String[] args) {
+        int exitCode = commandLine().execute(args);
+        if (exitCode != CommandLine.ExitCode.OK) {
+            System.exit(exitCode);
+        }
+    }
+
+    /**
+     * The command, with one line for every kind of bad input: on its own, or to be a command of another program, after
+     * whose name its messages are then called.
+     *
+     * @return a new one each time; one thread
+     */
+    public static CommandLine commandLine() {
+        return new CommandLine(new Demo())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler((badInput, args) -> refuse(badInput.getCommandLine(), badInput));
+    }
+
+    private static int refuse(CommandLine command, Exception badInput) {
+        return fail(command, badInput.getMessage() + " (--help lists the options)");
+    }
+
+    private static int fail(CommandLine command, String message) {
+        report(command, message);
+        return BAD_INPUT;
+    }
+
+    private static void report(CommandLine command, String message) {
+        PrintWriter err = command.getErr();
+        String program = command.getCommandSpec().root().name();
+        err.println(program + ": " + message.lines().collect(Collectors.joining(" ")));
+        err.flush();
+    }
+
+    @Override
+    public Integer call() {
+        try {
+            OptionalInt device = options.cudaDevice();
+            return device.isPresent() ? onDevice(device.getAsInt()) : onProcessor();
+        } catch (IllegalArgumentException badInput) {
+            return refuse(spec.commandLine(), badInput);
+        }
+    }
+
+    /** Leaves alone what does not exist: without a device nothing is prepared, and no file is looked at. */
+    private int onDevice(int ordinal) {
+        Optional<String> missing = Gpu.missing(ordinal);
+        if (missing.isPresent()) {
+            report(spec.commandLine(), missing.get());
+            return CommandLine.ExitCode.SOFTWARE;
+        }
+        if (options.json() != null) {
+            OutputFile.requireWritable(options.json());
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        try (Decoder reference = decoder(Decoder.Instruments.NONE)) {
+            describe(reference.config(), out);
+            DecodeRun run = new DeviceDemo(options, reference, out).run(ordinal, this::progress);
+            writeJson(run, out);
+        } catch (DeviceFailure failed) {
+            report(spec.commandLine(), String.valueOf(failed.getMessage()));
+            return CommandLine.ExitCode.SOFTWARE;
+        } catch (IOException e) {
+            return fail(spec.commandLine(), String.valueOf(e.getMessage()));
+        }
+        return CommandLine.ExitCode.OK;
+    }
+
+    private int onProcessor() {
+        Recordings recordings = new Recordings(options);
+        BrickProfiler profiler = profiler(recordings);
+        Decoder decoder = decoder(recordings.instruments(profiler));
+        PrintWriter out = spec.commandLine().getOut();
+        DecodeRun run;
+        try (decoder) {
+            describe(decoder.config(), out);
+            run = decode(decoder, profiler, recordings);
+        }
+        report(run, out);
+        try {
+            recordings.write(profiler, out);
+            writeJson(run, out);
+        } catch (IOException e) {
+            return fail(spec.commandLine(), String.valueOf(e.getMessage()));
+        }
+        out.flush();
+        return CommandLine.ExitCode.OK;
+    }
+
+    private void writeJson(DecodeRun run, PrintWriter out) throws IOException {
+        Path json = options.json();
+        if (json != null) {
+            JsonReport.write(run.snapshot(), json);
+            out.println("JSON: " + json.toAbsolutePath());
+            out.flush();
+        }
+    }
+
+    private BrickProfiler profiler(Recordings recordings) {
+        BrickProfiler profiler = recordings
+                .on(BrickProfiler.builder().percentiles(options.percentiles()))
+                .build();
+        profiler.setSyncMode(options.syncMode());
+        profiler.enable();
+        if (options.tiles()) {
+            profiler.tiles().enable();
+        }
+        return profiler;
+    }
+
+    /** Finds out everything that could go wrong, as far as it is known before the work begins. */
+    private Decoder decoder(Decoder.Instruments instruments) {
+        ModelConfig config = options.model();
+        Sampler sampler = options.sampler();
+        if (config.memoryBytes() > Runtime.getRuntime().maxMemory()) {
+            throw tooLarge(config);
+        }
+        try {
+            Weights weights = Weights.random(config, options.seed());
+            return new Decoder(weights, sampler, options.threads(), instruments);
+        } catch (OutOfMemoryError e) {
+            // How much of the heap large arrays can use is up to the collector: only trying shows it.
+            throw tooLarge(config);
+        }
+    }
+
+    private static IllegalArgumentException tooLarge(ModelConfig config) {
+        return new IllegalArgumentException(String.format(
+                Locale.ROOT,
+                "the model takes %d MB, too much for a heap of %d MB: choose a smaller one, or a larger -Xmx",
+                config.memoryBytes() / BYTES_PER_MB,
+                Runtime.getRuntime().maxMemory() / BYTES_PER_MB));
+    }
+
+    private DecodeRun decode(Decoder decoder, BrickProfiler profiler, Recordings recordings) {
+        try (DecodeProgress progress = recordings.counted(progress())) {
+            return DecodeRun.run(
+                    decoder, profiler, options.warmup(), options.limit(), NanoClock.SYSTEM, progress);
+        }
+    }
+
+    private void describe(ModelConfig config, PrintWriter out) {
+        out.printf(
+                Locale.ROOT,
+                "Llama decoder, random weights: layers %d, dim %d, heads %d (%d for keys and values), FFN %d, "
+                        + "vocabulary %d%n%.1f M parameters, %d MB with the KV cache; seed %d, threads %d%n",
+                config.layers(),
+                config.dim(),
+                config.heads(),
+                config.kvHeads(),
+                config.ffnDim(),
+                config.vocab(),
+                config.parameters() / 1e6,
+                config.memoryBytes() / BYTES_PER_MB,
+                options.seed(),
+                options.threads());
+        out.flush();
+    }
+
+    private DecodeProgress progress() {
+        return Terminal.isInteractive()
+                ? DecodeProgress.bar(options.warmup() + options.limit().tokens(), System.out)
+                : DecodeProgress.SILENT;
+    }
+
+    private void report(DecodeRun run, PrintWriter out) {
+        run.print(options.warmup(), out);
+        if (options.tiles()) {
+            out.println("Elements of a tile: the floats it touches (weights, inputs and outputs).");
+        }
+        out.flush();
+    }
+}

@@ -1,0 +1,187 @@
+package org.brickprofiler.demo;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Supplier;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.checksum.Tolerance;
+
+/**
+ * The demonstration on a CUDA device: the same model as on the processor, whose results it must give; then where its time
+ * went; then what each way of watching it costs. One thread.
+ */
+final class DeviceDemo {
+
+    /** How far logits may be apart. The additions of a sum have another order on a device. */
+    private static final Tolerance TOLERANCE = Tolerance.of(1e-3, 1e-3);
+
+    private static final int MOST_ROUNDS = 200;
+
+    private final DemoOptions options;
+    private final Decoder reference;
+    private final PrintWriter out;
+
+    /**
+     * Prepares a run.
+     *
+     * @param options what a person chose
+     * @param reference a decoder that has decoded nothing yet
+     * @param out where results are printed
+     */
+    DeviceDemo(DemoOptions options, Decoder reference, PrintWriter out) {
+        this.options = options;
+        this.reference = reference;
+        this.out = out;
+    }
+
+    /**
+     * Compares, profiles and compares the costs, and prints all of it.
+     *
+     * @param ordinal the number of the device
+     * @param progress follows the comparison, which takes the processor longest
+     * @return the profiled run
+     * @throws DeviceFailure when the device refuses, or computes something else
+     */
+    DecodeRun run(int ordinal, Supplier<DecodeProgress> progress) {
+        try (Gpu gpu = Gpu.open(ordinal)) {
+            out.printf(Locale.ROOT, "Device: %s #%d%n", gpu.stream().deviceName(), ordinal);
+            DeviceDecoder decoder = new DeviceDecoder(gpu, reference.weights());
+            int passes;
+            try (DecodeProgress follows = progress.get()) {
+                passes = compare(decoder, follows);
+            }
+            DecodeRun run = profile(decoder, gpu, passes);
+            run.print(options.warmup(), out);
+            compareCosts(decoder, gpu, passes - 1);
+            out.flush();
+            return run;
+        }
+    }
+
+    // ---- the same results ----
+
+    /** Decodes on both, each pass from the reference's token; the number of passes. */
+    private int compare(DeviceDecoder decoder, DecodeProgress progress) {
+        BrickProfiler nobody = new BrickProfiler();
+        Sampler sampler = options.sampler();
+        float[] logits = new float[reference.config().vocab()];
+        int passes = 0;
+        int ties = 0;
+        int token = DecodeRun.BEGIN_OF_SEQUENCE;
+        long startNs = System.nanoTime();
+        while (isToGoOn(passes, startNs)) {
+            int position = passes++;
+            if (position == options.warmup()) {
+                startNs = System.nanoTime();
+            }
+            decoder.decode(token, position, Watching.ABSENT, nobody);
+            decoder.logits(logits);
+            token = reference.decode(token);
+            float[] expected = reference.logits();
+            requireNear(logits, expected, position);
+            int chosen = sampler.sample(logits);
+            if (chosen != token) {
+                requireTie(chosen, token, expected, position);
+                ties++;
+            }
+            progress.step();
+        }
+        out.printf(
+                Locale.ROOT,
+                "The same as on the processor: %d passes, all %d logits of each within %s + %s of their size, "
+                        + "%d tokens chosen alike%s%n",
+                passes,
+                logits.length,
+                TOLERANCE.absolute(),
+                TOLERANCE.relative(),
+                passes - ties,
+                ties == 0 ? "" : ", " + ties + " between equally likely ones");
+        out.flush();
+        return passes;
+    }
+
+    /** Whether there is to be a further pass after so many, whose warm-up ended at a time. */
+    private boolean isToGoOn(int passes, long startNs) {
+        int measured = passes - options.warmup();
+        return measured < 0 || !options.limit().isReached(measured, System.nanoTime() - startNs);
+    }
+
+    private static void requireNear(float[] logits, float[] expected, int position) {
+        for (int i = 0; i < expected.length; i++) {
+            if (!TOLERANCE.accepts(logits[i], expected[i])) {
+                throw new DeviceFailure("pass " + position + ": logit " + i + " is " + logits[i]
+                        + " on the device and " + expected[i] + " on the processor");
+            }
+        }
+    }
+
+    /**
+     * Two tokens that are equally likely, as far as the tolerance goes, may stand in either order: the sampler's choice
+     * among many then differs although no logit does.
+     */
+    private static void requireTie(int chosen, int token, float[] expected, int position) {
+        if (!TOLERANCE.accepts(expected[chosen], expected[token])) {
+            throw new DeviceFailure("pass " + position + ": token " + chosen + " is chosen on the device and " + token
+                    + " on the processor, whose logits are " + expected[chosen] + " and " + expected[token]);
+        }
+    }
+
+    // ---- where the time went ----
+
+    private DecodeRun profile(DeviceDecoder decoder, Gpu gpu, int most) {
+        BrickProfiler profiler = BrickProfiler.builder()
+                .percentiles(options.percentiles())
+                .deviceStream(gpu.stream())
+                .build();
+        profiler.setSyncMode(options.syncMode());
+        profiler.enable();
+        Sampler sampler = options.sampler();
+        float[] logits = new float[reference.config().vocab()];
+        List<Integer> firstTokens = new ArrayList<>();
+        int token = DecodeRun.BEGIN_OF_SEQUENCE;
+        long startNs = System.nanoTime();
+        int passes = 0;
+        while (passes < most && isToGoOn(passes, startNs)) {
+            int position = passes++;
+            if (position == options.warmup()) {
+                profiler.reset();
+                startNs = System.nanoTime();
+            }
+            decoder.decode(token, position, Watching.of(options.syncMode()), profiler);
+            decoder.logits(logits);
+            // The processor's work: the device has nothing to say of it.
+            long chooseNs = System.nanoTime();
+            token = sampler.sample(logits);
+            profiler.record(BrickId.SAMPLING, System.nanoTime() - chooseNs, 1);
+            if (position >= options.warmup() && firstTokens.size() < DecodeRun.SHOWN_TOKENS) {
+                firstTokens.add(token);
+            }
+        }
+        long wallNs = System.nanoTime() - startNs;
+        return new DecodeRun(List.copyOf(firstTokens), passes - options.warmup(), wallNs, options.limit(), profiler.snapshot());
+    }
+
+    // ---- what watching costs ----
+
+    private void compareCosts(DeviceDecoder decoder, Gpu gpu, int position) {
+        int rounds = Math.min(MOST_ROUNDS, position + 1 - options.warmup());
+        BrickProfiler profiler =
+                BrickProfiler.builder().deviceStream(gpu.stream()).build();
+        profiler.enable();
+        PassCosts costs = PassCosts.ofWatching(
+                System::nanoTime,
+                rounds,
+                profiler,
+                way -> decoder.decode(DecodeRun.BEGIN_OF_SEQUENCE, position, way, profiler));
+        out.printf(
+                Locale.ROOT,
+                "%nWall time of a pass of %d bricks at position %d, %d rounds in turns%n%n",
+                decoder.bricks(),
+                position,
+                rounds);
+        out.print(costs.toText());
+    }
+}

@@ -1,0 +1,41 @@
+package org.brickprofiler.demo;
+
+import java.util.List;
+import org.brickprofiler.BrickId;
+
+/**
+ * The bricks of one forward pass on a device, in the order in which they are enqueued. Opening, closing and layers may
+ * be empty, but no layer is.
+ *
+ * @param opening what comes before the layers
+ * @param layers what each layer does
+ * @param closing what comes after the layers
+ */
+public record DevicePass(List<Step> opening, List<List<Step>> layers, List<Step> closing) {
+
+    /** Copies the lists. */
+    public DevicePass {
+        opening = List.copyOf(opening);
+        layers = layers.stream().map(List::copyOf).toList();
+        closing = List.copyOf(closing);
+    }
+
+    /** Work for a stream. */
+    public interface Work {
+        /** Enqueues the work, and waits for nothing. */
+        void enqueue();
+    }
+
+    /**
+     * One brick of a pass.
+     *
+     * @param brick as what it is timed
+     * @param work what it enqueues
+     */
+    public record Step(BrickId brick, Work work) {}
+
+    /** How many bricks. */
+    int size() {
+        return opening.size() + layers.stream().mapToInt(List::size).sum() + closing.size();
+    }
+}

@@ -1,0 +1,34 @@
+package org.brickprofiler.demo;
+
+import java.util.List;
+import org.brickprofiler.BrickId;
+
+/**
+ * The bricks of one forward pass, in the order in which they run. None of the lists is empty.
+ *
+ * @param opening what comes before the layers
+ * @param layers what each layer does
+ * @param closing what comes after the layers
+ */
+record Pass(List<Step> opening, List<List<Step>> layers, List<Step> closing) {
+
+    Pass {
+        opening = List.copyOf(opening);
+        layers = layers.stream().map(List::copyOf).toList();
+        closing = List.copyOf(closing);
+    }
+
+    /**
+     * One brick of a pass.
+     *
+     * @param brick as what it is timed
+     * @param operation what it does
+     */
+    record Step(BrickId brick, Operation operation) {}
+
+    /** The work of a step. */
+    interface Operation {
+        /** Does the work, and returns the array that holds its output. */
+        float[] run();
+    }
+}

@@ -1,0 +1,186 @@
+package org.brickprofiler.demo;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.record.NanoClock;
+
+/**
+ * The wall times of one pass in several ways, of which one is what the others are compared with. The ways take turns, so
+ * that what changes with time changes all of them alike; and each round begins with another one, so that none always
+ * follows the same. Immutable.
+ */
+public final class PassCosts {
+
+    private final List<Cost> costs;
+
+    /** By round, of each way. */
+    private final List<long[]> times;
+
+    private PassCosts(List<Cost> costs, List<long[]> times) {
+        this.costs = List.copyOf(costs);
+        this.times = List.copyOf(times);
+    }
+
+    /** One way. */
+    interface Way {
+        /** What comes before the pass and is not timed. */
+        void prepare();
+
+        /** The pass, until the device has done it. */
+        void run();
+    }
+
+    /**
+     * The wall times of one way.
+     *
+     * @param name the way
+     * @param rounds how many there are
+     * @param lowNs a quarter of them is below, ns
+     * @param medianNs half of them is below, ns
+     * @param highNs three quarters of them are below, ns
+     */
+    public record Cost(String name, int rounds, long lowNs, long medianNs, long highNs) {
+
+        /**
+         * How much longer it takes than another one.
+         *
+         * @param base the other one
+         * @return the difference of the medians as a share of the base's
+         */
+        public double overhead(Cost base) {
+            return (double) (medianNs - base.medianNs) / Math.max(1, base.medianNs);
+        }
+    }
+
+    /**
+     * Measures all ways to watch a pass.
+     *
+     * @param clock measures the wall time
+     * @param rounds how often each is measured, 1 or more
+     * @param profiler watches; its mode is changed
+     * @param pass runs the pass and waits for the device
+     * @return the costs by the titles of the ways
+     */
+    public static PassCosts ofWatching(
+            NanoClock clock, int rounds, BrickProfiler profiler, Consumer<Watching> pass) {
+        Map<String, Way> ways = new LinkedHashMap<>();
+        for (Watching watching : Watching.values()) {
+            ways.put(watching.title(), new Way() {
+                @Override
+                public void prepare() {
+                    profiler.setSyncMode(watching.mode());
+                }
+
+                @Override
+                public void run() {
+                    pass.accept(watching);
+                }
+            });
+        }
+        return measure(clock, rounds, ways);
+    }
+
+    /** Measures, after a tenth as many rounds, but at least one, that count for nothing. */
+    static PassCosts measure(NanoClock clock, int rounds, Map<String, Way> ways) {
+        List<String> names = List.copyOf(ways.keySet());
+        List<Way> order = List.copyOf(ways.values());
+        List<long[]> times = new ArrayList<>();
+        order.forEach(way -> times.add(new long[rounds]));
+        int warmup = warmUp(rounds);
+        for (int round = -warmup; round < rounds; round++) {
+            for (int turn = 0; turn < order.size(); turn++) {
+                int way = Math.floorMod(round + turn, order.size());
+                order.get(way).prepare();
+                long startNs = clock.nanoTime();
+                order.get(way).run();
+                long elapsedNs = clock.nanoTime() - startNs;
+                if (round >= 0) {
+                    times.get(way)[round] = elapsedNs;
+                }
+            }
+        }
+        List<Cost> costs = new ArrayList<>();
+        for (int way = 0; way < names.size(); way++) {
+            costs.add(cost(names.get(way), times.get(way)));
+        }
+        return new PassCosts(costs, times);
+    }
+
+    /**
+     * How many rounds count for nothing.
+     *
+     * @param rounds how many come after them and count
+     * @return 1 or more
+     */
+    public static int warmUp(int rounds) {
+        return Math.max(1, rounds / 10);
+    }
+
+    private static Cost cost(String name, long[] times) {
+        long[] sorted = times.clone();
+        Arrays.sort(sorted);
+        int last = sorted.length - 1;
+        return new Cost(name, sorted.length, sorted[last / 4], sorted[last / 2], sorted[last * 3 / 4]);
+    }
+
+    /**
+     * The costs.
+     *
+     * @return in the order of the ways; the first one is what the others are compared with
+     */
+    public List<Cost> costs() {
+        return costs;
+    }
+
+    /** The cost of one way. */
+    Cost cost(String name) {
+        return costs.stream().filter(cost -> cost.name().equals(name)).findFirst().orElseThrow();
+    }
+
+    /**
+     * How much longer a way takes than the first one.
+     *
+     * @param name the way
+     * @return the difference in each round, as a share of the first way's time in the same round
+     */
+    public double[] overheads(String name) {
+        long[] base = times.get(0);
+        long[] way = times.get(costs.indexOf(cost(name)));
+        double[] shares = new double[base.length];
+        for (int round = 0; round < base.length; round++) {
+            shares[round] = (double) (way[round] - base[round]) / Math.max(1, base[round]);
+        }
+        return shares;
+    }
+
+    /**
+     * A table.
+     *
+     * @return lines that end with {@code "\n"}
+     */
+    public String toText() {
+        StringBuilder text = new StringBuilder(String.format(
+                Locale.ROOT,
+                "%-16s %12s %25s %11s\n",
+                "watched by",
+                "median us",
+                "middle half us",
+                "overhead"));
+        for (Cost cost : costs) {
+            text.append(String.format(
+                    Locale.ROOT,
+                    "%-16s %12.1f %25s %+9.2f %%\n",
+                    cost.name(),
+                    cost.medianNs() / 1e3,
+                    String.format(Locale.ROOT, "%.1f to %.1f", cost.lowNs() / 1e3, cost.highNs() / 1e3),
+                    100 * cost.overhead(costs.get(0))));
+        }
+        return text.toString();
+    }
+}

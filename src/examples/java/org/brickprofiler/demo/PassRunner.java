@@ -1,0 +1,157 @@
+package org.brickprofiler.demo;
+
+import java.util.List;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.demo.Pass.Step;
+import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.graph.GraphRecorder;
+
+/** Runs every brick of a pass: the one place that each brick and its output goes through. */
+interface PassRunner {
+
+    /** A pass decodes one token, and so does each of its bricks. */
+    long TOKENS = 1;
+
+    /** Runs them and nothing else. */
+    PassRunner PLAIN = pass -> {
+        pass.opening().forEach(step -> step.operation().run());
+        pass.layers().forEach(layer -> layer.forEach(step -> step.operation().run()));
+        pass.closing().forEach(step -> step.operation().run());
+    };
+
+    /** Runs all steps of a pass, one after the other, on the calling thread. */
+    void run(Pass pass);
+
+    /**
+     * Runs a pass and times its bricks. They follow each other without a gap, so that one clock read ends a brick and
+     * begins the next.
+     */
+    final class Profiled implements PassRunner {
+
+        private final BrickProfiler profiler;
+
+        Profiled(BrickProfiler profiler) {
+            this.profiler = profiler;
+        }
+
+        @Override
+        public void run(Pass pass) {
+            time(pass.opening());
+            for (List<Step> layer : pass.layers()) {
+                profiler.startLayer();
+                time(layer);
+                profiler.endLayer();
+            }
+            time(pass.closing());
+            profiler.endPass();
+        }
+
+        private void time(List<Step> steps) {
+            Step step = steps.get(0);
+            long timer = profiler.startBrick(step.brick());
+            step.operation().run();
+            for (int i = 1; i < steps.size(); i++) {
+                step = steps.get(i);
+                timer = profiler.lap(timer, TOKENS, step.brick());
+                step.operation().run();
+            }
+            profiler.stopBrick(timer, TOKENS);
+        }
+    }
+
+    /**
+     * Runs a pass, times its bricks, and writes a checksum of each output to the profiler's log. The time of a brick does
+     * not hold that of its checksum.
+     */
+    final class Checksummed implements PassRunner {
+
+        /** The layer of bricks that belong to none. */
+        private static final int NO_LAYER = -1;
+
+        private final BrickProfiler profiler;
+        private int position;
+
+        Checksummed(BrickProfiler profiler) {
+            this.profiler = profiler;
+        }
+
+        @Override
+        public void run(Pass pass) {
+            run(pass.opening(), NO_LAYER);
+            for (int layer = 0; layer < pass.layers().size(); layer++) {
+                profiler.startLayer();
+                run(pass.layers().get(layer), layer);
+                profiler.endLayer();
+            }
+            run(pass.closing(), NO_LAYER);
+            profiler.endPass();
+            position++;
+        }
+
+        private void run(List<Step> steps, int layer) {
+            for (Step step : steps) {
+                long timer = profiler.startBrick(step.brick());
+                float[] output = step.operation().run();
+                profiler.stopBrick(timer, TOKENS);
+                profiler.checksums().record(step.brick().displayName(), layer, position, output);
+            }
+        }
+    }
+
+    /**
+     * Runs passes, and records one of them as a graph. The passes before it are recorded too and forgotten, so that the
+     * recording itself is warm. One thread.
+     */
+    final class Graphed implements PassRunner {
+
+        private final PassRunner inner;
+        private final GraphRecorder recorder;
+        private final int graphedPass;
+
+        private int passes;
+        private long passNs;
+        private ExecutionGraph graph = new ExecutionGraph();
+
+        /**
+         * A runner.
+         *
+         * @param inner runs the passes, and reports its bricks to the recorder's profiler
+         * @param recorder records the graph
+         * @param graphedPass the pass to record, from 0
+         */
+        Graphed(PassRunner inner, GraphRecorder recorder, int graphedPass) {
+            this.inner = inner;
+            this.recorder = recorder;
+            this.graphedPass = graphedPass;
+        }
+
+        @Override
+        public void run(Pass pass) {
+            int number = passes++;
+            if (number > graphedPass) {
+                inner.run(pass);
+                return;
+            }
+            recorder.reset();
+            recorder.enable();
+            long startNs = System.nanoTime();
+            inner.run(pass);
+            long elapsedNs = System.nanoTime() - startNs;
+            recorder.disable();
+            if (number == graphedPass) {
+                passNs = elapsedNs;
+                graph = recorder.graph();
+            }
+        }
+
+        /** The graph of the recorded pass; empty before it. */
+        ExecutionGraph graph() {
+            return graph;
+        }
+
+        /** How long the recorded pass took, ns. */
+        long passNs() {
+            return passNs;
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package org.brickprofiler.demo;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.UnaryOperator;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickProfilerBuilder;
+import org.brickprofiler.cli.OutputFile;
+import org.brickprofiler.graph.CriticalPath;
+import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.graph.GraphExport;
+import org.brickprofiler.io.AtomicFile;
+import org.brickprofiler.report.ChecksumFile;
+import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.write.TraceFiles;
+import org.jspecify.annotations.Nullable;
+
+/** What a run records besides its profile, and the files that it goes to. One thread. */
+final class Recordings {
+
+    private final DemoOptions options;
+    private final UnaryOperator<Pass> alteration;
+    private final @Nullable TraceRecorder trace;
+    private PassRunner.@Nullable Graphed graph;
+
+    /**
+     * Prepares what the options ask for.
+     *
+     * @throws IllegalArgumentException when it cannot be done; the message says why
+     */
+    Recordings(DemoOptions options) {
+        this.options = options;
+        alteration = options.perturbation()
+                .<UnaryOperator<Pass>>map(fault -> pass -> fault.appliedTo(pass, options.warmup()))
+                .orElse(UnaryOperator.identity());
+        for (Path file : files(options)) {
+            OutputFile.requireWritable(file);
+        }
+        if (options.trace() != null) {
+            TraceFiles.requireFormat(options.trace());
+        }
+        trace = options.trace() == null
+                ? null
+                : TraceRecorder.builder().processName("demo").build();
+    }
+
+    private static List<Path> files(DemoOptions options) {
+        List<Path> files = new ArrayList<>();
+        for (@Nullable Path file :
+                new @Nullable Path[] {options.json(), options.trace(), options.graph(), options.checksums()}) {
+            if (file != null) {
+                files.add(file);
+            }
+        }
+        return files;
+    }
+
+    /** Gives a profiler the timeline, where one is wanted. */
+    BrickProfilerBuilder on(BrickProfilerBuilder profiler) {
+        return trace == null ? profiler : profiler.tracing(trace);
+    }
+
+    /** What watches the decoder. */
+    Decoder.Instruments instruments(BrickProfiler profiler) {
+        PassRunner runner = options.checksums() == null ? new PassRunner.Profiled(profiler) : new PassRunner.Checksummed(profiler);
+        if (options.graph() != null) {
+            graph = new PassRunner.Graphed(runner, profiler.graph(), options.warmup());
+            runner = graph;
+        }
+        return new Decoder.Instruments(runner, TiledProduct.Probe.of(profiler.tiles()), alteration);
+    }
+
+    /** Follows the run with counters, where a timeline is wanted. */
+    DecodeProgress counted(DecodeProgress progress) {
+        return trace == null ? progress : DecodeProgress.counted(progress, trace);
+    }
+
+    /** Writes the files, and says what is in them. */
+    void write(BrickProfiler profiler, PrintWriter out) throws IOException {
+        if (trace != null && options.trace() != null) {
+            TraceFiles.write(trace.timeline(), options.trace());
+            out.println("Timeline: " + options.trace().toAbsolutePath());
+        }
+        if (options.checksums() != null) {
+            ChecksumFile.write(profiler.checksums(), options.checksums());
+            out.println("Checksums: " + options.checksums().toAbsolutePath());
+        }
+        if (graph != null && options.graph() != null) {
+            writeGraph(graph, options.graph(), out);
+        }
+    }
+
+    private static void writeGraph(PassRunner.Graphed runner, Path file, PrintWriter out) throws IOException {
+        ExecutionGraph graph = runner.graph();
+        boolean dot = file.toString().toLowerCase(Locale.ROOT).endsWith(".dot");
+        String text = dot ? GraphExport.toDot(graph) : GraphExport.toTree(graph);
+        AtomicFile.write(file, to -> to.write(text.getBytes(StandardCharsets.UTF_8)));
+        out.println();
+        out.println(GraphExport.toSummary(graph).stripTrailing());
+        long pathNs = CriticalPath.of(graph).totalNs();
+        out.printf(
+                Locale.ROOT,
+                "The graph is that of the first measured pass, which took %.3f ms of wall time: the critical path is "
+                        + "%.1f %% of it.%n",
+                runner.passNs() / 1e6,
+                100.0 * pathNs / Math.max(1, runner.passNs()));
+        out.println("Graph: " + file.toAbsolutePath());
+    }
+}

@@ -1,0 +1,377 @@
+package org.brickprofiler.device;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The marks of one stream that a recorder has set: when each was set and in which pass, and how many hold it. Whoever lets
+ * go of a mark last gives it back to the stream. Room is made as marks are set; nothing else is allocated.
+ *
+ * <pre>
+ *           63       41 40  39  38  37  36      17 16     0
+ *          +------------+---+---+---+---+---------+--------+
+ *  state:  | generation | 0 | r | c | g | holders |  pass  |
+ *          +------------+---+---+---+---+---------+--------+
+ *           42              20 19      0
+ *          +------------------+---------+
+ *  handle: |    generation    |  mark   |
+ *          +------------------+---------+
+ * </pre>
+ *
+ * <p>The generation counts how often a number was used and given up. A <i>handle</i> names a mark together with its
+ * generation: what it names is known to be another mark by now, or not. Those who hold a mark are the timer that runs or the
+ * samples that wait, after a lap the next ones too, those who may find it by its reading ({@link StartMarks}), whoever waits
+ * for it, and whoever adds up time from there on. A timer's hold is claimed (c) by its first sample; where it is stopped
+ * again, each further sample holds the mark once more. The host's clock was read (r). Before the mark lies a gap (g) in
+ * which a brick had no marks.
+ *
+ * <h2>Who may touch a mark</h2>
+ *
+ * A mark belongs to the thread that set it until it has handed on what names it; from then on its state is changed by
+ * atomic operations alone, and the rest of it not at all. Its state is written last, with release, and read first, with
+ * acquire: a thread that finds the generation of a handle also finds the rest as it was written with it. Nobody holds a
+ * mark again that nobody holds: whoever lets go last is the only one who knows of it then, and gives the number up.
+ *
+ * <h2>Why room may be made while threads set marks</h2>
+ *
+ * Room is made a chunk of marks at a time, and a chunk never moves: whoever sets the first mark of one puts it there by
+ * compare-and-set, and what others wrote meanwhile stays where it is. A thread that got a mark's number from another one
+ * in order finds its chunk too; one that did not, as with a timer of another profiler, may find none.
+ */
+final class Marks {
+
+    /** Instead of a handle: no mark. Its generation is no mark's. */
+    static final long NONE = 0;
+
+    /** Instead of the host's clock when a mark was set: it was not read. */
+    static final long NOT_READ = DeviceRecorder.NO_TIME;
+
+    /** How many bits a handle takes. */
+    static final int HANDLE_BITS = 43;
+
+    private static final VarHandle CHUNK = MethodHandles.arrayElementVarHandle(long[][].class);
+    private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
+    private static final VarHandle PASS_NOW;
+
+    static {
+        try {
+            PASS_NOW = MethodHandles.lookup().findVarHandle(Marks.class, "pass", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private static final int CHUNK_SHIFT = 10;
+    private static final int CHUNK_MARKS = 1 << CHUNK_SHIFT;
+    private static final int IN_CHUNK = CHUNK_MARKS - 1;
+
+    // The cells of a mark, from its state on.
+    private static final int CELLS_EACH = 5;
+    private static final int TURN = 1;
+    private static final int SET_NS = 2;
+    private static final int READING = 3;
+    private static final int LINE = 4;
+
+    private static final int MARK_BITS = 20;
+    private static final int MARK_MASK = (1 << MARK_BITS) - 1;
+    private static final int GENERATION_MASK = (1 << (HANDLE_BITS - MARK_BITS)) - 1;
+
+    private static final int GENERATION_SHIFT = 41;
+    private static final long READ = 1L << 39;
+    private static final long CLAIMED = 1L << 38;
+    private static final long GAP = 1L << 37;
+    private static final long HOLDER = 1L << 17;
+    private static final long HOLDERS = GAP - HOLDER;
+    private static final long PASS = HOLDER - 1;
+
+    /** In the number of the pass: a brick had no marks since the mark before. */
+    private static final int MISSED = 1 << 31;
+
+    private final DeviceStream stream;
+    private final int bound;
+    private final long[] @Nullable [] chunks;
+
+    /** Written by any thread without order: what gets lost puts a mark out of turn. */
+    private long lastTurn;
+
+    /** The pass that marks belong to now, and {@link #MISSED}. */
+    private volatile int pass;
+
+    // The last turns before the latest boundary and the one before it; and whether marks were taken back since.
+    private long boundaryTurn;
+    private long boundaryTurnBefore;
+    private boolean hasTakenBack;
+
+    /** No mark was set so far. */
+    Marks(DeviceStream stream) {
+        this.stream = stream;
+        this.bound = stream.maxMarks();
+        this.chunks = new long[(bound + IN_CHUNK) >>> CHUNK_SHIFT][];
+    }
+
+    // ---- handles ----
+
+    static int mark(long handle) {
+        return (int) handle & MARK_MASK;
+    }
+
+    private static long handle(int mark, long state) {
+        return (state >>> GENERATION_SHIFT << MARK_BITS) | mark;
+    }
+
+    private static boolean isOf(long state, long handle) {
+        return state >>> GENERATION_SHIFT == handle >>> MARK_BITS;
+    }
+
+    // ---- by the thread that sets a mark ----
+
+    /**
+     * The stream has set a mark.
+     *
+     * @param mark its number
+     * @param holders how many hold it
+     * @param nowNs the host's clock right before, or {@link #NOT_READ}
+     * @return its handle
+     */
+    long set(int mark, int holders, long nowNs) {
+        long[] cells = cells(mark);
+        int at = at(mark);
+        int now = pass;
+        cells[at + TURN] = ++lastTurn;
+        long state = nextGeneration(cells[at]) | (holders * HOLDER) | (now & PASS);
+        if (nowNs != NOT_READ) {
+            cells[at + SET_NS] = nowNs;
+            state |= READ;
+        }
+        if (now < 0) {
+            state |= GAP;
+            PASS_NOW.getAndBitwiseAnd(this, ~MISSED);
+        }
+        CELL.setRelease(cells, at, state);
+        return handle(mark, state);
+    }
+
+    private static long nextGeneration(long state) {
+        long next = ((state >>> GENERATION_SHIFT) + 1) & GENERATION_MASK;
+        return Math.max(1, next) << GENERATION_SHIFT;
+    }
+
+    /**
+     * Notes a reading of the host's clock with a mark that belongs to the calling thread: what the mark is found by, or when
+     * the sample began that ends there and has no mark at its start.
+     */
+    void setReading(int mark, long readingNs) {
+        cells(mark)[at(mark) + READING] = readingNs;
+    }
+
+    /** Notes on which thread's line the launch of the sample lies that a mark ends, which belongs to the calling thread. */
+    void setLine(int mark, long line) {
+        cells(mark)[at(mark) + LINE] = line;
+    }
+
+    /** Gives a mark back that the calling thread has just set and nobody will ask for. */
+    void giveUp(int mark) {
+        long[] cells = cells(mark);
+        int at = at(mark);
+        CELL.setRelease(cells, at, nextGeneration(cells[at]));
+        stream.release(mark);
+    }
+
+    // ---- any thread ----
+
+    /** Whether a handle still names its mark. */
+    boolean isCurrent(long handle) {
+        int mark = mark(handle);
+        long[] cells = findCells(mark);
+        return cells != null && isOf((long) CELL.getAcquire(cells, at(mark)), handle) && handle > MARK_MASK;
+    }
+
+    /** The reading that was noted with a mark; anything where the caller does not hold it. */
+    long reading(int mark) {
+        long[] cells = findCells(mark);
+        return cells == null ? 0 : (long) CELL.getOpaque(cells, at(mark) + READING);
+    }
+
+    /** One more holds a mark, unless it was given up and the handle names another by now. */
+    boolean tryHold(long handle) {
+        int mark = mark(handle);
+        long[] cells = findCells(mark);
+        while (cells != null) {
+            long state = (long) CELL.getAcquire(cells, at(mark));
+            if (!isOf(state, handle) || (state & HOLDERS) == 0) {
+                return false;
+            }
+            if (CELL.compareAndSet(cells, at(mark), state, state + HOLDER)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** One less holds a mark; not where it was taken back from those who held it. Who lets go last gives it up. */
+    void letGo(long handle) {
+        int mark = mark(handle);
+        long[] cells = cells(mark);
+        int at = at(mark);
+        while (true) {
+            long state = (long) CELL.getAcquire(cells, at);
+            if (!isOf(state, handle) || (state & HOLDERS) == 0) {
+                return;
+            }
+            if (CELL.compareAndSet(cells, at, state, state - HOLDER)) {
+                if ((state & HOLDERS) == HOLDER) {
+                    giveUp(mark);
+                }
+                return;
+            }
+        }
+    }
+
+    /** A brick has no mark: what lies between the marks around is not known to be idle. */
+    void miss() {
+        PASS_NOW.getAndBitwiseOr(this, MISSED);
+    }
+
+    /** A pass has ended; what is set from now on is of the next one. */
+    void endPass() {
+        int before;
+        do {
+            before = pass;
+        } while (!PASS_NOW.compareAndSet(this, before, ((before + 1) & ~MISSED) | (before & MISSED)));
+    }
+
+    // ---- by those who hold a mark ----
+
+    private long state(int mark) {
+        return (long) CELL.getAcquire(cells(mark), at(mark));
+    }
+
+    /** The handle of a mark. */
+    long handle(int mark) {
+        return handle(mark, state(mark));
+    }
+
+    /** The host's clock when a mark was set, ns, or {@link #NOT_READ}. */
+    long setNs(int mark) {
+        return (state(mark) & READ) == 0 ? NOT_READ : cells(mark)[at(mark) + SET_NS];
+    }
+
+    /** On which line the launch lies of the sample that a mark ends. */
+    long line(int mark) {
+        return cells(mark)[at(mark) + LINE];
+    }
+
+    /** In which order marks were set, as far as that is known. */
+    long turn(int mark) {
+        return cells(mark)[at(mark) + TURN];
+    }
+
+    /** Whether two marks were set in one pass. */
+    boolean areOfOnePass(int one, int other) {
+        return ((state(one) ^ state(other)) & PASS) == 0;
+    }
+
+    /** Whether a mark was set in the pass that is on, modulo 2^17. */
+    boolean isOfPassNow(int mark) {
+        return ((pass ^ state(mark)) & PASS) == 0;
+    }
+
+    /** Whether a brick had no marks between the mark before and this one. */
+    boolean followsGap(int mark) {
+        return (state(mark) & GAP) != 0;
+    }
+
+    /** Claims the hold of the timer that began at a mark. False where a sample of it did so before. */
+    boolean claim(int mark) {
+        return ((long) CELL.getAndBitwiseOr(cells(mark), at(mark), CLAIMED) & CLAIMED) == 0;
+    }
+
+    /** One more holds a mark. */
+    void hold(int mark) {
+        CELL.getAndAdd(cells(mark), at(mark), HOLDER);
+    }
+
+    /** One less holds a mark, as {@link #letGo(long)} does it for a handle. */
+    void letGo(int mark) {
+        letGo(handle(mark));
+    }
+
+    boolean isHeld(int mark) {
+        return (state(mark) & HOLDERS) != 0;
+    }
+
+    // ---- one thread at a time ----
+
+    /** A thread has ended a pass, or finalized what is pending. */
+    void reachBoundary() {
+        boundaryTurnBefore = boundaryTurn;
+        boundaryTurn = lastTurn;
+        hasTakenBack = false;
+    }
+
+    /** Whether {@link #takeBackAbandoned} may find marks that it did not since the latest boundary. */
+    boolean mayHaveAbandoned() {
+        return !hasTakenBack;
+    }
+
+    /**
+     * Takes marks away from those who hold them that were set two boundaries ago or earlier, as by timers that were never
+     * stopped: what still names them is known to be no mark's from then on.
+     *
+     * @param kept which marks to leave alone, by number
+     */
+    void takeBackAbandoned(boolean[] kept) {
+        hasTakenBack = true;
+        for (int mark = 0; mark < kept.length; mark++) {
+            if (!kept[mark] && turn(mark) <= boundaryTurnBefore && takeBack(mark)) {
+                stream.release(mark);
+            }
+        }
+    }
+
+    /** False where nobody holds it, or those who do change now. */
+    private boolean takeBack(int mark) {
+        long[] cells = cells(mark);
+        int at = at(mark);
+        long state = (long) CELL.getAcquire(cells, at);
+        return (state & HOLDERS) != 0 && CELL.compareAndSet(cells, at, state, nextGeneration(state));
+    }
+
+    /** The most marks there may be. */
+    int bound() {
+        return bound;
+    }
+
+    /** One more than the highest mark that there is room for. */
+    int room() {
+        int number = chunks.length;
+        while (number > 0 && CHUNK.getAcquire(chunks, number - 1) == null) {
+            number--;
+        }
+        return Math.min(bound, number << CHUNK_SHIFT);
+    }
+
+    // ---- where the cells of a mark are ----
+
+    private static int at(int mark) {
+        return CELLS_EACH * (mark & IN_CHUNK);
+    }
+
+    /** Those of a mark and its neighbours; made where there are none. */
+    private long[] cells(int mark) {
+        long[] chunk = chunks[mark >>> CHUNK_SHIFT];
+        return chunk != null ? chunk : makeChunk(mark >>> CHUNK_SHIFT);
+    }
+
+    /** The same where they were made before; null where they were not, or there is no such mark. */
+    private long @Nullable [] findCells(int mark) {
+        return mark < bound ? (long[]) CHUNK.getAcquire(chunks, mark >>> CHUNK_SHIFT) : null;
+    }
+
+    private long[] makeChunk(int number) {
+        long[] made = new long[CELLS_EACH * Math.min(CHUNK_MARKS, bound - (number << CHUNK_SHIFT))];
+        long[] before = (long[]) CHUNK.compareAndExchange(chunks, number, null, made);
+        return before == null ? made : before;
+    }
+}

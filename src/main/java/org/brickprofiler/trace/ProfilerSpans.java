@@ -1,0 +1,361 @@
+package org.brickprofiler.trace;
+
+import java.lang.ref.WeakReference;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.brickprofiler.Backend;
+import org.brickprofiler.record.SpanBuffer;
+import org.brickprofiler.record.SpanContents;
+import org.brickprofiler.record.SpanCopy;
+import org.brickprofiler.record.SpanKind;
+import org.brickprofiler.record.SpanNames;
+import org.brickprofiler.record.SpanSink;
+import org.brickprofiler.record.SpanStore;
+import org.brickprofiler.record.StreamPlace;
+import org.brickprofiler.record.StreamSpans;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the profilers of a {@link TraceRecorder} record: their bricks, their tiles, and what they time on devices. It
+ * keeps no profiler: of one that nobody has any more only the entries stay, and their names. Every method may be called
+ * from any thread, but not with a lock that a profiler may want.
+ */
+final class ProfilerSpans implements SpanSink {
+
+    private final TraceRecorder recorder;
+    private final Supplier<SpanStore> stores;
+    private final boolean withTiles;
+
+    private final List<StoreSource> bricks = new CopyOnWriteArrayList<>();
+    private final List<StoreSource> tiles = new CopyOnWriteArrayList<>();
+    private final List<TimedStream> streams = new CopyOnWriteArrayList<>();
+
+    /** How many entries are missing of sources that are not there any more either. */
+    private final AtomicLong lost = new AtomicLong();
+
+    /**
+     * Nothing so far.
+     *
+     * @param recorder whose spans these are
+     * @param stores makes an empty store, within the bounds of the recorder
+     * @param withTiles whether tiles are recorded
+     */
+    ProfilerSpans(TraceRecorder recorder, Supplier<SpanStore> stores, boolean withTiles) {
+        this.recorder = recorder;
+        this.stores = stores;
+        this.withTiles = withTiles;
+    }
+
+    // ---- profilers ----
+
+    @Override
+    public SpanStore bricks(SpanNames names) {
+        endForgotten();
+        return addStore(bricks, names);
+    }
+
+    @Override
+    public @Nullable SpanStore tiles(SpanNames names) {
+        return withTiles ? addStore(tiles, names) : null;
+    }
+
+    @Override
+    public StreamSpans stream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier catchUp) {
+        TimedStream stream = new TimedStream(place, names, owner, catchUp, stores.get());
+        streams.add(stream);
+        return stream;
+    }
+
+    private SpanStore addStore(List<StoreSource> sources, SpanNames names) {
+        SpanStore store = stores.get();
+        sources.add(new StoreSource(store, names));
+        return store;
+    }
+
+    // ---- the recorder ----
+
+    TraceRecorder recorder() {
+        return recorder;
+    }
+
+    /** Has the profilers resolve what their devices have done, and lets go of those that nobody has any more. */
+    void catchUp() {
+        streams.forEach(TimedStream::catchUp);
+        endForgotten();
+    }
+
+    private void endForgotten() {
+        for (List<? extends Source> sources : List.of(streams, bricks, tiles)) {
+            for (Source source : sources) {
+                if (source.isForgotten()) {
+                    lost.addAndGet(source.end());
+                }
+            }
+            sources.removeIf(Source::isSpent);
+        }
+    }
+
+    List<? extends Source> bricks() {
+        return bricks;
+    }
+
+    List<? extends Source> tiles() {
+        return tiles;
+    }
+
+    List<TimedStream> streams() {
+        return streams;
+    }
+
+    /** How many entries were lost with nothing left that would count them. */
+    long lost() {
+        return lost.get();
+    }
+
+    /** How many entries are kept. */
+    long entryCount() {
+        long count = 0;
+        for (List<? extends Source> sources : List.of(bricks, tiles, streams)) {
+            for (Source source : sources) {
+                count += source.contents().entryCount();
+            }
+        }
+        return count;
+    }
+
+    /** Forgets what was recorded so far. */
+    void clear() {
+        lost.set(0);
+        for (List<? extends Source> sources : List.of(bricks, tiles, streams)) {
+            sources.forEach(Source::clear);
+            sources.removeIf(Source::isSpent);
+        }
+    }
+
+    /** Spans that a profiler writes, and what their keys mean. Any thread. */
+    abstract static class Source {
+
+        private final SpanContents contents;
+        private volatile SpanNames names;
+        private volatile boolean hasEnded;
+
+        private Source(SpanContents contents, SpanNames names) {
+            this.contents = contents;
+            this.names = names;
+        }
+
+        final SpanContents contents() {
+            return contents;
+        }
+
+        /** What the keys mean of every copy that was made before. */
+        final SpanNames names() {
+            return names;
+        }
+
+        final boolean hasEnded() {
+            return hasEnded;
+        }
+
+        /** Whether nobody can write any more, and {@link #end} was not called since. */
+        abstract boolean isForgotten();
+
+        /**
+         * Keeps the entries and their names only. Once the source is forgotten; does nothing again.
+         *
+         * @return how many entries are missing that nothing here counts any more
+         */
+        synchronized long end() {
+            if (hasEnded) {
+                return 0;
+            }
+            long lost = contents.end();
+            names = new UsedNames(contents.copies(), names);
+            hasEnded = true;
+            return lost;
+        }
+
+        /** Whether nothing is left, and nothing will come. */
+        final boolean isSpent() {
+            return hasEnded && contents.entryCount() == 0;
+        }
+
+        /** Forgets what was written so far. */
+        synchronized void clear() {
+            contents.clear();
+        }
+    }
+
+    /** What a profiler writes to a store, which it holds for as long. */
+    private static final class StoreSource extends Source {
+
+        private final WeakReference<SpanStore> store;
+
+        StoreSource(SpanStore store, SpanNames names) {
+            super(store.contents(), names);
+            this.store = new WeakReference<>(store);
+        }
+
+        @Override
+        boolean isForgotten() {
+            return !hasEnded() && store.get() == null;
+        }
+    }
+
+    /**
+     * What a profiler timed on one stream of a device. The profiler's calls take turns. It keeps what the profiler times
+     * by only until that is forgotten and nothing waits any more.
+     */
+    static final class TimedStream extends Source implements StreamSpans {
+
+        private final StreamPlace place;
+        private final WeakReference<Object> owner;
+
+        /** Keeps what the profiler times by. Null once nothing more can come. */
+        private volatile @Nullable BooleanSupplier catchUp;
+
+        /** Null once nothing more can come. Guarded by this. */
+        private @Nullable SpanBuffer spans;
+
+        private long errorNs;
+        private long withoutPlace;
+
+        private TimedStream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier catchUp, SpanStore store) {
+            super(store.contents(), names);
+            this.place = place;
+            this.owner = new WeakReference<>(owner);
+            this.catchUp = catchUp;
+            this.spans = store.newSharedBuffer();
+        }
+
+        @Override
+        public synchronized void sample(
+                int key, long startNs, long elapsedNs, long elements, long launchLine, long launchNs) {
+            SpanBuffer buffer = spans;
+            if (buffer == null) {
+                withoutPlace++;
+                return;
+            }
+            buffer.add(SpanKind.DEVICE_SAMPLE, key, startNs, elapsedNs, elements);
+            buffer.add(SpanKind.LAUNCH, 0, launchNs, 0, launchLine);
+        }
+
+        @Override
+        public synchronized void sampleWithoutPlace() {
+            withoutPlace++;
+        }
+
+        @Override
+        public synchronized void clockErrorNs(long ns) {
+            errorNs = Math.max(errorNs, ns);
+        }
+
+        /**
+         * Has the profiler resolve what the device has done.
+         *
+         * @return whether samples wait for their time
+         */
+        boolean catchUp() {
+            BooleanSupplier source = catchUp;
+            return source != null && source.getAsBoolean();
+        }
+
+        @Override
+        boolean isForgotten() {
+            return catchUp != null && owner.get() == null && !catchUp();
+        }
+
+        @Override
+        synchronized long end() {
+            spans = null;
+            catchUp = null;
+            long lost = super.end();
+            if (contents().entryCount() == 0) {
+                lost += withoutPlace;
+                withoutPlace = 0;
+            }
+            return lost;
+        }
+
+        StreamPlace place() {
+            return place;
+        }
+
+        /** How its device is reached; one that is not known here is used like a processor. */
+        Backend backend() {
+            return Arrays.stream(Backend.values())
+                    .filter(backend -> backend.name().equals(place.backend()))
+                    .findFirst()
+                    .orElse(Backend.CPU);
+        }
+
+        /** What is kept: in one copy, or in none. */
+        synchronized List<SpanCopy> copies() {
+            return contents().copies();
+        }
+
+        synchronized long clockErrorNs() {
+            return errorNs;
+        }
+
+        /** How many samples are missing because nobody knows when they were. */
+        synchronized long withoutPlace() {
+            return withoutPlace;
+        }
+
+        @Override
+        synchronized void clear() {
+            super.clear();
+            withoutPlace = 0;
+        }
+    }
+
+    /**
+     * The names of those keys that entries have, once no further entry can come: a profiler's table of names is much
+     * larger, and keeps what nobody needs. Immutable.
+     */
+    private static final class UsedNames implements SpanNames {
+
+        private final String[] names;
+        private final String[] categories;
+
+        UsedNames(List<SpanCopy> copies, SpanNames all) {
+            boolean[] used = new boolean[all.size()];
+            int size = 0;
+            for (SpanCopy copy : copies) {
+                for (int entry = 0; entry < copy.size(); entry++) {
+                    used[copy.key(entry)] = true;
+                    size = Math.max(size, copy.key(entry) + 1);
+                }
+            }
+            names = new String[size];
+            categories = new String[size];
+            int named = size - 1;
+            for (int key = size - 1; key >= 0; key--) {
+                // A key that no entry has is never asked for, but a timeline makes a name of each: one that is there.
+                named = used[key] ? key : named;
+                names[key] = all.name(named);
+                categories[key] = all.category(named);
+            }
+        }
+
+        @Override
+        public int size() {
+            return names.length;
+        }
+
+        @Override
+        public String name(int key) {
+            return names[key];
+        }
+
+        @Override
+        public String category(int key) {
+            return categories[key];
+        }
+    }
+}

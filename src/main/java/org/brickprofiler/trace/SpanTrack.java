@@ -1,0 +1,280 @@
+package org.brickprofiler.trace;
+
+import java.util.List;
+import org.brickprofiler.io.MergeSort;
+import org.brickprofiler.record.LayerToken;
+import org.brickprofiler.record.SpanCopy;
+import org.brickprofiler.record.SpanKind;
+import org.brickprofiler.trace.LayerSpans.LayerSpan;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
+
+/**
+ * The spans and instants of one track, in order. Filled by one thread; once a timeline has it, it does not change, and
+ * any thread may replay it.
+ */
+final class SpanTrack implements TimelineBuilder.TrackEvents {
+
+    private final List<TrackPart> parts;
+    private final int[] firstEntries;
+    private final List<LayerSpan> layers;
+    private final int[] order;
+    private final IntLongHashMap flowsOut = new IntLongHashMap();
+    private final IntLongHashMap flowsIn = new IntLongHashMap();
+    private final IntLongHashMap deviceNs = new IntLongHashMap();
+
+    /**
+     * A track.
+     *
+     * @param parts the buffers it is made of
+     * @param layers its layers and steps, in order
+     */
+    SpanTrack(List<TrackPart> parts, List<LayerSpan> layers) {
+        this.parts = List.copyOf(parts);
+        this.layers = layers;
+        firstEntries = new int[parts.size() + 1];
+        IntArrayList entries = new IntArrayList();
+        for (int part = 0; part < parts.size(); part++) {
+            int size = parts.get(part).copy().size();
+            for (int entry = 0; entry < size; entry++) {
+                if (parts.get(part).has(entry)) {
+                    entries.add(firstEntries[part] + entry);
+                }
+            }
+            firstEntries[part + 1] = Math.addExact(firstEntries[part], size);
+        }
+        order = entries.toArray();
+        MergeSort.sort(order, this::compare);
+    }
+
+    List<TrackPart> parts() {
+        return parts;
+    }
+
+    private int compare(int a, int b) {
+        int byStart = Long.compare(startNs(a), startNs(b));
+        if (byStart != 0) {
+            return byStart;
+        }
+        int byEnd = Long.compare(endNs(b), endNs(a));
+        if (byEnd != 0) {
+            return byEnd;
+        }
+        // Of two of the same extent the outer one was written last; moments stay in the order they were written in.
+        return endNs(a) == startNs(a) ? Integer.compare(a, b) : Integer.compare(b, a);
+    }
+
+    private int part(int entry) {
+        int part = 0;
+        while (entry >= firstEntries[part + 1]) {
+            part++;
+        }
+        return part;
+    }
+
+    private SpanCopy copy(int part) {
+        return parts.get(part).copy();
+    }
+
+    private long startNs(int entry) {
+        int part = part(entry);
+        return copy(part).startNs(entry - firstEntries[part]);
+    }
+
+    private long endNs(int entry) {
+        int part = part(entry);
+        return copy(part).endNs(entry - firstEntries[part]);
+    }
+
+    private SpanKind kind(int entry) {
+        int part = part(entry);
+        return copy(part).kind(entry - firstEntries[part]);
+    }
+
+    private long elements(int entry) {
+        int part = part(entry);
+        return parts.get(part).elements(entry - firstEntries[part]);
+    }
+
+    private int layer(int entry) {
+        int part = part(entry);
+        return parts.get(part).layer(entry - firstEntries[part]);
+    }
+
+    private int name(int entry) {
+        int part = part(entry);
+        return parts.get(part).name(entry - firstEntries[part]);
+    }
+
+    // ---- flows ----
+
+    /**
+     * The span of a kind that began at a moment.
+     *
+     * @return its entry, or -1 where there is none of that name without a flow
+     */
+    int launcher(SpanKind kind, long startNs, int name) {
+        int low = 0;
+        int high = order.length;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (startNs(order[middle]) < startNs) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        for (int place = low; place < order.length && startNs(order[place]) == startNs; place++) {
+            int entry = order[place];
+            if (kind(entry) == kind && name(entry) == name && !flowsOut.containsKey(entry)) {
+                return entry;
+            }
+        }
+        return -1;
+    }
+
+    void flowOut(int entry, long flow, long elapsedOnDeviceNs) {
+        flowsOut.put(entry, flow);
+        deviceNs.put(entry, elapsedOnDeviceNs);
+    }
+
+    /** A flow ends in an entry of a part. */
+    void flowIn(int part, int entry, long flow) {
+        flowsIn.put(firstEntries[part] + entry, flow);
+    }
+
+    // ---- replay ----
+
+    @Override
+    public void replay(TimelineVisitor visitor) {
+        ReplayedSpan span = new ReplayedSpan();
+        int next = 0;
+        LayerSpan around = null;
+        for (int entry : order) {
+            long start = startNs(entry);
+            long end = endNs(entry);
+            while (next < layers.size() && isBefore(layers.get(next), start, end)) {
+                LayerSpan begins = layers.get(next++);
+                // One without extent at the beginning of another holds nothing.
+                if (begins.layer() != LayerSpans.NO_LAYER && (around == null || begins.endNs() >= around.endNs())) {
+                    around = begins;
+                }
+                visitor.span(span.of(begins));
+            }
+            if (kind(entry) == SpanKind.INSTANT) {
+                visitor.instant(start, name(entry));
+            } else {
+                int given = layer(entry);
+                int own = around != null && end <= around.endNs() ? around.layer() : LayerSpans.NO_LAYER;
+                visitor.span(span.of(
+                        start,
+                        end,
+                        name(entry),
+                        elements(entry),
+                        kind(entry) == SpanKind.DEVICE_SAMPLE,
+                        given == LayerToken.OWN_LAYER ? own : given,
+                        deviceNs.getIfAbsent(entry, -1),
+                        flowsOut.get(entry),
+                        flowsIn.get(entry)));
+            }
+        }
+        while (next < layers.size()) {
+            visitor.span(span.of(layers.get(next++)));
+        }
+    }
+
+    private static boolean isBefore(LayerSpan layer, long startNs, long endNs) {
+        return layer.startNs() < startNs || (layer.startNs() == startNs && layer.endNs() >= endNs);
+    }
+
+    @Override
+    public long earliestNs() {
+        long first = order.length == 0 ? Long.MAX_VALUE : startNs(order[0]);
+        return layers.isEmpty() ? first : Math.min(first, layers.get(0).startNs());
+    }
+
+    /** The span that a {@link SpanTrack} shows its visitors, one after the other. One thread. */
+    private static final class ReplayedSpan implements Span {
+
+        private long startNs;
+        private long endNs;
+        private int name;
+        private long elements;
+        private boolean isDeviceSample;
+        private int layer;
+        private long deviceNs;
+        private long flowOut;
+        private long flowIn;
+
+        ReplayedSpan of(
+                long start,
+                long end,
+                int nameIndex,
+                long elementCount,
+                boolean timedByDevice,
+                int layerNumber,
+                long onDeviceNs,
+                long out,
+                long in) {
+            startNs = start;
+            endNs = end;
+            name = nameIndex;
+            elements = elementCount;
+            isDeviceSample = timedByDevice;
+            layer = layerNumber;
+            deviceNs = onDeviceNs;
+            flowOut = out;
+            flowIn = in;
+            return this;
+        }
+
+        ReplayedSpan of(LayerSpan span) {
+            return of(span.startNs(), span.endNs(), span.name(), -1, false, span.layer(), -1, 0, 0);
+        }
+
+        @Override
+        public long startNs() {
+            return startNs;
+        }
+
+        @Override
+        public long endNs() {
+            return endNs;
+        }
+
+        @Override
+        public int name() {
+            return name;
+        }
+
+        @Override
+        public long elements() {
+            return elements;
+        }
+
+        @Override
+        public boolean isDeviceSample() {
+            return isDeviceSample;
+        }
+
+        @Override
+        public int layer() {
+            return layer;
+        }
+
+        @Override
+        public long deviceNs() {
+            return deviceNs;
+        }
+
+        @Override
+        public long flowOut() {
+            return flowOut;
+        }
+
+        @Override
+        public long flowIn() {
+            return flowIn;
+        }
+    }
+}

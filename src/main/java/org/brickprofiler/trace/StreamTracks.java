@@ -1,0 +1,106 @@
+package org.brickprofiler.trace;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.LongPredicate;
+import java.util.stream.LongStream;
+import org.brickprofiler.record.StreamPlace;
+
+/**
+ * The tracks of all streams of devices: first those that an application added, with the numbers that it gave them. What
+ * profilers timed on streams of the same device and name lies on the same track; other streams and devices of profilers
+ * keep their numbers where these are free. One thread.
+ */
+final class StreamTracks {
+
+    private final List<StreamTrack> tracks = new ArrayList<>();
+    private final List<DeviceInfo> devices = new ArrayList<>();
+
+    /** Where the devices of profilers are, by what they would be called if nobody else had their number. */
+    private final Map<DeviceInfo, DeviceInfo> placed = new HashMap<>();
+
+    /**
+     * The track of a stream.
+     *
+     * @param parts what lies on it
+     * @param laid what lies on a track beside it, where only durations were known
+     */
+    record StreamTrack(DeviceInfo device, String name, long id, List<TrackPart> parts, List<TrackPart> laid) {}
+
+    /** Adds a stream of an application. */
+    void add(DeviceTrack stream, TrackPart spans, TrackPart laid) {
+        if (!devices.contains(stream.device())) {
+            devices.add(stream.device());
+        }
+        tracks.add(new StreamTrack(
+                stream.device(),
+                stream.name(),
+                stream.streamId(),
+                new ArrayList<>(List.of(spans)),
+                List.of(laid)));
+    }
+
+    /** Adds a stream that a profiler timed, once those of applications are there. */
+    void add(ProfilerSpans.TimedStream stream, TrackPart spans) {
+        StreamPlace place = stream.place();
+        DeviceInfo wanted =
+                new DeviceInfo(place.deviceIndex(), place.deviceName(), stream.backend(), OptionalLong.empty());
+        DeviceInfo device = placed.computeIfAbsent(wanted, this::place);
+        trackOf(device, place).parts().add(spans);
+    }
+
+    private DeviceInfo place(DeviceInfo wanted) {
+        Optional<DeviceInfo> same = devices.stream()
+                .filter(other -> other.id() == wanted.id()
+                        && other.name().equals(wanted.name())
+                        && other.backend() == wanted.backend())
+                .findFirst();
+        if (same.isPresent()) {
+            return same.get();
+        }
+        long id = firstFree(wanted.id(), number -> devices.stream().anyMatch(other -> other.id() == number));
+        DeviceInfo device =
+                new DeviceInfo(Math.toIntExact(id), wanted.name(), wanted.backend(), wanted.memoryBytes());
+        devices.add(device);
+        return device;
+    }
+
+    private StreamTrack trackOf(DeviceInfo device, StreamPlace place) {
+        List<StreamTrack> ofDevice =
+                tracks.stream().filter(track -> track.device().id() == device.id()).toList();
+        return ofDevice.stream()
+                .filter(track -> track.name().equals(place.name()))
+                .findFirst()
+                .orElseGet(() -> {
+                    long id = firstFree(
+                            place.number(), number -> ofDevice.stream().anyMatch(track -> track.id() == number));
+                    StreamTrack added =
+                            new StreamTrack(device, place.name(), id, new ArrayList<>(), List.of());
+                    tracks.add(added);
+                    return added;
+                });
+    }
+
+    private static long firstFree(long number, LongPredicate isTaken) {
+        return isTaken.test(number)
+                ? LongStream.iterate(0, free -> free + 1)
+                        .filter(isTaken.negate())
+                        .findFirst()
+                        .orElseThrow()
+                : number;
+    }
+
+    /** The devices, in the order in which they were met. */
+    List<DeviceInfo> devices() {
+        return devices;
+    }
+
+    /** The tracks, in the order in which they were met. */
+    List<StreamTrack> tracks() {
+        return tracks;
+    }
+}

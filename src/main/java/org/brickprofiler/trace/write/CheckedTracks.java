@@ -1,0 +1,96 @@
+package org.brickprofiler.trace.write;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.brickprofiler.trace.TraceInfo;
+import org.brickprofiler.trace.Track;
+
+/**
+ * The tracks of a timeline that is being written: what it promises of them, checked, and what both formats derive from
+ * them alike. Immutable.
+ */
+final class CheckedTracks {
+
+    /** Instead of a device: the host. */
+    static final long HOST = -1;
+
+    private final List<Track> tracks;
+
+    /**
+     * Checks the order of the tracks.
+     *
+     * @throws IllegalArgumentException when a child comes before its parent, or a stream belongs to no device
+     */
+    CheckedTracks(List<Track> tracks) {
+        for (int index = 0; index < tracks.size(); index++) {
+            Track track = tracks.get(index);
+            if (track.parent() >= index) {
+                throw new IllegalArgumentException(
+                        "the track " + track.name() + " comes before its parent, track " + track.parent());
+            }
+            if (track.kind() == Track.Kind.STREAM
+                    && (track.parent() == Track.PROCESS || tracks.get(track.parent()).kind() != Track.Kind.DEVICE)) {
+                throw new IllegalArgumentException("the stream " + track.name() + " belongs to no device");
+            }
+        }
+        this.tracks = List.copyOf(tracks);
+    }
+
+    int size() {
+        return tracks.size();
+    }
+
+    Track get(int track) {
+        return tracks.get(track);
+    }
+
+    /** The device that a track belongs to, or {@link #HOST}. */
+    long deviceOf(int track) {
+        for (int at = track; at != Track.PROCESS; at = tracks.get(at).parent()) {
+            if (tracks.get(at).kind() == Track.Kind.DEVICE) {
+                return tracks.get(at).id();
+            }
+        }
+        return HOST;
+    }
+
+    /** The name of a lane beside a track. Lanes count from 0, the track itself; people count from 1. */
+    String laneName(int track, int lane) {
+        return get(track).name() + " (lane " + (lane + 1) + ")";
+    }
+
+    /** Refuses values on what is no counter, and anything else on a counter. */
+    void requireKind(int track, boolean isCounter) {
+        if (isCounter != (get(track).kind() == Track.Kind.COUNTER)) {
+            throw new IllegalArgumentException((isCounter ? "a value on the track " : "a span or an instant on the counter ")
+                    + get(track).name());
+        }
+    }
+
+    /** Refuses an event before the one that came last. */
+    void requireOrder(int track, long ns, long lastNs) {
+        if (ns < lastNs) {
+            throw new IllegalArgumentException("an event at " + ns + " ns after one at " + lastNs + " ns on the track "
+                    + get(track).name());
+        }
+    }
+
+    /** Refuses a name that does not exist. */
+    static int requireName(int name, int count) {
+        if (name < 0 || name >= count) {
+            throw new IllegalArgumentException("name " + name + " of " + count);
+        }
+        return name;
+    }
+
+    /** What a viewer shows beside the process: its place in a distributed run, and how far to trust what it shows. */
+    static List<String> processLabels(TraceInfo info) {
+        List<String> labels = new ArrayList<>();
+        info.rank().ifPresent(rank -> labels.add("rank " + rank + " of " + info.worldSize()));
+        if (info.droppedSpans() > 0) {
+            labels.add(info.droppedSpans() + " spans dropped");
+        }
+        info.clockErrorNs().ifPresent(errorNs -> labels.add("device times within " + errorNs + " ns"));
+        return labels;
+    }
+}

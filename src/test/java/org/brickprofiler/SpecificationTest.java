@@ -1,0 +1,87 @@
+package org.brickprofiler;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.mapping;
+import static java.util.stream.Collectors.toSet;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+/** The numbered rules of docs/SPEC.md and the tests that cite them by {@link Spec}, as both stand in the checkout. */
+final class SpecificationTest {
+
+    private static final Path PAGE = Path.of("docs", "SPEC.md");
+    private static final int MOST_WORDS = 3_500;
+    private static final Pattern RULE = Pattern.compile("^- \\*\\*([^*]+)\\*\\*", Pattern.MULTILINE);
+    private static final Pattern CITATION = Pattern.compile("@Spec\\(([^)]*)\\)");
+    private static final Pattern QUOTED = Pattern.compile("\"([^\"]*)\"");
+
+    private static List<String> rules() throws IOException {
+        return RULE.matcher(Files.readString(PAGE)).results().map(rule -> rule.group(1)).toList();
+    }
+
+    /** Numbers of rules, each with the names of the source files that cite it. */
+    private static Map<String, Set<String>> citations() throws IOException {
+        try (Stream<Path> files = Files.walk(Path.of("src"))) {
+            return files.filter(file -> file.toString().endsWith(".java"))
+                    .flatMap(file -> numbers(file).map(number -> Map.entry(number, file.getFileName().toString())))
+                    .collect(groupingBy(
+                            Map.Entry::getKey, TreeMap::new, mapping(Map.Entry::getValue, toSet())));
+        }
+    }
+
+    private static Stream<String> numbers(Path file) {
+        String source;
+        try {
+            source = Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return CITATION.matcher(source)
+                .results()
+                .flatMap(citation -> QUOTED.matcher(citation.group(1)).results())
+                .map((MatchResult number) -> number.group(1));
+    }
+
+    @Test
+    void everyNumberIsThereOnceAndInItsSection() throws IOException {
+        assertThat(rules()).doesNotHaveDuplicates().isNotEmpty();
+        String section = "";
+        for (String line : Files.readAllLines(PAGE)) {
+            if (line.startsWith("## ")) {
+                section = line.substring(3, line.indexOf('.') + 1);
+            } else if (line.startsWith("- **")) {
+                assertThat(line).startsWith("- **" + section);
+            }
+        }
+    }
+
+    @Test
+    void everyRuleIsCitedByATest() throws IOException {
+        assertThat(rules()).isSubsetOf(citations().keySet());
+    }
+
+    @Test
+    void everyCitationIsOfARule() throws IOException {
+        Map<String, Set<String>> unknown = citations();
+        unknown.keySet().removeAll(rules());
+        assertThat(unknown).as("numbers that docs/SPEC.md does not have, and where they are cited").isEmpty();
+    }
+
+    @Test
+    void thePageIsShort() throws IOException {
+        assertThat(Files.readString(PAGE).trim().split("\\s+")).hasSizeLessThanOrEqualTo(MOST_WORDS);
+    }
+}

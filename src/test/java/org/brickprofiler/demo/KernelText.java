@@ -1,0 +1,10 @@
+package org.brickprofiler.demo;
+
+/** What the driver gets. */
+public final class KernelText {
+
+    /** The text of all kernels. */
+    public static final String PTX = Kernels.text();
+
+    private KernelText() {}
+}

@@ -1,0 +1,71 @@
+package org.brickprofiler.demo;
+
+import com.sun.jna.Pointer;
+import java.util.List;
+import org.brickprofiler.demo.PtxKernel.Order;
+import org.brickprofiler.demo.PtxKernel.Shape;
+import org.brickprofiler.device.cuda.SimulatedCuda;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets the simulated driver do what kernels do: {@link PtxInterpreter} runs them on the memory that it gave out, with
+ * the arguments that it got. An address that is wrong is not noticed here but crashes, as on a device.
+ */
+public final class SimulatedKernels implements AutoCloseable {
+
+    private static final PtxModule KERNELS = PtxInterpreter.read(KernelText.PTX);
+
+    private final SimulatedCuda.KernelBody body = this::run;
+
+    private @Nullable RuntimeException failure;
+
+    /** Begins; to be closed before another test uses the driver. */
+    public SimulatedKernels() {
+        SimulatedCuda.setKernels(body);
+    }
+
+    private void run(String name, Pointer shape, Pointer parameters) {
+        try {
+            PtxKernel kernel = KERNELS.kernel(name);
+            List<String> types = kernel.parameterTypes();
+            long[] arguments = new long[types.size()];
+            for (int i = 0; i < arguments.length; i++) {
+                Pointer argument = parameters.getPointer((long) i * Long.BYTES);
+                arguments[i] =
+                        types.get(i).equals("u64") ? argument.getLong(0) : Integer.toUnsignedLong(argument.getInt(0));
+            }
+            Shape threads = new Shape(shape.getInt(0), shape.getInt(4), shape.getInt(8));
+            kernel.run(threads, arguments, HOST, Order.FORWARD, () -> 0);
+        } catch (RuntimeException e) {
+            // An exception cannot pass through the driver.
+            failure = e;
+        }
+    }
+
+    /** The memory of the process. */
+    private static final PtxMemory HOST = new PtxMemory() {
+        @Override
+        public int load32(long address) {
+            return new Pointer(address).getInt(0);
+        }
+
+        @Override
+        public void store32(long address, int value) {
+            new Pointer(address).setInt(0, value);
+        }
+
+        @Override
+        public void store64(long address, long value) {
+            new Pointer(address).setLong(0, value);
+        }
+    };
+
+    /** Ends; throws what went wrong in a kernel. */
+    @Override
+    public void close() {
+        SimulatedCuda.setKernels(null);
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}
