@@ -59,7 +59,7 @@ import org.brickprofiler.device.StreamTracing;
 import org.brickprofiler.device.cuda.CudaStream;
 import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.brickprofiler.device.metal.MetalStream;
-import org.brickprofiler.device.metal.MetalStreamBuilder;
+import org.brickprofiler.device.metal.MetalStream.Builder;
 import org.brickprofiler.device.metal.SimulatedMetal;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
@@ -142,7 +142,7 @@ final class NullArgumentsTest {
         instances.put(CudaStream.class, () -> closing(cudaStream().open()));
         instances.put(CUcontext.class, CUcontext::new);
         instances.put(CUstream.class, CUstream::new);
-        instances.put(MetalStreamBuilder.class, NullArgumentsTest::metalStream);
+        instances.put(MetalStream.Builder.class, NullArgumentsTest::metalStream);
         instances.put(MetalStream.class, () -> closing(metalStream().open()));
     }
 
@@ -151,7 +151,7 @@ final class NullArgumentsTest {
         return CudaStream.onDevice(0);
     }
 
-    private static MetalStreamBuilder metalStream() {
+    private static MetalStream.Builder metalStream() {
         SimulatedMetal.start();
         return MetalStream.onDevice();
     }

@@ -10,19 +10,18 @@ import java.io.OutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
-import java.util.function.Supplier;
 import org.brickprofiler.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -64,10 +63,10 @@ import picocli.CommandLine.UnmatchedArgumentException;
             "  Completion of commands and options in this shell (bash or zsh):",
             "    source <(brick generate-completion)"
         })
-public final class Brick implements Callable<Integer> {
+public final class Brick implements Callable<Integer>, IParameterExceptionHandler, IExecutionExceptionHandler {
 
-    /** The commands of this package, by their names and in the order in which help lists them. */
-    private static final Map<String, Supplier<Object>> COMMANDS = commands();
+    /** The commands of this package, in the order in which help lists them. */
+    private static final List<String> COMMANDS = List.of("report", "convert", "diverge", "devices");
 
     private static final int TROUBLE = CommandLine.ExitCode.USAGE;
 
@@ -123,39 +122,41 @@ public final class Brick implements Callable<Integer> {
         }
     }
 
-    private static Map<String, Supplier<Object>> commands() {
-        Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
-        commands.put("report", ReportCommand::new);
-        commands.put("convert", ConvertCommand::new);
-        commands.put("diverge", DivergeCommand::new);
-        commands.put("devices", DevicesCommand::new);
-        return commands;
+    private static Object command(String name) {
+        return switch (name) {
+            case "report" -> new ReportCommand();
+            case "convert" -> new ConvertCommand();
+            case "diverge" -> new DivergeCommand();
+            case "devices" -> new DevicesCommand();
+            default -> throw new IllegalArgumentException("no command " + name);
+        };
     }
 
     /**
      * The command with the subcommand that a command line names, or with all of them where it names none: picocli looks
-     * at each by reflection, which takes longer than most commands do.
+     * at each by reflection, which takes longer than most commands do. Nor are there lambdas here, the first of which
+     * takes longer still.
      *
      * @param args a command line; it need not make sense
      * @return a new one each time; one thread
      */
     static CommandLine commandLine(String... args) {
-        CommandLine brick = new CommandLine(new Brick());
-        String named = args.length > 0 && COMMANDS.containsKey(args[0]) ? args[0] : "";
-        COMMANDS.forEach((name, command) -> {
-            if (named.isEmpty() || named.equals(name)) {
-                brick.addSubcommand(name, command.get());
+        Brick brick = new Brick();
+        CommandLine line = new CommandLine(brick);
+        if (args.length > 0 && COMMANDS.contains(args[0])) {
+            line.addSubcommand(args[0], command(args[0]));
+        } else {
+            for (String name : COMMANDS) {
+                line.addSubcommand(name, command(name));
             }
-        });
-        if (named.isEmpty()) {
             for (ExtraCommand extra : ServiceLoader.load(ExtraCommand.class, Brick.class.getClassLoader())) {
-                brick.addSubcommand(extra.name(), extra.commandLine());
+                line.addSubcommand(extra.name(), extra.commandLine());
             }
-            brick.addSubcommand("generate-completion", new AutoComplete.GenerateCompletion());
+            line.addSubcommand("generate-completion", new AutoComplete.GenerateCompletion());
         }
-        return brick.setCaseInsensitiveEnumValuesAllowed(true)
-                .setParameterExceptionHandler(Brick::badArguments)
-                .setExecutionExceptionHandler(Brick::failed);
+        return line.setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(brick)
+                .setExecutionExceptionHandler(brick);
     }
 
     @Override
@@ -166,7 +167,8 @@ public final class Brick implements Callable<Integer> {
     // ---- what went wrong, in one line ----
 
     /** Reports that the command line makes no sense. */
-    private static int badArguments(ParameterException badInput, @SuppressWarnings("unused") String[] args) {
+    @Override
+    public int handleParseException(ParameterException badInput, String[] args) {
         CommandLine command = badInput.getCommandLine();
         String message = String.valueOf(badInput.getMessage()).replaceFirst("^Error: ", "");
         return report(
@@ -183,7 +185,8 @@ public final class Brick implements Callable<Integer> {
     }
 
     /** Reports that a command failed. */
-    private static int failed(Exception failed, CommandLine command, @SuppressWarnings("unused") ParseResult parsed) {
+    @Override
+    public int handleExecutionException(Exception failed, CommandLine command, ParseResult parsed) {
         boolean expected = failed instanceof IOException
                 || failed instanceof UncheckedIOException
                 || failed instanceof IllegalArgumentException;

@@ -100,12 +100,12 @@ final class Input {
          * @throws IllegalArgumentException when the options make no sense; the message names them
          */
         static Profile read(Path file, TraceOptions options) throws IOException {
-            ReadOptions reading = options.toReadOptions();
+            options.check();
             return switch (Kind.of(requiredTwice(file))) {
                 case REPORT -> report(file, options);
                 case CHECKSUMS ->
                     throw new IOException(file + " is a log of checksums; brick diverge compares two of them");
-                case TRACE -> trace(file, reading);
+                case TRACE -> trace(file, options.toReadOptions());
             };
         }
 
@@ -165,15 +165,23 @@ final class Input {
         }
 
         /**
-         * The options for the reader.
+         * Checks what can be checked without a trace.
          *
-         * @throws IOException when the rules cannot be read
-         * @throws IllegalArgumentException when an option makes no sense; the message names it, or line and column
+         * @throws IllegalArgumentException when an option makes no sense; the message names it
          */
-        ReadOptions toReadOptions() throws IOException {
+        void check() {
             if (skipSteps < 0) {
                 throw new IllegalArgumentException("--skip-steps " + skipSteps + " is negative");
             }
+        }
+
+        /**
+         * The options for the reader. Compiles the built-in rules, which a report needs no time for.
+         *
+         * @throws IOException when the rules cannot be read
+         * @throws IllegalArgumentException when a rule makes no sense; the message names line and column
+         */
+        ReadOptions toReadOptions() throws IOException {
             TraceRules all = rules == null
                     ? TraceRules.builtIn()
                     : TraceRules.load(required(rules)).then(TraceRules.builtIn());

@@ -3,7 +3,6 @@ package org.brickprofiler.bench;
 import java.util.concurrent.TimeUnit;
 import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
-import org.brickprofiler.device.ClockPair;
 import org.brickprofiler.kernel.KernelTimings;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -37,7 +36,7 @@ public class KernelTimingsBenchmark {
     private final KernelTimings on = KernelTimings.global();
     private final KernelTimings off = new KernelTimings();
     private final ClockConversion clock =
-            ClockConversion.between(new ClockPair(1_000, 300), new ClockPair(3_600_000_001_003L, 86_400_000_301L));
+            ClockConversion.between(new ClockConversion.Pair(1_000, 300), new ClockConversion.Pair(3_600_000_001_003L, 86_400_000_301L));
     private final String[] names = new String[KERNELS];
     private long ticks;
 

@@ -9,23 +9,23 @@ import java.util.Objects;
  *
  * <p>Ticks before the first pair and after the second lie on the same line. The rounding is at most half a
  * nanosecond. How closely the two clocks of a pair were read together, and whether the counter ran evenly between the
- * pairs, only the driver knows; {@link ClockCorrelation} bounds the former.
+ * pairs, only the driver knows.
  */
 public final class ClockConversion {
 
     /** One tick is one nanosecond, and both clocks have the same origin. */
-    public static final ClockConversion IDENTITY = from(new ClockPair(0, 0));
+    public static final ClockConversion IDENTITY = from(new Pair(0, 0));
 
     private static final int LONG_SIGN_SHIFT = Long.SIZE - 1;
 
-    private final ClockPair origin;
+    private final Pair origin;
 
     /** So many nanoseconds pass in {@code ticks} ticks; in lowest terms. */
     private final long ns;
 
     private final long ticks;
 
-    private ClockConversion(ClockPair origin, long ns, long ticks) {
+    private ClockConversion(Pair origin, long ns, long ticks) {
         this.origin = origin;
         long divisor = greatestCommonDivisor(ns, ticks);
         this.ns = ns / divisor;
@@ -38,7 +38,7 @@ public final class ClockConversion {
      * @param pair one moment on both clocks
      * @return a conversion with one nanosecond a tick
      */
-    public static ClockConversion from(ClockPair pair) {
+    public static ClockConversion from(Pair pair) {
         Objects.requireNonNull(pair, "pair");
         return new ClockConversion(pair, 1, 1);
     }
@@ -52,7 +52,7 @@ public final class ClockConversion {
      * @throws IllegalArgumentException when one of the clocks did not advance from the first pair to the second, or
      *     the host's by more than 2<sup>63</sup> ns
      */
-    public static ClockConversion between(ClockPair first, ClockPair second) {
+    public static ClockConversion between(Pair first, Pair second) {
         if (second.deviceTicks() <= first.deviceTicks() || second.hostNs() <= first.hostNs()) {
             throw new IllegalArgumentException("no time passed from " + first + " to " + second);
         }
@@ -156,5 +156,26 @@ public final class ClockConversion {
     @Override
     public String toString() {
         return "ClockConversion[" + ns + " ns in " + ticks + " ticks, " + origin + "]";
+    }
+
+    /**
+     * One moment on two clocks: the host's time and the device's counter, read as close together as the driver can. Two
+     * pairs, from before and after the work, show how fast the counter runs. Immutable.
+     *
+     * @param hostNs the host's clock, ns since any fixed origin; may be negative, as {@link System#nanoTime()} may
+     * @param deviceTicks the device's counter at the same moment, ticks, 0 or more
+     */
+    public record Pair(long hostNs, long deviceTicks) {
+
+        /**
+         * A pair.
+         *
+         * @throws IllegalArgumentException when the ticks are negative
+         */
+        public Pair {
+            if (deviceTicks < 0) {
+                throw new IllegalArgumentException("deviceTicks " + deviceTicks + " is negative");
+            }
+        }
     }
 }

@@ -44,14 +44,14 @@ public interface DeviceTimer extends AutoCloseable {
     /**
      * How long the work took. Waits until the device has done it.
      *
-     * @return ms; 0 until both ends were recorded, and where the device does not tell
+     * @return ms; 0 until both ends were recorded, and where the device reports no time
      */
     double elapsedMs();
 
     /**
      * How long the work took. Waits until the device has done it.
      *
-     * @return ns; 0 until both ends were recorded, and where the device does not tell
+     * @return ns; 0 until both ends were recorded, and where the device reports no time
      */
     long elapsedNs();
 

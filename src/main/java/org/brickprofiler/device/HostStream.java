@@ -11,12 +11,15 @@ import org.brickprofiler.record.NanoClock;
  */
 public final class HostStream implements DeviceStream {
 
-    private static final int FIRST_MARKS = 1_024;
+    private static final int CHUNK_SHIFT = 10;
+    private static final int CHUNK_MARKS = 1 << CHUNK_SHIFT;
     private static final int MAX_MARKS = 1 << 16;
 
     private final NanoClock clock;
     private final MarkPool pool;
-    private final long[] reachedNs;
+
+    /** By mark, a chunk of them each, made as the pool grows. */
+    private final long[][] reachedNs = new long[MAX_MARKS >>> CHUNK_SHIFT][];
 
     private final CloseActions beforeClose = new CloseActions();
 
@@ -35,8 +38,16 @@ public final class HostStream implements DeviceStream {
     public HostStream(NanoClock clock) {
         Objects.requireNonNull(clock, "clock");
         this.clock = clock;
-        this.pool = new MarkPool(FIRST_MARKS, MAX_MARKS, (from, to) -> to);
-        this.reachedNs = new long[MAX_MARKS];
+        this.pool = new MarkPool(CHUNK_MARKS, MAX_MARKS, this::make);
+    }
+
+    private int make(int from, int to) {
+        reachedNs[from >>> CHUNK_SHIFT] = new long[to - from];
+        return to;
+    }
+
+    private long reachedNs(int mark) {
+        return reachedNs[mark >>> CHUNK_SHIFT][mark & (CHUNK_MARKS - 1)];
     }
 
     @Override
@@ -58,7 +69,7 @@ public final class HostStream implements DeviceStream {
     public int mark() {
         int mark = closed ? NO_MARK : pool.take();
         if (mark != NO_MARK) {
-            reachedNs[mark] = clock.nanoTime();
+            reachedNs[mark >>> CHUNK_SHIFT][mark & (CHUNK_MARKS - 1)] = clock.nanoTime();
         }
         return mark;
     }
@@ -70,7 +81,7 @@ public final class HostStream implements DeviceStream {
 
     @Override
     public long elapsedNs(int from, int to) {
-        return closed ? UNRESOLVED : reachedNs[to] - reachedNs[from];
+        return closed ? UNRESOLVED : reachedNs(to) - reachedNs(from);
     }
 
     @Override

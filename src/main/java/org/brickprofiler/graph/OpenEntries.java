@@ -57,10 +57,11 @@ final class OpenEntries extends PerThread.Owned {
         OUTSIDE
     }
 
-    /** The entries of a thread that has recorded nothing. */
+    /** The entries of the calling thread, which has recorded nothing. */
     OpenEntries(@Nullable Thread owner) {
         super(owner);
-        threadName = owner.getName().isEmpty() ? "thread " + Thread.currentThread().getId() : owner.getName();
+        Thread caller = Thread.currentThread();
+        threadName = caller.getName().isEmpty() ? "thread " + caller.getId() : caller.getName();
         frame = outermost();
     }
 

@@ -41,24 +41,24 @@ public final class TableRegistry {
      * What ended threads have left.
      *
      * @param sums their samples since the last reset; only read
-     * @param queues the queues in which they left measurements; not to be changed
+     * @param queues the queues in which they left measurements; cannot be changed
      */
-    record Left(StatSums sums, PendingQueue[] queues) {
+    record Left(StatSums sums, List<PendingQueue> queues) {
 
-        static final Left NOTHING = new Left(new StatSums(), new PendingQueue[0]);
+        static final Left NOTHING = new Left(new StatSums(), List.of());
 
         /** This without the queues that are empty, whose threads are counted; the same object where there are none. */
         Left tidied() {
             boolean empty = false;
-            for (PendingQueue queue : queues) {
-                empty |= queue.size() == 0;
+            for (int i = 0; i < queues.size(); i++) {
+                empty |= queues.get(i).size() == 0;
             }
             return empty ? and(List.of()) : this;
         }
 
         Left and(List<StatTable> ended) {
             StatSums all = sums.copy();
-            List<PendingQueue> waiting = new ArrayList<>(List.of(queues));
+            List<PendingQueue> waiting = new ArrayList<>(queues);
             for (StatTable table : ended) {
                 all.add(table);
                 waiting.add(table.pending());
@@ -70,7 +70,7 @@ public final class TableRegistry {
                 }
                 return empty;
             });
-            return new Left(all, waiting.toArray(PendingQueue[]::new));
+            return new Left(all, List.copyOf(waiting));
         }
     }
 
@@ -386,8 +386,9 @@ public final class TableRegistry {
     public void drainPending(PendingConsumer consumer) {
         PerThread.Slots<StatTable, Left> now = threads.swept();
         drain(now.live(), consumer);
-        for (PendingQueue queue : now.left().queues()) {
-            queue.drainTo(consumer);
+        List<PendingQueue> left = now.left().queues();
+        for (int i = 0; i < left.size(); i++) {
+            left.get(i).drainTo(consumer);
         }
         drain(threads.shared(), consumer);
     }

@@ -106,10 +106,12 @@ public final class CsvReport {
         try {
             CSV.printRecord(csv, COLUMNS.stream().map(Column::key).toArray());
             for (BrickStats brick : snapshot.bricks()) {
+                boolean first = true;
                 for (Column column : COLUMNS) {
                     String cell = column.cell().of(brick, totalNs);
                     CSVFormat format = cell.chars().anyMatch(c -> SPLIT.indexOf(c) >= 0) ? QUOTED_CSV : CSV;
-                    format.print(cell, csv, column == COLUMNS.get(0));
+                    format.print(cell, csv, first);
+                    first = false;
                 }
                 CSV.println(csv);
             }

@@ -51,7 +51,7 @@ final class LayerSpans {
         }
         for (int entry = 0; entry < copy.size(); entry++) {
             if (copy.kind(entry) != SpanKind.DEFERRED && isOwnBrick(part, entry)) {
-                regions.place(copy.startNs(entry), copy.endNs(entry));
+                regions.place(entry, copy.startNs(entry), copy.endNs(entry));
             }
         }
         for (Region layer : regions.layers) {
@@ -65,7 +65,7 @@ final class LayerSpans {
     /** What is still under way has no end to show, and what nothing happened in no beginning. */
     private void addShown(Region region, int name) {
         if (region.toNs != NONE && region.startNs != NONE) {
-            spans.add(new LayerSpan(region.startNs, Math.max(region.startNs, region.endNs), region.layer, name));
+            spans.add(new LayerSpan(region.startNs, Math.max(region.startNs, region.toNs), region.layer, name));
         }
     }
 
@@ -85,25 +85,43 @@ final class LayerSpans {
         };
     }
 
-    /** A layer or a step: where its boundaries are, and where it is shown. */
+    /** A layer or a step. Its boundaries move with the bricks that run over them. */
     private static final class Region {
-        /** Its boundaries; {@link #NONE} while the second one is not known. */
-        private final long fromNs;
+        /** The entries of its boundaries: they say what came first at the same reading of the clock. */
+        private final int fromEntry;
 
+        private int toEntry = Integer.MAX_VALUE;
+
+        private long fromNs;
+
+        /** {@link #NONE} while it is under way. */
         private long toNs = NONE;
 
-        /** Where it was announced, or the first brick in it began, whatever other bricks run over its boundary. */
+        /** Where it was announced, or its first brick began, wherever its boundary moved to; or none. */
         private long begunNs = NONE;
 
+        /** Where it is shown to begin: at its boundary where that was announced, else with its first brick. */
         private long startNs = NONE;
-        private long endNs = NONE;
+
+        /**
+         * Whether it follows a pass and was not announced: it is not known then where it begins, and what runs over the
+         * end of the pass counts for it from the start.
+         */
+        private boolean isFirstOfPass;
+
         private int layer = NO_LAYER;
 
         /** The step of a layer. */
         private @Nullable Region step;
 
-        Region(long fromNs) {
+        Region(int entry, long fromNs) {
+            this.fromEntry = entry;
             this.fromNs = fromNs;
+        }
+
+        void end(int entry, long ns) {
+            toEntry = entry;
+            toNs = ns;
         }
 
         void begin(long ns) {
@@ -111,29 +129,26 @@ final class LayerSpans {
             startNs = Math.min(startNs, ns);
         }
 
-        void end(long ns) {
-            toNs = ns;
-            endNs = ns;
-        }
-
-        boolean isWithin(long spanStartNs, long spanEndNs) {
-            return begunNs != NONE && spanStartNs <= begunNs && toNs <= spanEndNs;
-        }
-
-        long shared(long spanStartNs, long spanEndNs) {
-            return Math.min(spanEndNs, toNs) - Math.max(spanStartNs, fromNs);
+        /** Whether a span lies around the whole. Around a step without bricks, which is not shown, there is nothing to lie. */
+        boolean isWithin(int spanEntry, long spanStartNs, long spanEndNs) {
+            boolean beginsInside =
+                    begunNs == NONE ? layer != NO_LAYER && !isFirstOfPass && spanStartNs < fromNs : spanStartNs <= begunNs;
+            return beginsInside && toEntry < spanEntry && toNs <= spanEndNs;
         }
 
         void include(long spanStartNs, long spanEndNs) {
             begin(spanStartNs);
-            endNs = Math.max(endNs, spanEndNs);
+            fromNs = Math.min(fromNs, spanStartNs);
+            toNs = Math.max(toNs, spanEndNs);
         }
 
-        /** Ends before a span that runs over a boundary, or begins after it. */
+        /** Ends where a span of another region begins, or begins where it ends; what lies inside it stays there. */
         void exclude(long spanStartNs, long spanEndNs) {
-            if (startNs < spanStartNs) {
-                endNs = Math.min(endNs, spanStartNs);
-            } else {
+            long shownNs = startNs == NONE ? fromNs : startNs;
+            if (shownNs < spanStartNs) {
+                toNs = Math.min(toNs, spanStartNs);
+            } else if (toNs > spanEndNs) {
+                fromNs = Math.max(fromNs, spanEndNs);
                 startNs = Math.max(startNs, spanEndNs);
             }
         }
@@ -149,7 +164,7 @@ final class LayerSpans {
         private final List<Region> steps = new ArrayList<>();
 
         /** The step that is under way. */
-        private Region step = new Region(Long.MIN_VALUE);
+        private Region step = new Region(-1, Long.MIN_VALUE);
 
         /** The layer that was announced and is under way. */
         private @Nullable Region announced;
@@ -157,9 +172,12 @@ final class LayerSpans {
         /** The number of that layer, or the next one's. */
         private int number;
 
-        /** Where a layer begins at the earliest that is not announced, and the first deferred measurement since. */
+        /** The last boundary, and whether it is the end of a pass. */
         private long boundaryNs = Long.MIN_VALUE;
 
+        private boolean boundaryOfPass = true;
+
+        /** The first deferred measurement since the last boundary, or none. */
         private long deferredNs = NONE;
 
         private long lastEndNs = Long.MIN_VALUE;
@@ -174,9 +192,9 @@ final class LayerSpans {
             SpanCopy copy = part.copy();
             long atNs = copy.startNs(entry);
             switch (copy.kind(entry)) {
-                case LAYER_START -> startLayer(atNs, (int) copy.value(entry));
-                case LAYER_END -> endLayer(atNs, (int) copy.value(entry));
-                case PASS_END -> endPass(atNs, copy.value(entry) != 0);
+                case LAYER_START -> startLayer(entry, atNs, (int) copy.value(entry));
+                case LAYER_END -> endLayer(entry, atNs, (int) copy.value(entry));
+                case PASS_END -> endPass(entry, atNs, copy.value(entry) != 0);
                 default -> {
                     if (isOwnBrick(part, entry)) {
                         lastEndNs = Math.max(lastEndNs, copy.endNs(entry));
@@ -188,56 +206,59 @@ final class LayerSpans {
             }
         }
 
-        private void startLayer(long atNs, int layer) {
+        private void startLayer(int entry, long atNs, int layer) {
             if (announced != null || layer < number) {
-                endPass(atNs, true);
+                endPass(entry, atNs, true);
             }
             number = layer;
-            announced = newLayer(atNs);
+            announced = newLayer(entry, atNs);
             announced.begin(atNs);
             step.begin(atNs);
         }
 
-        private Region newLayer(long fromNs) {
-            Region added = new Region(fromNs);
+        private Region newLayer(int entry, long fromNs) {
+            Region added = new Region(entry, fromNs);
             added.step = step;
             layers.add(added);
             return added;
         }
 
-        private void endLayer(long atNs, int layer) {
+        private void endLayer(int entry, long atNs, int layer) {
             if (layer < number) {
-                endPass(atNs, true);
+                endPass(entry, atNs, true);
             }
             Region ending = announced;
             if (ending == null) {
-                ending = newLayer(boundaryNs);
+                ending = newLayer(entry, boundaryNs);
+                ending.isFirstOfPass = boundaryOfPass;
                 ending.begin(deferredNs);
             }
-            end(ending, atNs, layer);
+            end(ending, entry, atNs, layer);
             number = layer + 1;
         }
 
-        private void end(Region ending, long atNs, int layer) {
+        private void end(Region ending, int entry, long atNs, int layer) {
             ending.layer = layer;
-            ending.end(atNs);
+            ending.end(entry, atNs);
             announced = null;
             boundaryNs = atNs;
+            boundaryOfPass = false;
             deferredNs = NONE;
         }
 
         /** A pass that broke off ended some time before: with its last brick. */
-        private void endPass(long atNs, boolean brokeOff) {
+        private void endPass(int entry, long atNs, boolean brokeOff) {
             Region open = announced;
             long endNs = brokeOff ? Math.max(lastEndNs, open == null ? Long.MIN_VALUE : open.startNs) : atNs;
             if (open != null) {
-                end(open, endNs, number);
+                end(open, entry, endNs, number);
             }
-            step.end(endNs);
-            step = new Region(atNs);
+            step.end(entry, endNs);
+            step = new Region(entry, atNs);
             steps.add(step);
             number = 0;
             boundaryNs = atNs;
+            boundaryOfPass = true;
             deferredNs = NONE;
         }
 
@@ -254,20 +275,23 @@ final class LayerSpans {
         // ---- bricks ----
 
         /** Puts a brick into a layer and a step, and moves the boundaries that it runs over. */
-        void place(long startNs, long endNs) {
-            Region layer = longest(layers, startNs, endNs);
-            move(layers, layer, startNs, endNs);
-            move(steps, layer == null ? longest(steps, startNs, endNs) : layer.step, startNs, endNs);
+        void place(int entry, long startNs, long endNs) {
+            Region layer = longest(layers, entry, startNs, endNs);
+            move(layers, layer, entry, startNs, endNs);
+            move(steps, layer == null ? longest(steps, entry, startNs, endNs) : layer.step, entry, startNs, endNs);
         }
 
         /** The region that a span ran longest in; null for the time between them, and for a span around a whole one. */
-        private static @Nullable Region longest(List<Region> regions, long startNs, long endNs) {
+        private static @Nullable Region longest(List<Region> regions, int entry, long startNs, long endNs) {
             Region longest = null;
             long mostNs = 0;
             long betweenNs = startNs;
             for (int i = firstEndingAfter(regions, startNs); i < regions.size(); i++) {
                 Region region = regions.get(i);
-                if (region.isWithin(startNs, endNs)) {
+                if (region.fromNs <= startNs && endNs <= region.toNs) {
+                    return region;
+                }
+                if (region.isWithin(entry, startNs, endNs)) {
                     return null;
                 }
                 long untilNs = Math.min(endNs, Math.max(startNs, region.fromNs));
@@ -278,23 +302,30 @@ final class LayerSpans {
                 if (region.fromNs >= endNs) {
                     return longest;
                 }
-                if (region.shared(startNs, endNs) > mostNs) {
+                long sinceNs = region.isFirstOfPass && region.toNs < endNs ? startNs : Math.max(startNs, region.fromNs);
+                long withinNs = Math.min(endNs, region.toNs) - sinceNs;
+                if (withinNs > mostNs) {
                     longest = region;
-                    mostNs = region.shared(startNs, endNs);
+                    mostNs = withinNs;
                 }
                 betweenNs = Math.min(endNs, region.toNs);
             }
             return endNs - betweenNs > mostNs ? null : longest;
         }
 
-        private static void move(List<Region> regions, @Nullable Region holder, long startNs, long endNs) {
+        private static void move(
+                List<Region> regions, @Nullable Region holder, int entry, long startNs, long endNs) {
             for (int i = firstEndingAfter(regions, startNs); i < regions.size(); i++) {
                 Region region = regions.get(i);
                 if (region == holder) {
                     region.include(startNs, endNs);
                 } else if (region.fromNs >= endNs) {
+                    if (region.fromNs == endNs && region.fromEntry < entry) {
+                        // It was there before this brick ended at the same reading: the next one does not lie around it.
+                        region.begunNs = Math.min(region.begunNs, startNs);
+                    }
                     return;
-                } else if (!region.isWithin(startNs, endNs)) {
+                } else {
                     region.exclude(startNs, endNs);
                 }
             }

@@ -290,7 +290,7 @@ final class TimelineBuilder {
 
     // ---- the whole ----
 
-    Timeline build(TraceRecorderBuilder.Process process, long monotonicNs, long unixNs) {
+    Timeline build(TraceRecorderBuilder.Origin process, long monotonicNs, long unixNs) {
         TraceInfo info = new TraceInfo(
                 process.name(),
                 ProcessHandle.current().pid(),

@@ -48,7 +48,7 @@ public final class TraceRecorder implements Tracing {
     }
 
     private final NanoClock clock;
-    private final TraceRecorderBuilder.Process process;
+    private final TraceRecorderBuilder.Origin process;
     private final int threadCapacity;
     private final boolean keepNewest;
     private final AtomicLong budget;

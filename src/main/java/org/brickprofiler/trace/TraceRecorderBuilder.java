@@ -12,7 +12,7 @@ public final class TraceRecorderBuilder {
     long totalCapacity = 1 << 22;
     boolean keepNewest = true;
     boolean tiles;
-    Process process = new Process("java", OptionalInt.empty(), 1);
+    Origin process = new Origin("java", OptionalInt.empty(), 1);
 
     /**
      * What an application says of its process.
@@ -21,7 +21,7 @@ public final class TraceRecorderBuilder {
      * @param rank which process of a distributed run it is
      * @param worldSize how many processes there are
      */
-    record Process(String name, OptionalInt rank, int worldSize) {}
+    record Origin(String name, OptionalInt rank, int worldSize) {}
 
     TraceRecorderBuilder() {}
 
@@ -100,7 +100,7 @@ public final class TraceRecorderBuilder {
      */
     public TraceRecorderBuilder processName(String name) {
         Objects.requireNonNull(name, "name");
-        this.process = new Process(name, process.rank(), process.worldSize());
+        this.process = new Origin(name, process.rank(), process.worldSize());
         return this;
     }
 
@@ -116,7 +116,7 @@ public final class TraceRecorderBuilder {
         if (number < 0 || number >= processes) {
             throw new IllegalArgumentException("rank " + number + " of " + processes + " processes");
         }
-        this.process = new Process(process.name(), OptionalInt.of(number), processes);
+        this.process = new Origin(process.name(), OptionalInt.of(number), processes);
         return this;
     }
 

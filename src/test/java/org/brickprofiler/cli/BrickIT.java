@@ -3,6 +3,7 @@ package org.brickprofiler.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -149,14 +150,23 @@ class BrickIT {
                             "META-INF/THIRD-PARTY.txt",
                             "LICENSE-EPL-1.0.txt",
                             "LICENSE-EDL-1.0.txt",
+                            "META-INF/services/org.brickprofiler.cli.ExtraCommand",
                             "META-INF/services/org.slf4j.spi.SLF4JServiceProvider",
+                            "org/brickprofiler/gpucheck/GpuCheck.class",
                             "META-INF/services/"
                                     + "org.eclipse.collections.api.factory.list.primitive.MutableLongListFactory")
                     .noneMatch(name -> name.matches("META-INF/[^/]*\\.(SF|RSA|DSA)"))
                     .noneMatch(name -> name.endsWith("module-info.class"))
                     .noneMatch(name -> name.startsWith("io/opentelemetry/"))
                     .doesNotHaveDuplicates();
+            // Of several files of one name the first is kept: that of our licence, and that of SLF4J, whose own it is.
+            assertThat(text(jar, "META-INF/LICENSE")).isEqualTo(Files.readString(Path.of("LICENSE")));
+            assertThat(text(jar, "META-INF/LICENSE.txt")).contains("QOS.ch");
         }
+    }
+
+    private static String text(JarFile jar, String name) throws IOException {
+        return new String(jar.getInputStream(jar.getEntry(name)).readAllBytes(), StandardCharsets.UTF_8);
     }
 
     @Spec("15.4")
@@ -165,7 +175,9 @@ class BrickIT {
         Path library = JAR.resolveSibling(JAR.getFileName().toString().replace("-cli.jar", ".jar"));
         try (JarFile jar = new JarFile(library.toFile())) {
             assertThat(jar.stream().map(entry -> entry.getName()))
-                    .noneMatch(name -> name.endsWith(".class") && !name.startsWith("org/brickprofiler/"));
+                    .noneMatch(name -> name.endsWith(".class") && !name.startsWith("org/brickprofiler/"))
+                    .noneMatch(name -> name.matches("org/brickprofiler/(cli|demo|gpucheck)/.*"))
+                    .noneMatch(name -> name.endsWith(".ptx") || name.contains("ExtraCommand"));
             assertThat(jar.getManifest().getMainAttributes().getValue("Main-Class")).isNull();
         }
         assertThat(Path.of("dependency-reduced-pom.xml")).doesNotExist();

@@ -28,7 +28,7 @@ record Cli(int exitCode, String out, String err) {
         for (int i = 0; i < args.length; i++) {
             args[i] = arguments[i].toString();
         }
-        int exitCode = Brick.commandLine()
+        int exitCode = Brick.commandLine(args)
                 .setOut(new PrintWriter(out))
                 .setErr(new PrintWriter(err))
                 .setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF))

@@ -17,7 +17,7 @@ class ClockConversionProperties {
     private static final BigInteger SMALLEST = BigInteger.valueOf(Long.MIN_VALUE);
 
     /** floor(exact + 1/2) */
-    private static BigInteger expected(ClockPair first, ClockPair second, long ticks) {
+    private static BigInteger expected(ClockConversion.Pair first, ClockConversion.Pair second, long ticks) {
         BigInteger ns = BigInteger.valueOf(second.hostNs()).subtract(BigInteger.valueOf(first.hostNs()));
         BigInteger per = BigInteger.valueOf(second.deviceTicks() - first.deviceTicks());
         BigInteger since = BigInteger.valueOf(ticks).subtract(BigInteger.valueOf(first.deviceTicks()));
@@ -36,8 +36,8 @@ class ClockConversionProperties {
             @ForAll @LongRange(min = 1) long perTicks,
             @ForAll @LongRange(min = 0) long ticks) {
         Assume.that(firstNs <= Long.MAX_VALUE - ns && firstTicks <= Long.MAX_VALUE - perTicks);
-        ClockPair first = new ClockPair(firstNs, firstTicks);
-        ClockPair second = new ClockPair(firstNs + ns, firstTicks + perTicks);
+        ClockConversion.Pair first = new ClockConversion.Pair(firstNs, firstTicks);
+        ClockConversion.Pair second = new ClockConversion.Pair(firstNs + ns, firstTicks + perTicks);
         ClockConversion conversion = ClockConversion.between(first, second);
 
         assertThat(conversion.toHostNs(first.deviceTicks())).isEqualTo(first.hostNs());
@@ -58,8 +58,8 @@ class ClockConversionProperties {
             @ForAll @LongRange(min = 0, max = 1L << 61) long firstTicks,
             @ForAll @LongRange(min = 1, max = 2_000_000_000_000_000L) long perTicks,
             @ForAll @LongRange(min = 0, max = 2_000_000_000_000_000L) long since) {
-        ClockPair first = new ClockPair(firstNs, firstTicks);
-        ClockPair second = new ClockPair(firstNs + ns, firstTicks + perTicks);
+        ClockConversion.Pair first = new ClockConversion.Pair(firstNs, firstTicks);
+        ClockConversion.Pair second = new ClockConversion.Pair(firstNs + ns, firstTicks + perTicks);
         BigInteger expected = expected(first, second, firstTicks + since);
         Assume.that(expected.bitLength() < Long.SIZE);
 
@@ -75,7 +75,7 @@ class ClockConversionProperties {
             @ForAll @LongRange(min = 0, max = 1L << 21) long firstTicks,
             @ForAll @LongRange(min = 0, max = 1L << 21) long ticks) {
         ClockConversion conversion = ClockConversion.between(
-                new ClockPair(0, firstTicks), new ClockPair(ns, firstTicks + perTicks));
+                new ClockConversion.Pair(0, firstTicks), new ClockConversion.Pair(ns, firstTicks + perTicks));
 
         assertThat(conversion.toHostNs(ticks + 1)).isGreaterThanOrEqualTo(conversion.toHostNs(ticks));
     }

@@ -11,7 +11,7 @@ final class ClockConversionTest {
 
     /** A counter of 24 MHz, as Apple's: 125 ns in 3 ticks. */
     private static final ClockConversion MHZ_24 =
-            ClockConversion.between(new ClockPair(1_000, 300), new ClockPair(1_000_001_000, 24_000_300));
+            ClockConversion.between(new ClockConversion.Pair(1_000, 300), new ClockConversion.Pair(1_000_001_000, 24_000_300));
 
     @Test
     void aTickIsANanosecondWhereNothingElseIsSaid() {
@@ -21,7 +21,7 @@ final class ClockConversionTest {
 
     @Test
     void onePairMovesTheOrigin() {
-        ClockConversion conversion = ClockConversion.from(new ClockPair(-500, 2_000));
+        ClockConversion conversion = ClockConversion.from(new ClockConversion.Pair(-500, 2_000));
 
         assertThat(conversion.toHostNs(2_000)).isEqualTo(-500);
         assertThat(conversion.toHostNs(0)).isEqualTo(-2_500);
@@ -44,7 +44,7 @@ final class ClockConversionTest {
 
     @Test
     void halvesAreRoundedUpOnBothSides() {
-        ClockConversion twoTicksANs = ClockConversion.between(new ClockPair(0, 10), new ClockPair(1, 12));
+        ClockConversion twoTicksANs = ClockConversion.between(new ClockConversion.Pair(0, 10), new ClockConversion.Pair(1, 12));
 
         assertThat(twoTicksANs.toHostNs(11)).isEqualTo(1);
         assertThat(twoTicksANs.toHostNs(9)).isZero();
@@ -55,7 +55,7 @@ final class ClockConversionTest {
     void aDayOfTicksThatHasNoCommonDivisorIsExact() {
         long ns = 86_400_000_000_007L;
         long ticks = 2_073_600_000_011L;
-        ClockConversion day = ClockConversion.between(new ClockPair(0, 0), new ClockPair(ns, ticks));
+        ClockConversion day = ClockConversion.between(new ClockConversion.Pair(0, 0), new ClockConversion.Pair(ns, ticks));
 
         assertThat(day.toHostNs(ticks)).isEqualTo(ns);
         assertThat(day.toHostNs(ticks - 1)).isEqualTo(ns - 42);
@@ -65,7 +65,7 @@ final class ClockConversionTest {
     @Test
     void theLargestNumbersAreConverted() {
         ClockConversion whole = ClockConversion.between(
-                new ClockPair(Long.MIN_VALUE, 0), new ClockPair(-1, Long.MAX_VALUE));
+                new ClockConversion.Pair(Long.MIN_VALUE, 0), new ClockConversion.Pair(-1, Long.MAX_VALUE));
 
         assertThat(whole.toHostNs(0)).isEqualTo(Long.MIN_VALUE);
         assertThat(whole.toHostNs(Long.MAX_VALUE)).isEqualTo(-1);
@@ -73,7 +73,7 @@ final class ClockConversionTest {
 
     @Test
     void refusesTimeThatIsNoLong() {
-        ClockConversion fast = ClockConversion.between(new ClockPair(5, 0), new ClockPair(5_000_005, 1));
+        ClockConversion fast = ClockConversion.between(new ClockConversion.Pair(5, 0), new ClockConversion.Pair(5_000_005, 1));
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> fast.toHostNs(1L << 62))
@@ -87,7 +87,7 @@ final class ClockConversionTest {
                 .isThrownBy(() -> MHZ_24.toHostNs(-3))
                 .withMessageContaining("deviceTicks -3");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new ClockPair(0, -4))
+                .isThrownBy(() -> new ClockConversion.Pair(0, -4))
                 .withMessageContaining("deviceTicks -4");
     }
 
@@ -100,8 +100,8 @@ final class ClockConversionTest {
         "70, 10, 60, 5", // the pairs are the wrong way round
     })
     void refusesPairsBetweenWhichNoTimePassed(long firstNs, long firstTicks, long secondNs, long secondTicks) {
-        ClockPair first = new ClockPair(firstNs, firstTicks);
-        ClockPair second = new ClockPair(secondNs, secondTicks);
+        ClockConversion.Pair first = new ClockConversion.Pair(firstNs, firstTicks);
+        ClockConversion.Pair second = new ClockConversion.Pair(secondNs, secondTicks);
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ClockConversion.between(first, second))
@@ -111,8 +111,8 @@ final class ClockConversionTest {
 
     @Test
     void refusesPairsThatAreTooFarApart() {
-        ClockPair first = new ClockPair(Long.MIN_VALUE, 0);
-        ClockPair second = new ClockPair(0, 1);
+        ClockConversion.Pair first = new ClockConversion.Pair(Long.MIN_VALUE, 0);
+        ClockConversion.Pair second = new ClockConversion.Pair(0, 1);
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ClockConversion.between(first, second))

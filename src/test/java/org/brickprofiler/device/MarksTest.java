@@ -149,6 +149,11 @@ class MarksTest {
         assertThat(marks.areOfOnePass(one, next)).isFalse();
         assertThat(marks.isOfPassNow(one)).isFalse();
         assertThat(marks.isOfPassNow(next)).isTrue();
+        marks.endPass();
+        int third = Marks.mark(set());
+        assertThat(marks.areOfOnePass(next, third)).isFalse();
+        assertThat(marks.isOfPassNow(third)).isTrue();
+        assertThat(marks.followsGap(third)).isFalse();
     }
 
     @Test
@@ -170,8 +175,8 @@ class MarksTest {
     @Test
     void marksOfTwoBoundariesAgoAreTakenBackUnlessTheyAreKept() {
         long kept = set();
-        long abandoned = set(2);
         long released = set();
+        long abandoned = set(2);
         marks.letGo(released);
         marks.reachBoundary();
         long later = set();

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A simulated device, for tests: work that is enqueued begins when the host's clock says so and the work before is done,
- * and lasts exactly as long as it is told to. Waiting moves the host's clock. Can refuse marks, forget times, and be
+ * and lasts exactly as long as the test gives. Waiting moves the host's clock, or lasts as long where that runs by itself. Can refuse marks, forget times, and be
  * lost. Any thread.
  */
 public final class SimulatedStream implements DeviceStream {
@@ -153,8 +153,12 @@ public final class SimulatedStream implements DeviceStream {
     }
 
     /** Moves the host's clock to where all work is done. */
-    public synchronized void finish() {
-        clock.set(Math.max(clock.now(), idleFromNs));
+    public void finish() {
+        long untilNs;
+        synchronized (this) {
+            untilNs = idleFromNs;
+        }
+        clock.waitUntil(untilNs);
     }
 
     @Override
@@ -163,16 +167,16 @@ public final class SimulatedStream implements DeviceStream {
         if (before != null) {
             before.run();
         }
-        return waitUntilReached(mark);
-    }
-
-    private synchronized boolean waitUntilReached(int mark) {
-        requireTaken(mark);
-        if (lost || capturing) {
-            return false;
+        long untilNs;
+        synchronized (this) {
+            requireTaken(mark);
+            if (lost || capturing) {
+                return false;
+            }
+            waits++;
+            untilNs = reachedNs[mark];
         }
-        waits++;
-        clock.set(Math.max(clock.now(), reachedNs[mark]));
+        clock.waitUntil(untilNs);
         return true;
     }
 

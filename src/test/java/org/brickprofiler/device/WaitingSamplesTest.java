@@ -160,6 +160,28 @@ class WaitingSamplesTest {
     }
 
     @Test
+    void theOnlySampleOfAThreadIsFoundWhereverItIs() {
+        int end = add(1, ONE);
+        int others = add(2, OTHER);
+        assertThat(waiting.endToAwait(ONE)).isEqualTo(end);
+        assertThat(waiting.lastUnreachedEnd(ONE)).isEqualTo(end);
+        assertThat(waiting.endToAwait(OTHER)).isEqualTo(others);
+        assertThat(waiting.lastUnreachedEnd(33)).isEqualTo(DeviceStream.NO_MARK);
+    }
+
+    @Test
+    void whatWasDroppedIsNotLookedAt() {
+        add(1, ONE);
+        add(2, ONE);
+        clock.set(200);
+        waiting.drop(2);
+        add(3, OTHER);
+        assertThat(waiting.moveDoneToFront(ONE)).isZero();
+        assertThat(waiting.moveReachedToFront()).isZero();
+        assertThat(keys(1)).containsExactly(3);
+    }
+
+    @Test
     void whereAllAreOfTheThreadNothingIsAsked() {
         add(1, ONE);
         add(2, ONE);

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.tuple;
 import java.util.List;
 import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
-import org.brickprofiler.device.ClockPair;
 import org.brickprofiler.kernel.CommandBufferTiming.Dispatch;
 import org.brickprofiler.record.CapturedLog;
 import org.brickprofiler.testing.Spec;
@@ -20,7 +19,7 @@ import org.junit.jupiter.params.provider.NullAndEmptySource;
 final class CommandBuffersTest {
 
     private static final ClockConversion MHZ_24 =
-            ClockConversion.between(new ClockPair(-1_000, 0), new ClockPair(124_000, 3_000));
+            ClockConversion.between(new ClockConversion.Pair(-1_000, 0), new ClockConversion.Pair(124_000, 3_000));
 
     private final KernelTimings timings = new KernelTimings();
     private final DispatchLog small = new DispatchLog(3, 2);
@@ -198,7 +197,7 @@ final class CommandBuffersTest {
 
     @Test
     void refusesAnIntervalOfMoreThanALong() {
-        ClockConversion slow = ClockConversion.between(new ClockPair(Long.MIN_VALUE, 0), new ClockPair(-2, 1));
+        ClockConversion slow = ClockConversion.between(new ClockConversion.Pair(Long.MIN_VALUE, 0), new ClockConversion.Pair(-2, 1));
 
         assertThat(slow.toHostNs(2)).isEqualTo(Long.MAX_VALUE - 3);
         assertThatIllegalArgumentException()

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
-import org.brickprofiler.device.ClockPair;
 import org.brickprofiler.device.DispatchTimer;
 import org.brickprofiler.device.HostStream;
 import org.brickprofiler.testing.AllocatedBytes;
@@ -19,7 +18,7 @@ final class KernelAllocationTest {
     private static final int KERNELS = 23;
 
     private static final ClockConversion CLOCK =
-            ClockConversion.between(new ClockPair(5, 7), new ClockPair(3_600_000_000_001L, 86_400_000_077L));
+            ClockConversion.between(new ClockConversion.Pair(5, 7), new ClockConversion.Pair(3_600_000_000_001L, 86_400_000_077L));
 
     private final KernelTimings timings = new KernelTimings();
     private final String[] names = new String[KERNELS];

@@ -2,8 +2,8 @@ package org.brickprofiler.record;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A clock that stands still until it is told otherwise, and counts how often it is read. Any thread. */
-public final class FakeClock implements NanoClock {
+/** A clock that stands still until it is moved, and counts how often it is read. Any thread. */
+public class FakeClock implements NanoClock {
 
     private final AtomicLong nowNs;
     private final AtomicLong reads = new AtomicLong();
@@ -34,13 +34,18 @@ public final class FakeClock implements NanoClock {
         nowNs.addAndGet(ns);
     }
 
+    /** Moves the time on to a moment, unless that is over. */
+    public void waitUntil(long ns) {
+        nowNs.accumulateAndGet(ns, Math::max);
+    }
+
     /** What the clock shows; not counted as a read. */
     public long now() {
         return nowNs.get();
     }
 
     /** How often the clock was read so far. */
-    public long reads() {
+    public final long reads() {
         return reads.get();
     }
 }

@@ -228,6 +228,40 @@ final class LayersTest extends TracedBricks {
                         "RmsNorm 160..200 x1 layer 1");
     }
 
+    /** The layer of the first brick of a pass is not announced, and the brick ends after it. */
+    @Test
+    void aPassOfOneBrickThatEndsAfterItIsAStepAllTheSame() {
+        long timer = startAt(10, BrickId.EMBEDDING);
+        endPassAt(20);
+        timer = lapAt(23, timer, BrickId.RMS_NORM);
+        endLayerAt(40);
+        stopAt(42, timer, 1);
+        endPassAt(50);
+
+        assertThat(events(thread))
+                .containsExactly(
+                        "step 10..23",
+                        "Embedding 10..23 x1",
+                        "step 23..50",
+                        "Layer 0 23..42 layer 0",
+                        "RmsNorm 23..42 x1 layer 0");
+        assertThat(in("Layer 0")).containsExactly("RmsNorm");
+    }
+
+    /** What a brick lies around need not move for it. */
+    @Test
+    void aLayerInsideABrickOfNoneIsShownWhereItWas() {
+        long timer = startAt(0, BrickId.EMBEDDING);
+        startLayerAt(10);
+        timer = lapAt(13, timer, BrickId.ALL_REDUCE);
+        endLayerAt(20);
+        stopAt(60, timer, 1);
+
+        assertThat(events(thread))
+                .containsExactly("Embedding 0..13 x1", "AllReduce 13..60 x1", "Layer 0 13..20 layer 0");
+        assertThat(roots(graph())).contains("Embedding", "AllReduce");
+    }
+
     // ---- passes that break off ----
 
     @Spec("3.8")

@@ -1,5 +1,6 @@
 package org.brickprofiler.device.cuda;
 
+import java.util.function.IntSupplier;
 import jcuda.CudaException;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
@@ -15,66 +16,47 @@ import jcuda.driver.JCudaDriver;
  * application has asked it to; that is one setting for the whole process, and not touched here.
  *
  * <p>None is to be made before {@link CudaSupport} has found a driver: a symbol that is missing ends the process. Any
- * thread; allocates nothing where there is no exception.
+ * thread; what is called while bricks are timed allocates nothing where there is no exception.
  */
 final class CudaCalls {
 
     private CudaCalls() {}
 
-    static int driverGetVersion(int[] version) {
+    /** A call that is not made while bricks are timed: those are written out, since a lambda may be allocated. */
+    private static int code(IntSupplier call) {
         try {
-            return JCudaDriver.cuDriverGetVersion(version);
+            return call.getAsInt();
         } catch (CudaException e) {
             return CudaErrors.codeOf(e);
         }
+    }
+
+    static int driverGetVersion(int[] version) {
+        return code(() -> JCudaDriver.cuDriverGetVersion(version));
     }
 
     static int init() {
-        try {
-            return JCudaDriver.cuInit(0);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuInit(0));
     }
 
     static int deviceGetCount(int[] count) {
-        try {
-            return JCudaDriver.cuDeviceGetCount(count);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuDeviceGetCount(count));
     }
 
     static int deviceGet(CUdevice device, int ordinal) {
-        try {
-            return JCudaDriver.cuDeviceGet(device, ordinal);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuDeviceGet(device, ordinal));
     }
 
     static int deviceGetName(byte[] name, CUdevice device) {
-        try {
-            return JCudaDriver.cuDeviceGetName(name, name.length, device);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuDeviceGetName(name, name.length, device));
     }
 
     static int primaryCtxRetain(CUcontext context, CUdevice device) {
-        try {
-            return JCudaDriver.cuDevicePrimaryCtxRetain(context, device);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuDevicePrimaryCtxRetain(context, device));
     }
 
     static int primaryCtxRelease(CUdevice device) {
-        try {
-            return JCudaDriver.cuDevicePrimaryCtxRelease(device);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuDevicePrimaryCtxRelease(device));
     }
 
     static int ctxPushCurrent(CUcontext context) {
@@ -102,52 +84,28 @@ final class CudaCalls {
     }
 
     static int ctxGetDevice(CUdevice device) {
-        try {
-            return JCudaDriver.cuCtxGetDevice(device);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuCtxGetDevice(device));
     }
 
     /** The flags are those of {@link CUstream_flags}. */
     static int streamCreate(CUstream stream, int flags) {
-        try {
-            return JCudaDriver.cuStreamCreate(stream, flags);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuStreamCreate(stream, flags));
     }
 
     static int streamBeginCapture(CUstream stream, int mode) {
-        try {
-            return JCudaDriver.cuStreamBeginCapture(stream, mode);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuStreamBeginCapture(stream, mode));
     }
 
     static int streamEndCapture(CUstream stream, CUgraph graph) {
-        try {
-            return JCudaDriver.cuStreamEndCapture(stream, graph);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuStreamEndCapture(stream, graph));
     }
 
     static int graphDestroy(CUgraph graph) {
-        try {
-            return JCudaDriver.cuGraphDestroy(graph);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuGraphDestroy(graph));
     }
 
     static int streamDestroy(CUstream stream) {
-        try {
-            return JCudaDriver.cuStreamDestroy(stream);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuStreamDestroy(stream));
     }
 
     static int streamIsCapturing(CUstream stream, int[] status) {
@@ -167,11 +125,7 @@ final class CudaCalls {
     }
 
     static int eventCreate(CUevent event) {
-        try {
-            return JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DEFAULT);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DEFAULT));
     }
 
     static int eventRecord(CUevent event, CUstream stream) {
@@ -207,10 +161,6 @@ final class CudaCalls {
     }
 
     static int eventDestroy(CUevent event) {
-        try {
-            return JCudaDriver.cuEventDestroy(event);
-        } catch (CudaException e) {
-            return CudaErrors.codeOf(e);
-        }
+        return code(() -> JCudaDriver.cuEventDestroy(event));
     }
 }

@@ -24,14 +24,14 @@ final class CudaContext {
     }
 
     /** A context of the application's. */
-    static CudaContext of(CUcontext context, CudaFailures failures) throws CudaRefusal {
+    static CudaContext of(CUcontext context, CudaFailures failures) throws CudaFailures.Refusal {
         CUdevice device = new CUdevice();
         CudaContext unknown = new CudaContext(context, device, false, 0);
         if (!unknown.push(failures)) {
-            throw new CudaRefusal();
+            throw new CudaFailures.Refusal();
         }
         try {
-            CudaRefusal.unless(DriverCall.CTX_GET_DEVICE, CudaCalls.ctxGetDevice(device), failures);
+            failures.require(DriverCall.CTX_GET_DEVICE, CudaCalls.ctxGetDevice(device));
         } finally {
             unknown.pop(new CUcontext(), failures);
         }
@@ -39,12 +39,12 @@ final class CudaContext {
     }
 
     /** A handle does not show its number: those of all numbers are compared with it. */
-    private static int ordinalOf(CUdevice device, CudaFailures failures) throws CudaRefusal {
+    private static int ordinalOf(CUdevice device, CudaFailures failures) throws CudaFailures.Refusal {
         int[] devices = new int[1];
-        CudaRefusal.unless(DriverCall.DEVICE_GET_COUNT, CudaCalls.deviceGetCount(devices), failures);
+        failures.require(DriverCall.DEVICE_GET_COUNT, CudaCalls.deviceGetCount(devices));
         CUdevice each = new CUdevice();
         for (int ordinal = 0; ordinal < devices[0]; ordinal++) {
-            CudaRefusal.unless(DriverCall.DEVICE_GET, CudaCalls.deviceGet(each, ordinal), failures);
+            failures.require(DriverCall.DEVICE_GET, CudaCalls.deviceGet(each, ordinal));
             if (each.equals(device)) {
                 return ordinal;
             }
@@ -53,11 +53,11 @@ final class CudaContext {
     }
 
     /** The primary context of a device. */
-    static CudaContext ofDevice(int ordinal, CudaFailures failures) throws CudaRefusal {
+    static CudaContext ofDevice(int ordinal, CudaFailures failures) throws CudaFailures.Refusal {
         CUdevice device = new CUdevice();
         CUcontext primary = new CUcontext();
-        CudaRefusal.unless(DriverCall.DEVICE_GET, CudaCalls.deviceGet(device, ordinal), failures);
-        CudaRefusal.unless(DriverCall.PRIMARY_CTX_RETAIN, CudaCalls.primaryCtxRetain(primary, device), failures);
+        failures.require(DriverCall.DEVICE_GET, CudaCalls.deviceGet(device, ordinal));
+        failures.require(DriverCall.PRIMARY_CTX_RETAIN, CudaCalls.primaryCtxRetain(primary, device));
         return new CudaContext(primary, device, true, ordinal);
     }
 
@@ -65,7 +65,7 @@ final class CudaContext {
      * Whether another one is the thread's current context, or none is.
      *
      * @param current where the driver writes which one is
-     * @return false also where the driver does not answer: what is asked of it next will tell
+     * @return false also where the driver does not answer: what is asked of it next will show why
      */
     boolean isElsewhere(CUcontext current, CudaFailures failures) {
         int code = CudaCalls.ctxGetCurrent(current);

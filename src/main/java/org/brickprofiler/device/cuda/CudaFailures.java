@@ -5,6 +5,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import jcuda.driver.CUresult;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,8 +32,18 @@ final class CudaFailures {
         private List<Runnable> kept = new ArrayList<>();
     }
 
+    /** The driver refused what a queue cannot be made without. The reason is reported already. Never leaves this package. */
+    static final class Refusal extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        Refusal() {
+            super(null, null, false, false);
+        }
+    }
+
     private final String owner;
-    private final Set<DriverCall> told = EnumSet.noneOf(DriverCall.class);
+    private final Set<DriverCall> logged = EnumSet.noneOf(DriverCall.class);
 
     private volatile @Nullable String latest;
     private volatile boolean lost;
@@ -85,23 +96,31 @@ final class CudaFailures {
         if (CudaErrors.isLoss(code)) {
             lose(CudaErrors.loss(code) + ": " + what);
         } else {
-            tell(call, what + consequence);
+            report(call, what + consequence);
+        }
+    }
+
+    /** Reports a code other than success, and gives up. */
+    void require(DriverCall call, int code) throws Refusal {
+        if (code != CUresult.CUDA_SUCCESS) {
+            report(call, code);
+            throw new Refusal();
         }
     }
 
     /** Something was not done, for a reason that is known. */
-    void tell(DriverCall call, String what) {
-        if (!isKept(() -> tell(call, what))) {
-            tellNow(call, what);
+    void report(DriverCall call, String what) {
+        if (!isKept(() -> report(call, what))) {
+            reportNow(call, what);
         }
     }
 
-    private synchronized void tellNow(DriverCall call, String what) {
+    private synchronized void reportNow(DriverCall call, String what) {
         if (lost) {
             return;
         }
         latest = what;
-        if (told.add(call)) {
+        if (logged.add(call)) {
             LOG.warn("{}: {}; not logged again", owner, what);
         }
     }

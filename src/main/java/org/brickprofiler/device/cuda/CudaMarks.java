@@ -5,11 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.StampedLock;
-import java.util.stream.Stream;
 import jcuda.driver.CUevent;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.MarkPool;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The marks of one queue, each with an event. Any thread; setting and releasing one takes no lock and allocates nothing
@@ -33,7 +31,12 @@ final class CudaMarks {
     private static final String MORE_LATER = ": there are fewer marks, and more are tried for in the next pass";
 
     private final CudaQueue queue;
-    private final @Nullable CUevent[] events;
+    /**
+     * By number, as many as were made. Written by who makes more, before any of these is given out: whoever has a number
+     * finds its event.
+     */
+    private CUevent[] events = {};
+
     private final MarkPool pool;
     private final StampedLock use = new StampedLock();
 
@@ -48,7 +51,6 @@ final class CudaMarks {
      */
     CudaMarks(CudaQueue queue, int first, int bound) {
         this.queue = queue;
-        this.events = new CUevent[bound];
         this.pool = new MarkPool(first, bound, this::make);
         if (pool.made() > 0) {
             queue.learnCaptures(event(0));
@@ -59,12 +61,11 @@ final class CudaMarks {
         if (closing) {
             return from;
         }
-        List<CUevent> chunk = Stream.generate(CUevent::new).limit(to - from).toList();
-        int created = queue.create(chunk, MORE_LATER);
-        for (int i = 0; i < created; i++) {
-            events[from + i] = chunk.get(i);
-        }
-        return from + created;
+        CUevent[] more = Arrays.copyOf(events, to);
+        Arrays.setAll(more, number -> number < from ? events[number] : new CUevent());
+        int until = from + queue.create(Arrays.asList(more).subList(from, to), MORE_LATER);
+        events = Arrays.copyOf(more, until);
+        return until;
     }
 
     CudaQueue queue() {
@@ -172,11 +173,7 @@ final class CudaMarks {
 
     /** The event of a mark. */
     CUevent event(int number) {
-        CUevent event = events[number];
-        if (event == null) {
-            throw new IndexOutOfBoundsException("mark " + number + ", of " + pool.made());
-        }
-        return event;
+        return events[number];
     }
 
     // ---- the end ----

@@ -96,13 +96,13 @@ final class CudaQueue {
     }
 
     /** A stream of the application's; null for the default one. */
-    static CudaQueue of(CUcontext context, @Nullable CUstream stream, CudaFailures failures) throws CudaRefusal {
+    static CudaQueue of(CUcontext context, @Nullable CUstream stream, CudaFailures failures) throws CudaFailures.Refusal {
         CUstream handle = stream == null ? new CUstream() : stream;
         return new CudaQueue(CudaContext.of(context, failures), handle, false, failures);
     }
 
     /** The default stream of a device's primary context, or a new stream in it. */
-    static CudaQueue ofDevice(int ordinal, boolean newStream, CudaFailures failures) throws CudaRefusal {
+    static CudaQueue ofDevice(int ordinal, boolean newStream, CudaFailures failures) throws CudaFailures.Refusal {
         CudaContext context = CudaContext.ofDevice(ordinal, failures);
         CudaQueue inDefault = new CudaQueue(context, new CUstream(), false, failures);
         if (!newStream) {
@@ -116,7 +116,7 @@ final class CudaQueue {
         });
         if (code != CUDA_SUCCESS) {
             inDefault.close();
-            throw new CudaRefusal();
+            throw new CudaFailures.Refusal();
         }
         return new CudaQueue(context, stream, true, failures);
     }
@@ -165,7 +165,7 @@ final class CudaQueue {
     private boolean captures() {
         boolean captures = inContext(NOT_DONE, this::captureCode) == CAPTURES;
         if (captures) {
-            failures.tell(
+            failures.report(
                     DriverCall.STREAM_IS_CAPTURING, "not marked, since the stream is being captured into a graph");
         }
         return captures;
@@ -173,8 +173,11 @@ final class CudaQueue {
 
     private boolean recordInContext(CUevent event, int answered) {
         int code = answered;
-        Answer answer = Answer.OF_THREAD.get();
-        if (CudaErrors.isWrongContext(code) && context.push(failures)) {
+        if (CudaErrors.isWrongContext(code)) {
+            if (!context.push(failures)) {
+                return false;
+            }
+            Answer answer = Answer.OF_THREAD.get();
             try {
                 code = CudaCalls.eventRecord(event, stream);
             } finally {
@@ -182,15 +185,13 @@ final class CudaQueue {
             }
             answer.pushed = context;
         }
-        if (code != CUDA_SUCCESS) {
-            failures.report(DriverCall.EVENT_RECORD, code);
-        }
+        report(DriverCall.EVENT_RECORD, code);
         return code == CUDA_SUCCESS;
     }
 
     // ---- asking ----
 
-    /** Whether the device has come to an event, or will never tell. */
+    /** Whether the device has come to an event, or will never report it. */
     boolean isReached(CUevent event) {
         int code = ask(QUERY, event, event);
         return code != CUDA_ERROR_NOT_READY && code != CAPTURES;
@@ -204,7 +205,7 @@ final class CudaQueue {
     boolean await(CUevent event) {
         int code = ask(WAIT, event, event);
         if (code == CAPTURES) {
-            failures.tell(
+            failures.report(
                     DriverCall.EVENT_SYNCHRONIZE, "not waited for, since a stream is being captured into a graph");
         }
         return code == CUDA_SUCCESS;
@@ -233,14 +234,14 @@ final class CudaQueue {
      * where one fails it is asked for again, alone.
      */
     void elapsedNs(CudaMarks marks, int[] numbers, int count, long[] ns) {
-        int told = failures.isLost() ? 0 : tellElapsed(marks, numbers, count, ns);
-        for (int i = Math.max(1, told); i < count; i++) {
+        int known = failures.isLost() ? 0 : askElapsed(marks, numbers, count, ns);
+        for (int i = Math.max(1, known); i < count; i++) {
             ns[i] = elapsedNs(marks.event(numbers[i - 1]), marks.event(numbers[i]));
         }
     }
 
     /** Returns the position of the first that failed. */
-    private int tellElapsed(CudaMarks marks, int[] numbers, int count, long[] ns) {
+    private int askElapsed(CudaMarks marks, int[] numbers, int count, long[] ns) {
         Answer answer = Answer.OF_THREAD.get();
         boolean relaxed = relax(answer);
         try {
@@ -271,7 +272,10 @@ final class CudaQueue {
         int code;
         try {
             code = askUnlessCaptured(question, from, to, answer);
-            if (CudaErrors.isWrongContext(code) && context.push(failures)) {
+            if (CudaErrors.isWrongContext(code)) {
+                if (!context.push(failures)) {
+                    return NOT_DONE;
+                }
                 try {
                     code = askUnlessCaptured(question, from, to, answer);
                 } finally {
@@ -283,7 +287,7 @@ final class CudaQueue {
             restore(relaxed, answer);
         }
         boolean expected = code == CUDA_SUCCESS || code == CUDA_ERROR_NOT_READY || code == CAPTURES;
-        // Who is told that a captured event is reached asks for its time next, and is told why there is none.
+        // Whoever learns that a captured event is reached asks for its time next; the reason is reported then.
         if (!expected && !(CudaErrors.isCaptured(code) && question == QUERY)) {
             failures.report(answer.call, code);
         }
@@ -329,7 +333,7 @@ final class CudaQueue {
     }
 
     /**
-     * Finds out whether the driver refuses to tell times of an event that was recorded in a capture. Where that cannot be
+     * Finds out whether the driver refuses to report times of an event that was recorded in a capture. Where that cannot be
      * found out it counts as one that does not. To be called before the queue is used; the default stream is never captured.
      *
      * @param event an event of this queue's context that no mark uses yet
@@ -445,7 +449,7 @@ final class CudaQueue {
                 return CUDA_SUCCESS;
             });
         } else {
-            failures.tell(
+            failures.report(
                     call,
                     call.function() + " not called, since the context is not current on the thread that closes: what is"
                             + " left goes with the context");

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * elsewhere the context is made current for it, and what was current before is so again afterwards. It takes no lock and
  * allocates nothing unless the pool of marks grows. Any thread.
  *
- * <p>Times are what {@code cuEventElapsedTime} tells, a float in milliseconds: exact to the nanosecond up to 16 ms only,
+ * <p>Times are what {@code cuEventElapsedTime} answers, a float in milliseconds: exact to the nanosecond up to 16 ms only,
  * and the clock behind it may be coarser. Measure from a mark nearby.
  *
  * <p>Single kernels, for {@code KernelTimings}, are timed by a {@link org.brickprofiler.device.DispatchTimer} over this.
@@ -84,12 +84,12 @@ public final class CudaStream implements DeviceStream {
     private static @Nullable CudaQueue open(Opening opening, CudaFailures failures) {
         CudaSupport support = CudaSupport.probe();
         if (!support.isAvailable()) {
-            failures.tell(DriverCall.INIT, support.toString());
+            failures.report(DriverCall.INIT, support.toString());
             return null;
         }
         try {
             return opening.open(failures);
-        } catch (CudaRefusal reported) {
+        } catch (CudaFailures.Refusal reported) {
             return null;
         }
     }
@@ -305,7 +305,7 @@ public final class CudaStream implements DeviceStream {
     /** Makes the queue behind a stream. */
     @FunctionalInterface
     private interface Opening {
-        CudaQueue open(CudaFailures failures) throws CudaRefusal;
+        CudaQueue open(CudaFailures failures) throws CudaFailures.Refusal;
     }
 
     /** Settings of a stream that is to be made. One thread. */

@@ -24,6 +24,8 @@ public final class CudaSupport {
 
     private static final int NAME_BYTES = 256;
 
+    private static final String LINK_ERROR = "java.lang.UnsatisfiedLinkError: ";
+
     private static @Nullable CudaSupport found;
 
     private final Optional<String> reason;
@@ -59,10 +61,35 @@ public final class CudaSupport {
         } catch (ClassNotFoundException e) {
             return unavailable("JCuda is not on the class path (org.jcuda:jcuda)");
         } catch (LinkageError e) {
-            return unavailable(LoadFailure.reason(e));
+            return unavailable(loadFailure(e));
         } catch (IOException e) {
             return unavailable("JCuda's native library cannot be unpacked: " + AtomicFile.reason(e));
         }
+    }
+
+    /**
+     * Why JCuda could not be loaded, on one line. Its error holds the stack traces of two attempts as one text; a later error
+     * for the same reason holds the first one as its cause.
+     */
+    private static String loadFailure(Throwable failure) {
+        List<String> errors = new ArrayList<>();
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            String.valueOf(cause.getMessage())
+                    .lines()
+                    .filter(line -> line.contains(LINK_ERROR))
+                    .map(line -> line.substring(line.lastIndexOf(LINK_ERROR) + LINK_ERROR.length()))
+                    .filter(line -> !line.startsWith("Error while loading"))
+                    .forEach(errors::add);
+        }
+        for (String error : errors) {
+            if (error.contains("libcuda.so")) {
+                return "the NVIDIA driver's library cannot be loaded: " + error;
+            }
+        }
+        if (!errors.isEmpty()) {
+            return "JCuda's native library cannot be loaded: " + errors.get(0);
+        }
+        return "JCuda cannot be loaded: " + failure;
     }
 
     private static CudaSupport unavailable(String reason) {
@@ -125,7 +152,7 @@ public final class CudaSupport {
         return new String(name, 0, length, UTF_8);
     }
 
-    /** What a device is called that has told no name. */
+    /** What a device is called whose name is not known. */
     private static String unnamed(int ordinal) {
         return "CUDA device " + ordinal;
     }

@@ -31,13 +31,13 @@ public final class CudaTimer implements DeviceTimer {
     private CudaTimer(CUcontext context, @Nullable CUstream stream) {
         CudaSupport support = CudaSupport.probe();
         if (!support.isAvailable()) {
-            failures.tell(DriverCall.INIT, support.toString());
+            failures.report(DriverCall.INIT, support.toString());
             return;
         }
         CudaQueue.checkIsOne(stream);
         try {
             queue = withEvents(CudaQueue.of(context, stream, failures));
-        } catch (CudaRefusal reported) {
+        } catch (CudaFailures.Refusal reported) {
             queue = null;
         }
     }
@@ -93,7 +93,7 @@ public final class CudaTimer implements DeviceTimer {
     /**
      * How long the work took. Waits until the device has done it, and for nothing else.
      *
-     * @return ns; 0 until both ends were recorded, and where the device does not tell
+     * @return ns; 0 until both ends were recorded, and where the device reports no time
      */
     @Override
     public synchronized long elapsedNs() {

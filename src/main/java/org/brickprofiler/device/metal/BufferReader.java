@@ -13,7 +13,7 @@ final class BufferReader {
 
     private final long stream;
     private final int capacity;
-    private final Troubles troubles;
+    private final MetalFailures failures;
 
     /** Guarded by this, as the three after it. */
     private final ShimRecords records = new ShimRecords();
@@ -26,11 +26,11 @@ final class BufferReader {
     private volatile boolean deviceLost;
     private volatile boolean closed;
 
-    BufferReader(long stream, int capacity, boolean closed, Troubles troubles) {
+    BufferReader(long stream, int capacity, boolean closed, MetalFailures failures) {
         this.closed = closed;
         this.stream = stream;
         this.capacity = capacity;
-        this.troubles = troubles;
+        this.failures = failures;
         this.history = new BufferHistory(capacity);
     }
 
@@ -52,7 +52,7 @@ final class BufferReader {
     /** Takes what has ended. */
     synchronized void poll() {
         if (!closed && records.drainBuffers(stream, this::take) < 0) {
-            troubles.tell(Troubles.Kind.CALL, "nothing could be drained: " + MetalShim.failure());
+            failures.report(MetalFailures.Kind.CALL, "nothing could be drained: " + MetalShim.failure());
         }
         ended = history.ended();
     }
@@ -60,12 +60,12 @@ final class BufferReader {
     private void take(FinishedBuffer buffer) {
         long missing = buffer.sequence() - history.ended() - 1;
         if (missing > 0) {
-            troubles.tell(
-                    Troubles.Kind.LOST, missing + " command buffers before number " + buffer.sequence() + " were lost");
+            failures.report(
+                    MetalFailures.Kind.LOST, missing + " command buffers before number " + buffer.sequence() + " were lost");
         }
         if (buffer.outcome() == FinishedBuffer.Outcome.FAILED) {
-            troubles.tell(
-                    buffer.lostDevice() ? Troubles.Kind.DEVICE : Troubles.Kind.NO_TIME,
+            failures.report(
+                    buffer.lostDevice() ? MetalFailures.Kind.DEVICE : MetalFailures.Kind.NO_TIME,
                     "command buffer " + buffer.sequence() + " (" + buffer.label() + ") failed with error "
                             + buffer.errorCode());
             deviceLost |= buffer.lostDevice();
@@ -78,17 +78,17 @@ final class BufferReader {
         undrained.add(buffer);
     }
 
-    /** When the device reached a mark; see {@link BufferHistory#reachedNs}. What is not known is told. */
+    /** When the device reached a mark; see {@link BufferHistory#reachedNs}. Why a time is not known is reported. */
     synchronized long reachedNs(long sequence, long setNs) {
         long reachedNs = history.reachedNs(sequence, setNs);
         if (reachedNs == DeviceStream.UNRESOLVED) {
             if (history.isForgotten(sequence)) {
-                troubles.tell(
-                        Troubles.Kind.OLD,
+                failures.report(
+                        MetalFailures.Kind.OLD,
                         "when command buffer " + sequence + " ended is not kept any more: the last " + capacity + " are");
             } else {
-                troubles.tell(
-                        Troubles.Kind.NO_TIME, "when command buffer " + sequence + " ended was not told, or was lost");
+                failures.report(
+                        MetalFailures.Kind.NO_TIME, "when command buffer " + sequence + " ended was not reported, or was lost");
             }
         }
         return reachedNs;

@@ -4,8 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.brickprofiler.device.ClockConversion;
-import org.brickprofiler.device.ClockCorrelation;
-import org.brickprofiler.device.ClockMoment;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,30 +13,30 @@ import org.jspecify.annotations.Nullable;
 final class CounterReader {
 
     private final long stream;
-    private final Troubles troubles;
+    private final MetalFailures failures;
 
     /** Guarded by this, as the four after it. */
     private final ShimRecords records = new ShimRecords();
 
     private final List<ShimRecords.Dispatch> read = new ArrayList<>();
-    private @Nullable ClockMoment first;
+    private ClockCorrelation.@Nullable Moment first;
     private long unconverted;
     private volatile boolean closed;
 
-    CounterReader(long stream, boolean closed, Troubles troubles) {
+    CounterReader(long stream, boolean closed, MetalFailures failures) {
         this.closed = closed;
         this.stream = stream;
-        this.troubles = troubles;
+        this.failures = failures;
     }
 
-    synchronized boolean begin(CounterSampling where, int dispatches) {
-        ClockMoment now = closed ? null : moment();
+    synchronized boolean begin(MetalStream.CounterSampling where, int dispatches) {
+        ClockCorrelation.Moment now = closed ? null : moment();
         if (now == null) {
             return false;
         }
         if (MetalShim.sampleCounters(stream, where.point(), dispatches) != MetalShim.OK) {
-            troubles.tell(
-                    Troubles.Kind.COUNTERS, "command buffers are timed, what is inside is not: " + MetalShim.failure());
+            failures.report(
+                    MetalFailures.Kind.COUNTERS, "command buffers are timed, what is inside is not: " + MetalShim.failure());
             return false;
         }
         first = now;
@@ -62,25 +60,25 @@ final class CounterReader {
 
     private boolean isSampled(long result) {
         if (result < 0) {
-            // Without counters the first reason stands: it was told when sampling could not begin.
-            troubles.tell(Troubles.Kind.COUNTERS, "a dispatch is not sampled: " + MetalShim.failure());
+            // Without counters the first reason stands: it was reported when sampling could not begin.
+            failures.report(MetalFailures.Kind.COUNTERS, "a dispatch is not sampled: " + MetalShim.failure());
         }
         return result >= 0;
     }
 
     /** Hands over what can be converted. */
-    void drain(Consumer<? super FinishedDispatch> consumer) {
-        for (FinishedDispatch dispatch : drain()) {
+    void drain(Consumer<? super FinishedBuffer.Dispatch> consumer) {
+        for (FinishedBuffer.Dispatch dispatch : drain()) {
             consumer.accept(dispatch);
         }
     }
 
-    private synchronized List<FinishedDispatch> drain() {
+    private synchronized List<FinishedBuffer.Dispatch> drain() {
         if (closed || first == null || records.drainDispatches(stream, read::add) <= 0) {
             return List.of();
         }
-        List<FinishedDispatch> converted = new ArrayList<>(read.size());
-        ClockMoment now = moment();
+        List<FinishedBuffer.Dispatch> converted = new ArrayList<>(read.size());
+        ClockCorrelation.Moment now = moment();
         if (now != null) {
             try {
                 ClockCorrelation clocks = ClockCorrelation.between(first, now);
@@ -88,7 +86,7 @@ final class CounterReader {
                     converted.add(convert(dispatch, clocks));
                 }
             } catch (IllegalArgumentException e) {
-                troubles.tell(Troubles.Kind.CLOCKS, "the clocks of host and device do not agree: " + e.getMessage());
+                failures.report(MetalFailures.Kind.CLOCKS, "the clocks of host and device do not agree: " + e.getMessage());
             }
         }
         unconverted += read.size() - converted.size();
@@ -96,9 +94,9 @@ final class CounterReader {
         return converted;
     }
 
-    private static FinishedDispatch convert(ShimRecords.Dispatch dispatch, ClockCorrelation clocks) {
+    private static FinishedBuffer.Dispatch convert(ShimRecords.Dispatch dispatch, ClockCorrelation clocks) {
         ClockConversion conversion = clocks.conversion();
-        return new FinishedDispatch(
+        return new FinishedBuffer.Dispatch(
                 dispatch.sequence(),
                 dispatch.label(),
                 dispatch.operation(),
@@ -108,10 +106,10 @@ final class CounterReader {
                 Math.max(clocks.errorNs(dispatch.startTicks()), clocks.errorNs(dispatch.endTicks())));
     }
 
-    private @Nullable ClockMoment moment() {
-        ClockMoment moment = records.moment(stream);
+    private ClockCorrelation.@Nullable Moment moment() {
+        ClockCorrelation.Moment moment = records.moment(stream);
         if (moment == null) {
-            troubles.tell(Troubles.Kind.CLOCKS, "the clocks could not be read: " + MetalShim.failure());
+            failures.report(MetalFailures.Kind.CLOCKS, "the clocks could not be read: " + MetalShim.failure());
         }
         return moment;
     }

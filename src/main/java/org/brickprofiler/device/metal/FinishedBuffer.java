@@ -4,7 +4,7 @@ import java.util.Objects;
 
 /**
  * A watched command buffer that has ended. Immutable. Times are of the host's clock that Metal uses; where the device
- * did not tell them, both of a pair are {@link #NO_TIME}.
+ * did not report them, both of a pair are {@link #NO_TIME}.
  *
  * @param sequence its number in its stream, from 1
  * @param label what it is for; never empty
@@ -55,13 +55,13 @@ public record FinishedBuffer(
     /**
      * Whether it is known how long its work took.
      *
-     * @return false where the device did not tell, and where the work is not done
+     * @return false where the device reported no time, and where the work is not done
      */
     public boolean isTimed() {
         return outcome == Outcome.COMPLETED && gpuStartNs != NO_TIME;
     }
 
-    /** Whether its work is known not to be done; what Metal told nothing about has failed, too, but may have been done. */
+    /** Whether its work is known not to be done; what Metal reported nothing of has failed, too, but may have been done. */
     boolean isBroken() {
         return outcome == Outcome.FAILED && (errorCode != 0 || gpuEndNs != NO_TIME);
     }
@@ -69,5 +69,31 @@ public record FinishedBuffer(
     /** Whether it failed because there is no device left to use. */
     boolean lostDevice() {
         return outcome == Outcome.FAILED && (errorCode == ACCESS_REVOKED || errorCode == DEVICE_REMOVED);
+    }
+
+    /**
+     * A sampled pass or dispatch of a command buffer that has completed. Immutable. Times are of the same clock as those of
+     * a buffer, converted from the device's counter.
+     *
+     * @param sequence the number of its command buffer in the stream
+     * @param label what its command buffer is for; never empty
+     * @param operation what it is; never empty
+     * @param index its place among the sampled ones of its command buffer, from 0
+     * @param startNs when the device began it, ns
+     * @param endNs when the device ended it, ns, {@code startNs} or more
+     * @param errorNs how far both times may be off, ns; their difference is wrong by less
+     */
+    public record Dispatch(
+            long sequence, String label, String operation, int index, long startNs, long endNs, long errorNs) {
+
+        /**
+         * Refuses null.
+         *
+         * @throws NullPointerException when a component is null; the message names it
+         */
+        public Dispatch {
+            Objects.requireNonNull(label, "label");
+            Objects.requireNonNull(operation, "operation");
+        }
     }
 }

@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.brickprofiler.device.CloseActions;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.MarkPool;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,15 +21,15 @@ import org.jspecify.annotations.Nullable;
  * times, as an event of another device's queue would be. On an idle device the time from a mark to the end of what follows
  * therefore begins with the host's, who encodes and commits it; {@link FinishedBuffer} has the device's alone.
  *
- * <p>What cannot be told is {@link #UNRESOLVED}, and each reason is warned of once:
+ * <p>A time that cannot be known is {@link #UNRESOLVED}, and each reason is logged once:
  *
  * <ul>
- *   <li>A mark that is set while a watched command buffer is not committed lies inside of it, and nothing tells when the
- *       device came by. So bricks that share a command buffer cannot be told apart by marks. Give each its own, or sample
- *       counters ({@link #sampleCounters}) and see {@link FinishedDispatch}.
- *   <li>A mark behind a command buffer whose end the device did not tell, or which was pushed out before anybody asked.
+ *   <li>A mark that is set while a watched command buffer is not committed lies inside of it, and nothing shows when the
+ *       device came by. So bricks that share a command buffer cannot be distinguished by marks. Give each its own, or sample
+ *       counters ({@link #sampleCounters}) and see {@link FinishedBuffer.Dispatch}.
+ *   <li>A mark behind a command buffer whose end the device did not report, or which was pushed out before anybody asked.
  *   <li>The time between two marks where a command buffer between them ended with an error: its work is not done. Both
- *       marks have their times, and what is before and behind it is told.
+ *       marks have their times, and what is before and behind it is known.
  *   <li>A brick without any watched command buffer between its two marks, apart from those that were forgotten: what is
  *       between them then is the host's time and not the device's ({@link #hasWorkBetween}).
  * </ul>
@@ -59,7 +60,7 @@ public final class MetalStream implements DeviceStream {
     private final String name;
     private final String deviceName;
     private final int maxMarks;
-    private final Troubles troubles;
+    private final MetalFailures failures;
     private final BufferReader finished;
     private final CounterReader counters;
     /** Null where the stream was refused. */
@@ -74,19 +75,19 @@ public final class MetalStream implements DeviceStream {
 
     /** A stream behind a number of the shim, or behind none where it was refused. */
     MetalStream(
-            MetalStreamBuilder builder, long stream, @Nullable String refusal, String queueLabel, String deviceName) {
+            Builder builder, long stream, @Nullable String refusal, String queueLabel, String deviceName) {
         this.stream = stream;
         this.refusal = refusal;
         this.closed = refusal != null;
         this.name = builder.nameOr(queueLabel, stream);
         this.deviceName = deviceName.isEmpty() ? "Metal device" : deviceName;
         this.maxMarks = builder.maxMarks();
-        this.troubles = new Troubles(name);
-        this.finished = new BufferReader(stream, builder.buffers(), closed, troubles);
-        this.counters = new CounterReader(stream, closed, troubles);
-        this.marks = closed ? null : new QueueMarks(stream, builder.firstMarks(), maxMarks, finished, troubles);
+        this.failures = new MetalFailures(name);
+        this.finished = new BufferReader(stream, builder.buffers(), closed, failures);
+        this.counters = new CounterReader(stream, closed, failures);
+        this.marks = closed ? null : new QueueMarks(stream, builder.firstMarks(), maxMarks, finished, failures);
         if (refusal != null) {
-            troubles.tell(Troubles.Kind.CALL, refusal);
+            failures.report(MetalFailures.Kind.CALL, refusal);
         }
     }
 
@@ -97,8 +98,8 @@ public final class MetalStream implements DeviceStream {
      *
      * @return its builder
      */
-    public static MetalStreamBuilder onDevice() {
-        return new MetalStreamBuilder(0);
+    public static Builder onDevice() {
+        return new Builder(0);
     }
 
     /**
@@ -108,11 +109,11 @@ public final class MetalStream implements DeviceStream {
      * @return its builder
      * @throws IllegalArgumentException when the queue is 0
      */
-    public static MetalStreamBuilder on(long commandQueue) {
+    public static Builder on(long commandQueue) {
         if (commandQueue == 0) {
             throw new IllegalArgumentException("commandQueue must not be 0");
         }
-        return new MetalStreamBuilder(commandQueue);
+        return new Builder(commandQueue);
     }
 
     // ---- what the application does ----
@@ -140,7 +141,7 @@ public final class MetalStream implements DeviceStream {
         }
         long sequence = MetalShim.watch(stream, commandBuffer, label);
         if (sequence < 0) {
-            troubles.tell(Troubles.Kind.UNWATCHED, "a command buffer is not watched: " + MetalShim.failure());
+            failures.report(MetalFailures.Kind.UNWATCHED, "a command buffer is not watched: " + MetalShim.failure());
             return NOT_WATCHED;
         }
         finished.makeRoom(sequence);
@@ -235,7 +236,7 @@ public final class MetalStream implements DeviceStream {
 
     private boolean hasWaited(int code) {
         if (code != MetalShim.OK) {
-            troubles.tell(Troubles.Kind.CALL, "could not wait: " + MetalShim.failure());
+            failures.report(MetalFailures.Kind.CALL, "could not wait: " + MetalShim.failure());
             return false;
         }
         finished.poll();
@@ -263,7 +264,7 @@ public final class MetalStream implements DeviceStream {
      * @param buffers gets the command buffers, also those without times
      * @param dispatches gets the dispatches
      */
-    public void drain(Consumer<? super FinishedBuffer> buffers, Consumer<? super FinishedDispatch> dispatches) {
+    public void drain(Consumer<? super FinishedBuffer> buffers, Consumer<? super FinishedBuffer.Dispatch> dispatches) {
         Objects.requireNonNull(dispatches, "dispatches");
         Objects.requireNonNull(buffers, "buffers");
         finished.poll();
@@ -284,7 +285,7 @@ public final class MetalStream implements DeviceStream {
      * @param timings gets the command buffers
      * @param dispatches gets the dispatches
      */
-    public <B> void drain(B backend, MetalTimings.Buffers<B> timings, MetalTimings.Dispatches<B> dispatches) {
+    public <B> void drain(B backend, BufferTimings<B> timings, DispatchTimings<B> dispatches) {
         Objects.requireNonNull(backend, "backend");
         Objects.requireNonNull(timings, "timings");
         Objects.requireNonNull(dispatches, "dispatches");
@@ -313,7 +314,7 @@ public final class MetalStream implements DeviceStream {
     }
 
     /**
-     * How many dispatches were not timed, because there was no room for them or the device told no time.
+     * How many dispatches were not timed, because there was no room for them or the device reported no time.
      *
      * @return 0 or more
      */
@@ -351,7 +352,7 @@ public final class MetalStream implements DeviceStream {
 
     @Override
     public Optional<String> failure() {
-        return closed && refusal == null ? Optional.of("the stream is closed") : troubles.latest();
+        return closed && refusal == null ? Optional.of("the stream is closed") : failures.latest();
     }
 
     @Override
@@ -368,6 +369,175 @@ public final class MetalStream implements DeviceStream {
             counters.close();
             closed = true;
             MetalShim.close(stream);
+        }
+    }
+
+    /** Where a device's counters can be sampled, to time what is inside of a command buffer. */
+    public enum CounterSampling {
+
+        /** Where a pass begins and ends: each encoder is timed. What Apple silicon can do. */
+        STAGE_BOUNDARY(0),
+
+        /**
+         * Between the dispatches of an encoder, each behind a barrier. The barriers keep dispatches from overlapping: what
+         * they add up to is an upper bound of what they take without.
+         */
+        DISPATCH_BOUNDARY(1);
+
+        private final int point;
+
+        CounterSampling(int point) {
+            this.point = point;
+        }
+
+        /** The shim's number for it. */
+        int point() {
+            return point;
+        }
+    }
+
+    /**
+     * Takes command buffers, as {@code KernelTimings.recordCommandBuffer} does.
+     *
+     * @param <B> how backends are named
+     */
+    @FunctionalInterface
+    public interface BufferTimings<B> {
+        /**
+         * Takes one command buffer.
+         *
+         * @param label what it is for; never empty
+         * @param backend where it ran
+         * @param startNs when the device began it, ns of the host's clock
+         * @param endNs when the device ended it, ns, {@code startNs} or more
+         */
+        void record(String label, B backend, long startNs, long endNs);
+    }
+
+    /**
+     * Takes dispatches, as {@code KernelTimings.recordDispatch} does.
+     *
+     * @param <B> how backends are named
+     */
+    @FunctionalInterface
+    public interface DispatchTimings<B> {
+        /**
+         * Takes one dispatch.
+         *
+         * @param label what its command buffer is for; never empty
+         * @param backend where it ran
+         * @param operation what it is; never empty
+         * @param index its place in the command buffer, from 0
+         * @param startNs when the device began it, ns of the host's clock
+         * @param endNs when the device ended it, ns, {@code startNs} or more
+         */
+        void record(String label, B backend, String operation, int index, long startNs, long endNs);
+    }
+
+    /** Settings of a stream that is to be opened. One thread. */
+    public static final class Builder {
+
+        private static final int MAX_BUFFERS = 1 << 16;
+
+        private final long commandQueue;
+
+        private @Nullable String name;
+        private int buffers = 4_096;
+        private int firstMarks = 1_024;
+        private int maxMarks = 1 << 16;
+
+        Builder(long commandQueue) {
+            this.commandQueue = commandQueue;
+        }
+
+        /**
+         * What people call the stream.
+         *
+         * @param streamName a name, one among the streams of its device; without it the label of the queue, or "queue" and a
+         *     number
+         * @return this
+         */
+        public Builder name(String streamName) {
+            Objects.requireNonNull(streamName, "streamName");
+            name = streamName;
+            return this;
+        }
+
+        /**
+         * How many command buffers are kept: the most that are watched and not asked for at once.
+         *
+         * @param count a power of two from 2 to 65,536; without it 4,096
+         * @return this
+         * @throws IllegalArgumentException when it is another number
+         */
+        public Builder buffers(int count) {
+            if (count < 2 || count > MAX_BUFFERS || Integer.bitCount(count) != 1) {
+                throw new IllegalArgumentException(count + " buffers: a power of two from 2 to " + MAX_BUFFERS);
+            }
+            buffers = count;
+            return this;
+        }
+
+        /**
+         * How many marks there are.
+         *
+         * @param first made at once; without it 1,024
+         * @param most there will be, as they are needed; without it 65,536
+         * @return this
+         * @throws IllegalArgumentException when {@code most} is not in 1 to {@link MarkPool#MAX_BOUND}, or {@code first} not
+         *     in 1 to {@code most}
+         */
+        public Builder marks(int first, int most) {
+            if (most < 1 || most > MarkPool.MAX_BOUND) {
+                throw new IllegalArgumentException("at most " + most + " marks: 1 to " + MarkPool.MAX_BOUND);
+            }
+            if (first < 1 || first > most) {
+                throw new IllegalArgumentException(first + " marks at first: 1 to " + most);
+            }
+            firstMarks = first;
+            maxMarks = most;
+            return this;
+        }
+
+        /**
+         * Opens the stream. Loads the library, where nobody did before.
+         *
+         * @return a stream; where Metal is not available or refuses, one that is not usable and says why
+         */
+        public MetalStream open() {
+            MetalSupport support = MetalSupport.probe();
+            if (!support.isAvailable()) {
+                return new MetalStream(this, 0, support.toString(), "", "");
+            }
+            long stream = MetalShim.open(commandQueue, buffers);
+            if (stream < 0) {
+                return new MetalStream(this, 0, MetalShim.failure(), "", "");
+            }
+            byte[] label = new byte[MetalShim.LABEL_BYTES];
+            byte[] device = new byte[MetalShim.LABEL_BYTES];
+            // What Metal does not report is left empty.
+            MetalShim.names(stream, label, label.length, device, device.length);
+            return new MetalStream(this, stream, null, ShimRecords.text(label), ShimRecords.text(device));
+        }
+
+        /** The name that was set, or the queue's own, or one that is made. */
+        String nameOr(String label, long stream) {
+            if (name != null) {
+                return name;
+            }
+            return label.isEmpty() ? "queue " + stream : label;
+        }
+
+        int buffers() {
+            return buffers;
+        }
+
+        int firstMarks() {
+            return firstMarks;
+        }
+
+        int maxMarks() {
+            return maxMarks;
         }
     }
 }

@@ -62,7 +62,7 @@ public final class MetalSupport {
                                     + PROPERTY + " is not set"));
         }
         try {
-            return MetalLibrary.bind(file.get(), properties.apply("os.arch").orElse("of an unnamed kind"))
+            return MetalShim.bind(file.get(), properties.apply("os.arch").orElse("of an unnamed kind"))
                     .map(MetalSupport::missing)
                     .orElseGet(MetalSupport::ofDevice);
         } catch (LinkageError e) {

@@ -6,7 +6,9 @@ import static org.brickprofiler.device.DeviceStream.UNRESOLVED;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Objects;
 import org.brickprofiler.device.MarkPool;
+import org.jspecify.annotations.Nullable;
 
 /** The marks of an open stream: where each lies, and when the device reached it. Any thread; allocates nothing. */
 final class QueueMarks {
@@ -15,23 +17,37 @@ final class QueueMarks {
     private static final int POSITION_BYTES = 16;
     private static final int SET_NS = 8;
 
+    private static final int CHUNK_SHIFT = 10;
+    private static final int IN_CHUNK = (1 << CHUNK_SHIFT) - 1;
+
     private final long stream;
     private final BufferReader finished;
-    private final Troubles troubles;
+    private final MetalFailures failures;
     private final MarkPool pool;
 
-    /** Where the shim writes the position of each mark. */
-    private final ByteBuffer positions;
+    /** Where the shim writes the position of each mark: a chunk of them each, made as the pool grows. */
+    private final @Nullable ByteBuffer[] chunks;
 
-    private final long address;
+    private final long[] addresses;
 
-    QueueMarks(long stream, int first, int bound, BufferReader finished, Troubles troubles) {
+    QueueMarks(long stream, int first, int bound, BufferReader finished, MetalFailures failures) {
         this.stream = stream;
         this.finished = finished;
-        this.troubles = troubles;
-        this.pool = new MarkPool(first, bound, (from, to) -> to);
-        this.positions = ByteBuffer.allocateDirect(bound * POSITION_BYTES).order(ByteOrder.nativeOrder());
-        this.address = MetalLibrary.address(positions);
+        this.failures = failures;
+        this.chunks = new ByteBuffer[(bound + IN_CHUNK) >>> CHUNK_SHIFT];
+        this.addresses = new long[chunks.length];
+        this.pool = new MarkPool(first, bound, this::make);
+    }
+
+    private int make(int from, int to) {
+        for (int number = from >>> CHUNK_SHIFT; number <= (to - 1) >>> CHUNK_SHIFT; number++) {
+            if (chunks[number] == null) {
+                ByteBuffer made = ByteBuffer.allocateDirect(POSITION_BYTES << CHUNK_SHIFT).order(ByteOrder.nativeOrder());
+                addresses[number] = MetalShim.address(made);
+                chunks[number] = made;
+            }
+        }
+        return to;
     }
 
     /** Sets a mark at the end of the queue. */
@@ -40,10 +56,10 @@ final class QueueMarks {
         if (mark == NO_MARK) {
             return NO_MARK;
         }
-        if (MetalShim.mark(stream, address + (long) mark * POSITION_BYTES) != MetalShim.OK) {
+        if (MetalShim.mark(stream, addresses[mark >>> CHUNK_SHIFT] + (long) (mark & IN_CHUNK) * POSITION_BYTES) != MetalShim.OK) {
             pool.give(mark);
             if (!finished.isClosed()) {
-                troubles.tell(Troubles.Kind.MARKS, "a mark could not be set: " + MetalShim.failure());
+                failures.report(MetalFailures.Kind.MARKS, "a mark could not be set: " + MetalShim.failure());
             }
             return NO_MARK;
         }
@@ -53,7 +69,11 @@ final class QueueMarks {
 
     /** The number of the last command buffer before a mark. */
     long sequence(int mark) {
-        return positions.getLong(mark * POSITION_BYTES);
+        return cell(mark, 0);
+    }
+
+    private long cell(int mark, int offset) {
+        return Objects.requireNonNull(chunks[mark >>> CHUNK_SHIFT]).getLong((mark & IN_CHUNK) * POSITION_BYTES + offset);
     }
 
     private boolean isInside(int mark) {
@@ -61,7 +81,7 @@ final class QueueMarks {
     }
 
     private long setNs(int mark) {
-        return positions.getLong(mark * POSITION_BYTES + SET_NS);
+        return cell(mark, SET_NS);
     }
 
     boolean isReached(int mark) {
@@ -77,7 +97,7 @@ final class QueueMarks {
         if (fromNs == NOT_REACHED || toNs == NOT_REACHED) {
             return NOT_REACHED;
         }
-        // Marks on either side of a command buffer that failed have their times: the device told when it ended.
+        // Marks on either side of a command buffer that failed have their times: the device reported when it ended.
         return finished.isBrokenBetween(sequence(from), sequence(to)) ? UNRESOLVED : toNs - fromNs;
     }
 
@@ -85,8 +105,8 @@ final class QueueMarks {
     boolean hasWorkBetween(int from, int to) {
         boolean hasWork = isInside(from) || isInside(to) || finished.hasWorkBetween(sequence(from), sequence(to));
         if (!hasWork) {
-            troubles.tell(
-                    Troubles.Kind.EMPTY,
+            failures.report(
+                    MetalFailures.Kind.EMPTY,
                     "no watched command buffer lies between two marks of a brick, whose time is therefore not known: watch"
                             + " those that do its work");
         }
@@ -96,10 +116,10 @@ final class QueueMarks {
     private long reachedNs(int mark) {
         long sequence = sequence(mark);
         if (isInside(mark)) {
-            troubles.tell(
-                    Troubles.Kind.INSIDE,
+            failures.report(
+                    MetalFailures.Kind.INSIDE,
                     "a mark was set when a command buffer up to number " + sequence
-                            + " was not committed, and what is inside of a command buffer cannot be told apart");
+                            + " was not committed, and what is inside of a command buffer cannot be distinguished");
             return UNRESOLVED;
         }
         return finished.hasEnded(sequence) ? finished.reachedNs(sequence, setNs(mark)) : NOT_REACHED;

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.function.Consumer;
-import org.brickprofiler.device.ClockMoment;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -109,9 +108,9 @@ final class ShimRecords {
     }
 
     /** Reads both clocks; null where that failed. */
-    @Nullable ClockMoment moment(long stream) {
+    ClockCorrelation.@Nullable Moment moment(long stream) {
         return MetalShim.sampleClocks(stream, bytes) == MetalShim.OK
-                ? new ClockMoment(bytes.getLong(0), bytes.getLong(HOST_AFTER), bytes.getLong(DEVICE_TICKS))
+                ? new ClockCorrelation.Moment(bytes.getLong(0), bytes.getLong(HOST_AFTER), bytes.getLong(DEVICE_TICKS))
                 : null;
     }
 

@@ -1,8 +1,8 @@
 package org.brickprofiler.device.metal;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.brickprofiler.device.metal.CounterSampling.DISPATCH_BOUNDARY;
-import static org.brickprofiler.device.metal.CounterSampling.STAGE_BOUNDARY;
+import static org.brickprofiler.device.metal.MetalStream.CounterSampling.DISPATCH_BOUNDARY;
+import static org.brickprofiler.device.metal.MetalStream.CounterSampling.STAGE_BOUNDARY;
 
 import com.sun.jna.Pointer;
 import java.util.ArrayList;
@@ -36,8 +36,8 @@ final class CounterSamplingTest {
         app.close();
     }
 
-    private List<FinishedDispatch> drained() {
-        List<FinishedDispatch> dispatches = new ArrayList<>();
+    private List<FinishedBuffer.Dispatch> drained() {
+        List<FinishedBuffer.Dispatch> dispatches = new ArrayList<>();
         stream.drain(buffer -> {}, dispatches::add);
         return dispatches;
     }
@@ -76,8 +76,8 @@ final class CounterSamplingTest {
         long begin = SimulatedMetal.BEGIN_NS;
         assertThat(drained())
                 .containsExactly(
-                        new FinishedDispatch(1, "layer", "attention", 0, begin, begin + 300, 1),
-                        new FinishedDispatch(1, "layer", "ffn", 1, begin + 350, begin + 1_050, 1));
+                        new FinishedBuffer.Dispatch(1, "layer", "attention", 0, begin, begin + 300, 1),
+                        new FinishedBuffer.Dispatch(1, "layer", "ffn", 1, begin + 350, begin + 1_050, 1));
         assertThat(drained()).isEmpty();
         assertThat(stream.lostDispatches()).isZero();
     }
@@ -144,8 +144,8 @@ final class CounterSamplingTest {
     }
 
     @ParameterizedTest
-    @EnumSource(CounterSampling.class)
-    void whereTheDeviceCannotCommandBuffersRemainAndThatIsToldOnce(CounterSampling where) {
+    @EnumSource(MetalStream.CounterSampling.class)
+    void whereTheDeviceCannotCommandBuffersRemainAndThatIsToldOnce(MetalStream.CounterSampling where) {
         SimulatedMetal.supports(where == STAGE_BOUNDARY ? 0 : 2, 0);
         try (CapturedLog log = new CapturedLog()) {
             assertThat(stream.sampleCounters(where, 8)).isFalse();
@@ -201,7 +201,7 @@ final class CounterSamplingTest {
         buffer.commit();
         SimulatedMetal.run(1);
 
-        assertThat(drained()).extracting(FinishedDispatch::operation).containsExactly("sampled");
+        assertThat(drained()).extracting(FinishedBuffer.Dispatch::operation).containsExactly("sampled");
         assertThat(stream.lostDispatches()).isOne();
     }
 
@@ -219,7 +219,7 @@ final class CounterSamplingTest {
         buffer.commit();
         SimulatedMetal.run(1);
 
-        assertThat(drained()).extracting(FinishedDispatch::operation).containsExactly("sampled");
+        assertThat(drained()).extracting(FinishedBuffer.Dispatch::operation).containsExactly("sampled");
         assertThat(stream.lostDispatches()).isEqualTo(2);
     }
 
@@ -234,7 +234,7 @@ final class CounterSamplingTest {
         SimulatedMetal.fail("resolveCounterRange", 1, how);
         SimulatedMetal.run(1);
 
-        assertThat(drained()).extracting(FinishedDispatch::operation).containsExactly("sampled");
+        assertThat(drained()).extracting(FinishedBuffer.Dispatch::operation).containsExactly("sampled");
         assertThat(stream.lostDispatches()).isOne();
     }
 
@@ -302,14 +302,14 @@ final class CounterSamplingTest {
         assertThat(pass(buffer, "c", 10)).isFalse();
         buffer.commit();
         SimulatedMetal.run(1);
-        assertThat(drained()).extracting(FinishedDispatch::operation).containsExactly("a", "b");
+        assertThat(drained()).extracting(FinishedBuffer.Dispatch::operation).containsExactly("a", "b");
         assertThat(stream.lostDispatches()).isOne();
 
         MetalApp.Buffer next = app.begin("layer");
         assertThat(pass(next, "d", 10)).as("there is room again").isTrue();
         next.commit();
         SimulatedMetal.run(1);
-        assertThat(drained()).extracting(FinishedDispatch::operation).containsExactly("d");
+        assertThat(drained()).extracting(FinishedBuffer.Dispatch::operation).containsExactly("d");
     }
 
     @Test

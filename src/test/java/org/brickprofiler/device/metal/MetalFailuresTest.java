@@ -70,7 +70,7 @@ final class MetalFailuresTest {
         assertThat(stream.queue()).isZero();
         assertThat(stream.watch(1, "work")).isEqualTo(MetalStream.NOT_WATCHED);
         assertThat(stream.forget(1)).isFalse();
-        assertThat(stream.sampleCounters(CounterSampling.STAGE_BOUNDARY, 1)).isFalse();
+        assertThat(stream.sampleCounters(MetalStream.CounterSampling.STAGE_BOUNDARY, 1)).isFalse();
         assertThat(stream.samplePass(1, 1, "pass")).isFalse();
         assertThat(stream.beginDispatch(1, 1, "dispatch")).isNegative();
         assertThat(stream.lostBuffers()).isZero();
@@ -303,7 +303,7 @@ final class MetalFailuresTest {
         ByteBuffer memory = ByteBuffer.allocateDirect(1_024);
         assertThat(MetalShim.watch(stream, 1, null)).isEqualTo(CLOSED);
         assertThat(MetalShim.forget(stream, 1)).isEqualTo(CLOSED);
-        assertThat(MetalShim.mark(stream, MetalLibrary.address(memory))).isEqualTo(CLOSED);
+        assertThat(MetalShim.mark(stream, MetalShim.address(memory))).isEqualTo(CLOSED);
         assertThat(MetalShim.waitFor(stream, 1, 1)).isEqualTo(CLOSED);
         assertThat(MetalShim.drain(stream, memory, 1)).isEqualTo(CLOSED);
         assertThat(MetalShim.lost(stream, 0)).isEqualTo(CLOSED);

@@ -33,7 +33,7 @@ class MetalStreamContractTest {
 
         private final MetalStream stream;
 
-        SimulatedDevice(MetalStreamBuilder builder) {
+        SimulatedDevice(MetalStream.Builder builder) {
             stream = builder.marks(FIRST_MARKS, MAX_MARKS).open();
         }
 

@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a stream could not do: the latest reason, and one warning for each kind. Any thread. */
-final class Troubles {
+/** What a stream could not do: the latest reason is kept, and the first of each kind is logged. Any thread. */
+final class MetalFailures {
 
-    /** What is warned of once for each stream. */
+    /** What is logged once for each stream. */
     enum Kind {
         CALL,
         DEVICE,
@@ -30,22 +30,22 @@ final class Troubles {
     private final String stream;
 
     /** Guarded by this. */
-    private final Set<Kind> told = EnumSet.noneOf(Kind.class);
+    private final Set<Kind> logged = EnumSet.noneOf(Kind.class);
 
     private volatile @Nullable String latest;
 
-    Troubles(String stream) {
+    MetalFailures(String stream) {
         this.stream = stream;
     }
 
-    void tell(Kind kind, String reason) {
+    void report(Kind kind, String reason) {
         latest = reason;
         boolean first;
         synchronized (this) {
-            first = told.add(kind);
+            first = logged.add(kind);
         }
         if (first) {
-            LOG.warn("Metal stream {}: {}. This is said once", stream, reason);
+            LOG.warn("Metal stream {}: {}. Not logged again", stream, reason);
         }
     }
 

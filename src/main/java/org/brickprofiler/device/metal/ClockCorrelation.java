@@ -1,4 +1,6 @@
-package org.brickprofiler.device;
+package org.brickprofiler.device.metal;
+
+import org.brickprofiler.device.ClockConversion;
 
 /**
  * Two clocks that were compared twice: converts a device's ticks to the host's time, and says how wrong that may be.
@@ -9,16 +11,16 @@ package org.brickprofiler.device;
  * (<i>d2</i> − <i>d1</i>), the true line lies within |1 − <i>p</i>| <i>e1</i> + |<i>p</i>| <i>e2</i> of the converted
  * time: between the moments never more than the larger of the two errors, outside of them more with every tick.
  */
-public final class ClockCorrelation {
+final class ClockCorrelation {
 
     /** More than all roundings of a bound add up to, relative to it: a few times 2<sup>-53</sup>. */
     private static final double ROUNDINGS = 0x1p-48;
 
-    private final ClockMoment first;
-    private final ClockMoment second;
+    private final Moment first;
+    private final Moment second;
     private final ClockConversion conversion;
 
-    private ClockCorrelation(ClockMoment first, ClockMoment second) {
+    private ClockCorrelation(Moment first, Moment second) {
         this.first = first;
         this.second = second;
         this.conversion = ClockConversion.between(first.pair(), second.pair());
@@ -32,7 +34,7 @@ public final class ClockCorrelation {
      * @return what converts by the line through both
      * @throws IllegalArgumentException when one of the clocks did not advance from the first moment to the second
      */
-    public static ClockCorrelation between(ClockMoment first, ClockMoment second) {
+    static ClockCorrelation between(Moment first, Moment second) {
         return new ClockCorrelation(first, second);
     }
 
@@ -41,7 +43,7 @@ public final class ClockCorrelation {
      *
      * @return the line through both moments
      */
-    public ClockConversion conversion() {
+    ClockConversion conversion() {
         return conversion;
     }
 
@@ -51,7 +53,7 @@ public final class ClockCorrelation {
      * @param deviceTicks the device's counter, ticks, 0 or more
      * @return ns, 1 or more; {@link Long#MAX_VALUE} for what is more
      */
-    public long errorNs(long deviceTicks) {
+    long errorNs(long deviceTicks) {
         double apart = (double) (second.deviceTicks() - first.deviceTicks());
         double ofFirst = Math.abs((double) (second.deviceTicks() - deviceTicks)) / apart * first.errorNs();
         double ofSecond = Math.abs((double) (deviceTicks - first.deviceTicks())) / apart * second.errorNs();
@@ -62,5 +64,49 @@ public final class ClockCorrelation {
     @Override
     public String toString() {
         return "ClockCorrelation[" + conversion + ", " + first + ", " + second + "]";
+    }
+
+    /**
+     * A reading of a device's counter between two readings of the host's clock: when exactly, nobody knows. Immutable.
+     *
+     * @param hostBeforeNs the host's clock before, ns since any fixed origin
+     * @param hostAfterNs the host's clock after, ns, {@code hostBeforeNs} or more
+     * @param deviceTicks the device's counter, ticks, 0 or more
+     */
+    record Moment(long hostBeforeNs, long hostAfterNs, long deviceTicks) {
+
+        /**
+         * A moment.
+         *
+         * @throws IllegalArgumentException when the host's clock went back or on by more than 2<sup>63</sup> ns, or the
+         *     ticks are negative
+         */
+        Moment {
+            if (hostAfterNs < hostBeforeNs || hostAfterNs - hostBeforeNs < 0) {
+                throw new IllegalArgumentException("from " + hostBeforeNs + " to " + hostAfterNs + " ns is no interval");
+            }
+            if (deviceTicks < 0) {
+                throw new IllegalArgumentException("deviceTicks " + deviceTicks + " is negative");
+            }
+        }
+
+        /**
+         * The pair that is wrong by as little as possible.
+         *
+         * @return the counter, and the middle of the host's readings
+         */
+        ClockConversion.Pair pair() {
+            return new ClockConversion.Pair(hostBeforeNs + (hostAfterNs - hostBeforeNs) / 2, deviceTicks);
+        }
+
+        /**
+         * How far the counter may have been read from the host time of {@link #pair()}.
+         *
+         * @return ns, 0 or more
+         */
+        long errorNs() {
+            long widthNs = hostAfterNs - hostBeforeNs;
+            return widthNs - widthNs / 2;
+        }
     }
 }

@@ -1,4 +1,4 @@
-package org.brickprofiler.device;
+package org.brickprofiler.device.metal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -36,9 +36,9 @@ class ClockCorrelationProperties {
             @ForAll @LongRange(max = 3_000_000_000_000L) long ticks,
             @ForAll @LongRange(max = 100) long firstShare,
             @ForAll @LongRange(max = 100) long secondShare) {
-        ClockMoment first = new ClockMoment(firstNs, firstNs + firstWidthNs, firstTicks);
-        ClockMoment second =
-                new ClockMoment(firstNs + apartNs, firstNs + apartNs + secondWidthNs, firstTicks + apartTicks);
+        ClockCorrelation.Moment first = new ClockCorrelation.Moment(firstNs, firstNs + firstWidthNs, firstTicks);
+        ClockCorrelation.Moment second =
+                new ClockCorrelation.Moment(firstNs + apartNs, firstNs + apartNs + secondWidthNs, firstTicks + apartTicks);
         ClockCorrelation correlation = ClockCorrelation.between(first, second);
 
         BigDecimal expected = trueNs(
@@ -57,8 +57,8 @@ class ClockCorrelationProperties {
             @ForAll @LongRange(max = 10_000) long firstWidthNs,
             @ForAll @LongRange(max = 10_000) long secondWidthNs,
             @ForAll @LongRange(max = 1_000_000) long ticks) {
-        ClockMoment first = new ClockMoment(0, firstWidthNs, 0);
-        ClockMoment second = new ClockMoment(1_000_000_000, 1_000_000_000 + secondWidthNs, 1_000_000);
+        ClockCorrelation.Moment first = new ClockCorrelation.Moment(0, firstWidthNs, 0);
+        ClockCorrelation.Moment second = new ClockCorrelation.Moment(1_000_000_000, 1_000_000_000 + secondWidthNs, 1_000_000);
 
         assertThat(ClockCorrelation.between(first, second).errorNs(ticks))
                 .isBetween(1L, Math.max(first.errorNs(), second.errorNs()) + 2);
@@ -67,27 +67,27 @@ class ClockCorrelationProperties {
     @Example
     void growsOutsideOfTheMoments() {
         ClockCorrelation correlation =
-                ClockCorrelation.between(new ClockMoment(0, 200, 0), new ClockMoment(1_000, 1_200, 1_000));
+                ClockCorrelation.between(new ClockCorrelation.Moment(0, 200, 0), new ClockCorrelation.Moment(1_000, 1_200, 1_000));
 
         assertThat(correlation.errorNs(500)).isBetween(101L, 102L);
         assertThat(correlation.errorNs(10_000)).as("9 × 100 + 10 × 100").isBetween(1_901L, 1_902L);
         ClockCorrelation wide = ClockCorrelation.between(
-                new ClockMoment(0, Long.MAX_VALUE / 2, 0), new ClockMoment(1L << 61, Long.MAX_VALUE, 1));
+                new ClockCorrelation.Moment(0, Long.MAX_VALUE / 2, 0), new ClockCorrelation.Moment(1L << 61, Long.MAX_VALUE, 1));
         assertThat(wide.errorNs(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
     }
 
     @Example
     void refusesWhatIsNoMomentOrTellsNoTime() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new ClockMoment(11, 10, 0))
+                .isThrownBy(() -> new ClockCorrelation.Moment(11, 10, 0))
                 .withMessageContaining("11");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new ClockMoment(Long.MIN_VALUE, Long.MAX_VALUE, 0))
+                .isThrownBy(() -> new ClockCorrelation.Moment(Long.MIN_VALUE, Long.MAX_VALUE, 0))
                 .withMessageContaining(String.valueOf(Long.MIN_VALUE));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new ClockMoment(0, 0, -7))
+                .isThrownBy(() -> new ClockCorrelation.Moment(0, 0, -7))
                 .withMessageContaining("-7");
-        ClockMoment moment = new ClockMoment(0, 10, 5);
+        ClockCorrelation.Moment moment = new ClockCorrelation.Moment(0, 10, 5);
         assertThatIllegalArgumentException().isThrownBy(() -> ClockCorrelation.between(moment, moment));
     }
 }
