@@ -95,7 +95,7 @@ public final class TraceRules {
     }
 
     private static TraceRules parse(String source, String text) {
-        return new TraceRules(source, RuleParser.parse(source, text));
+        return new TraceRules(source, Rule.Parser.parse(source, text));
     }
 
     /**
