@@ -79,8 +79,8 @@ final class BrickSums {
     }
 
     /**
-     * How the durations of a brick are spread, in as many buckets as they need. The buckets of all bricks of a reading come
-     * from one supply; a brick for which it does not last has no percentiles. One thread.
+     * How the durations of a brick are spread, in as many buckets as they need. The buckets of all bricks of a reading
+     * come from one supply; a brick for which it does not last has no percentiles. One thread.
      */
     static final class Spread {
 

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Takes the events of a trace of any format in the order of the file, joins begins and ends to slices, drops and counts
  * what is faulty, and leaves the rest to the view that is made of the trace, a {@link ProfileBuilder} or a
- * {@link TimelineBuilder}, which puts it into an {@link EventStore}. This is all that a parser needs to know: it fills a
- * {@link TraceEvent} and calls {@link #accept} for each, writes what the trace says of itself into {@link #head}, and
+ * {@link TimelineBuilder}, which puts it into an {@link EventStore}. This is all that a parser needs to know: it fills
+ * a {@link TraceEvent} and calls {@link #accept} for each, writes what the trace says of itself into {@link #head}, and
  * calls {@link #end}. One thread.
  */
 abstract class EventCollector implements Closeable {

@@ -21,14 +21,14 @@ import org.jspecify.annotations.Nullable;
  * <p><b>What an event is</b> here: eight whole numbers, of which four are its place in the order (row, start, end,
  * offset) and four are what the filler makes of them (name, amount, device time, detail). A store knows no format, no
  * names and no meaning. {@link EventCollector} fills it with what a parser hands over; a profile
- * ({@link ProfileBuilder}) and a timeline ({@link TimelineBuilder}) are two ways to fold what comes back. The flows of a
- * timeline are joined by stores of their own, whose events are the ends of flows.
+ * ({@link ProfileBuilder}) and a timeline ({@link TimelineBuilder}) are two ways to fold what comes back. The flows of
+ * a timeline are joined by stores of their own, whose events are the ends of flows.
  *
- * <p><b>The order</b> is that of the starts; of events that start together the longer comes first, since it may hold the
- * others; of those that end together too, the one with the smaller offset. A store {@linkplain Order#BY_ROW by row} puts
- * the row before all of this and reads back one row, or a few merged, at a time: a track of a timeline. One
- * {@linkplain Order#BY_TIME by time} reads back everything: a profile. Which of the two has to be known before the first
- * event, because events are sorted when they leave memory.
+ * <p><b>The order</b> is that of the starts; of events that start together the longer comes first, since it may hold
+ * the others; of those that end together too, the one with the smaller offset. A store {@linkplain Order#BY_ROW by row}
+ * puts the row before all of this and reads back one row, or a few merged, at a time: a track of a timeline. One
+ * {@linkplain Order#BY_TIME by time} reads back everything: a profile. Which of the two has to be known before the
+ * first event, because events are sorted when they leave memory.
  *
  * <p><b>Memory.</b> Up to {@link #KEPT} events stay in memory, 64 bytes each. When there are more, those that are there
  * are sorted and go to a temporary file as a run; reading merges the runs with buffers that share {@link #MERGE_BYTES},

@@ -414,7 +414,8 @@ final class PerfettoPacket {
             switch (tag) {
                 case COUNTER_UNIT << 3 | VARINT -> {
                     long number = in.varint();
-                    unit = number == UNIT_NS ? "ns" : number == UNIT_COUNT ? "count" : number == UNIT_BYTES ? "bytes" : "";
+                    String named = number == UNIT_BYTES ? "bytes" : "";
+                    unit = number == UNIT_NS ? "ns" : number == UNIT_COUNT ? "count" : named;
                 }
                 case COUNTER_UNIT_NAME << 3 | BYTES -> unit = in.name(mostBytes);
                 default -> in.skip();

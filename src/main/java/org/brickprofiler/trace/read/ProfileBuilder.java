@@ -26,9 +26,9 @@ import org.eclipse.collections.impl.set.mutable.primitive.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a profile of a trace. While it is read, the slices that may count go into an {@link EventStore}: until the first
- * one that is marked as the device's, that is every slice; from then on only the device's are. Then a first pass over
- * them looks for warm-up, and a second one adds them up. One thread.
+ * Makes a profile of a trace. While it is read, the slices that may count go into an {@link EventStore}: until the
+ * first one that is marked as the device's, that is every slice; from then on only the device's are. Then a first pass
+ * over them looks for warm-up, and a second one adds them up. One thread.
  */
 final class ProfileBuilder extends EventCollector {
 
@@ -386,8 +386,8 @@ final class ProfileBuilder extends EventCollector {
     }
 
     /**
-     * The union of intervals that come in order of their starts: of those that count, and of all, to know when nothing ran
-     * but events that were left out. One thread.
+     * The union of intervals that come in order of their starts: of those that count, and of all, to know when nothing
+     * ran but events that were left out. One thread.
      */
     static final class BusyTime {
 
@@ -437,7 +437,9 @@ final class ProfileBuilder extends EventCollector {
             return countedNs;
         }
 
-        /** From the first event that counts to the end of the last one, without the time of events left out only, ns. */
+        /**
+         * From the first event that counts to the end of the last one, without the time of events left out only, ns.
+         */
         long wallNs() {
             // What runs on after the last event that counts began before it, so nothing is missing between the two.
             long afterNs = begun ? Math.max(0, allUntilNs - countedUntilNs) : 0;

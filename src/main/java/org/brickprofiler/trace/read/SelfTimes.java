@@ -7,9 +7,9 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes through events in order of time and measures how much of each is its own: its interval without those of the events
- * that it holds on the same row. So no time of a row counts twice, unless two events overlap and neither holds the
- * other. One thread.
+ * Goes through events in order of time and measures how much of each is its own: its interval without those of the
+ * events that it holds on the same row. So no time of a row counts twice, unless two events overlap and neither holds
+ * the other. One thread.
  */
 final class SelfTimes {
 

@@ -23,10 +23,10 @@ import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a timeline of a trace. While it is read, spans, moments and values go into an {@link EventStore} by row, with the
- * ends of flows between them; then the rows become tracks ({@link TrackLayout}) and the ends are joined
- * ({@link TimelineFlows}). A replay of a track goes through its rows merged. What a timeline has no place for is
- * counted. One thread.
+ * Makes a timeline of a trace. While it is read, spans, moments and values go into an {@link EventStore} by row, with
+ * the ends of flows between them; then the rows become tracks ({@link TrackLayout}) and the ends are joined ({@link
+ * TimelineFlows}). A replay of a track goes through its rows merged. What a timeline has no place for is counted. One
+ * thread.
  */
 final class TimelineBuilder extends EventCollector {
 

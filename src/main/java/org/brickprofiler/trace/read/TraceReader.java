@@ -16,8 +16,8 @@ import org.brickprofiler.io.AtomicFile;
  * a trace consists of track events (begin, end, instant, counter) in packets that are not compressed; whatever else is
  * in it is passed over.
  *
- * <p><b>Times</b> of Chrome's format are decimal microseconds, read exactly, half up below 1 ns. Those of Perfetto's are
- * brought to the clock that the trace names as its primary one.
+ * <p><b>Times</b> of Chrome's format are decimal microseconds, read exactly, half up below 1 ns. Those of Perfetto's
+ * are brought to the clock that the trace names as its primary one.
  *
  * <p><b>What counts in a profile.</b> Where the trace marks events as the device's (the categories {@code kernel},
  * {@code gpu_memcpy} and {@code gpu_memset}), those and no others. Otherwise every slice, that is, complete events
@@ -27,33 +27,33 @@ import org.brickprofiler.io.AtomicFile;
  * intervals. A trace without marked device events can draw one interval on two rows; nothing shows that, and both
  * count.
  *
- * <p><b>In a profile of this library's own traces</b>, which name it as their producer, each span of a brick counts with
- * its whole duration, that of the bricks inside it too, so that names, categories, counts, totals, shortest and longest
- * durations and elements are those of the profiler. A brick that a device timed counts with the device's span, and its
- * launch on the host does not. Nothing else counts: layers, steps, tiles, and what an application added. Rules do not
- * apply; what a schedule marked as its warm-up is left out unless kept; steps can be skipped. The last duration is that
- * of the span that ended last, of several the longest. The profiler's own is another one where samples of a brick were
- * recorded at one reading of the clock, and where a synchronisation ended deferred measurements one by one. A timeline
- * holds no bytes, cycles or settings, no names beyond {@value Names#LONGEST} characters and no durations beyond 39
- * hours; of several profilers with one recorder, it does not show whose a span is. Spans that were lost while it was
- * recorded are an {@link Omission.Reason#LOST_SPANS}.
+ * <p><b>In a profile of this library's own traces</b>, which name it as their producer, each span of a brick counts
+ * with its whole duration, that of the bricks inside it too, so that names, categories, counts, totals, shortest and
+ * longest durations and elements are those of the profiler. A brick that a device timed counts with the device's span,
+ * and its launch on the host does not. Nothing else counts: layers, steps, tiles, and what an application added. Rules
+ * do not apply; what a schedule marked as its warm-up is left out unless kept; steps can be skipped. The last duration
+ * is that of the span that ended last, of several the longest. The profiler's own is another one where samples of a
+ * brick were recorded at one reading of the clock, and where a synchronisation ended deferred measurements one by one.
+ * A timeline holds no bytes, cycles or settings, no names beyond {@value Names#LONGEST} characters and no durations
+ * beyond 39 hours; of several profilers with one recorder, it does not show whose a span is. Spans that were lost while
+ * it was recorded are an {@link Omission.Reason#LOST_SPANS}.
  *
  * <p><b>What a timeline holds.</b> Each thread is a track. Devices are tracks, and their streams tracks below them: in
- * Chrome's format where a process has events of the categories {@code kernel}, {@code gpu_memcpy}, {@code gpu_memset} or
- * {@code gpu_user_annotation} or is labelled {@code GPU n}, as Kineto does; in Perfetto's where spans have the annotation
- * {@code device}. Slices keep name, category, times and nesting; moments, the values of counters, and flows with two ends
- * stay; of the arguments, {@code elements}, {@code layer}, {@code device_ns}, {@code device} and {@code stream} do. The
- * threads of further processes bear the name of theirs. This library's own traces come back as they were recorded, with
- * few exceptions: in Chrome's format steps are called {@code ProfilerStep#N} and times count from the first event; a
- * Perfetto trace does not hold the numbers of streams, which are taken from their names, nor what a device is and how
- * much memory it has.
+ * Chrome's format where a process has events of the categories {@code kernel}, {@code gpu_memcpy}, {@code gpu_memset}
+ * or {@code gpu_user_annotation} or is labelled {@code GPU n}, as Kineto does; in Perfetto's where spans have the
+ * annotation {@code device}. Slices keep name, category, times and nesting; moments, the values of counters, and flows
+ * with two ends stay; of the arguments, {@code elements}, {@code layer}, {@code device_ns}, {@code device} and {@code
+ * stream} do. The threads of further processes bear the name of theirs. This library's own traces come back as they
+ * were recorded, with few exceptions: in Chrome's format steps are called {@code ProfilerStep#N} and times count from
+ * the first event; a Perfetto trace does not hold the numbers of streams, which are taken from their names, nor what a
+ * device is and how much memory it has.
  *
  * <p><b>Nothing is omitted silently</b>: each result lists its {@linkplain Omission omissions}.
  *
- * <p><b>Memory</b> is bounded whatever the size of the trace: up to {@value EventStore#KEPT} events are kept, more go to
- * a temporary file, 64 bytes each; rows, steps and open slices are bounded by {@link ReadOptions.Limits}, the names of a
- * profile too, and those of a timeline by {@value TimelineBuilder#MOST_CHARACTERS} characters. The flows of a timeline
- * take a file in the same way, and two bits for each event.
+ * <p><b>Memory</b> is bounded whatever the size of the trace: up to {@value EventStore#KEPT} events are kept, more go
+ * to a temporary file, 64 bytes each; rows, steps and open slices are bounded by {@link ReadOptions.Limits}, the names
+ * of a profile too, and those of a timeline by {@value TimelineBuilder#MOST_CHARACTERS} characters. The flows of a
+ * timeline take a file in the same way, and two bits for each event.
  *
  * <p>Stateless; any thread.
  */

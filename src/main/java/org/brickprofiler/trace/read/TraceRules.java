@@ -63,7 +63,7 @@ public final class TraceRules {
 
     /**
      * The rules that come with the library: kernels of PyTorch, vLLM, cuBLAS, cuDNN, CUTLASS, FlashAttention,
-     * FlashInfer and NCCL, copies and fills. A matrix product does not tell which projection it is and counts as
+     * FlashInfer and NCCL, copies and fills. Which projection a matrix product is cannot be seen; it counts as
      * {@code Gemm}.
      *
      * @return the same object each time

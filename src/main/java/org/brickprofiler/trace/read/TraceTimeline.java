@@ -9,8 +9,8 @@ import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.read.Omission.Reason;
 
 /**
- * The timeline of a trace, and what of the trace did not go into it. The events of a large trace lie in a temporary file
- * until it is closed.
+ * The timeline of a trace, and what of the trace did not go into it. The events of a large trace lie in a temporary
+ * file until it is closed.
  *
  * @param timeline the timeline; it may be replayed as often as one likes until this is closed. Where the temporary file
  *     cannot be read, it throws an {@link java.io.UncheckedIOException}

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes tracks of rows: first the threads, then each device with its streams, then the counters. Which rows are what is
  * a matter of the trace: of its processes and the categories of its slices ({@link OfProcesses}), or of the tracks that
- * it describes ({@link OfTracks}). A row that this library's writers put beside a track, for spans that overlap, belongs
- * to that track. One thread, once.
+ * it describes ({@link OfTracks}). A row that this library's writers put beside a track, for spans that overlap,
+ * belongs to that track. One thread, once.
  */
 abstract class TrackLayout {
 
