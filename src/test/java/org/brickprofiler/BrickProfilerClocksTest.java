@@ -131,7 +131,7 @@ final class BrickProfilerClocksTest {
             bench.profiler.setSyncMode(mode);
             for (int layer = 0; layer < 2; layer++) {
                 for (int brick = 0; brick < 3; brick++) {
-                    bench.brick(BrickId.all().get(brick), 1_000L * brick + 100 * layer);
+                    bench.brick(BrickId.all().get(brick), 1_000L * brick + 100L * layer);
                     if (mode == SyncMode.IMMEDIATE) {
                         bench.delay();
                     }

@@ -262,7 +262,7 @@ final class EventStore implements Closeable {
     }
 
     /** Goes through events in order. */
-    final class Cursor {
+    static final class Cursor {
         private final PriorityQueue<Event> others = new PriorityQueue<>(Event::compareTime);
         private @Nullable Event first;
 

@@ -255,7 +255,7 @@ final class TimelineFlows implements Closeable {
     }
 
     private void addNumber(long where, long side, long number) throws IOException {
-        numbers.add((int) (where >> Integer.SIZE), (int) where, 0, side, 0, number, 0, side);
+        numbers.add((int) (where >> Integer.SIZE), where & 0xffff_ffffL, 0, side, 0, number, 0, side);
     }
 
     // ---- reading ----
