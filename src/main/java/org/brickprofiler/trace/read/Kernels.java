@@ -2,7 +2,6 @@ package org.brickprofiler.trace.read;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,7 +21,10 @@ final class Kernels {
     private final int mostNames;
     private final List<Kernel> kernels = new ArrayList<>();
     private final Map<Kernel, Integer> numbers = new HashMap<>();
-    private final Map<CacheKey, Integer> cache = new BoundedCache();
+
+    /** What the rules decided of late. */
+    private final Map<CacheKey, Integer> cache = new HashMap<>();
+
     private int knownBricks;
 
     /**
@@ -43,21 +45,6 @@ final class Kernels {
 
     private record CacheKey(Rule.Key key, boolean isCopy) {}
 
-    /** Forgets what was not asked for the longest. */
-    private static final class BoundedCache extends LinkedHashMap<CacheKey, Integer> {
-        private static final long serialVersionUID = 1L;
-        private static final float LOAD_FACTOR = 0.75f;
-
-        BoundedCache() {
-            super(CACHED, LOAD_FACTOR, true);
-        }
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<CacheKey, Integer> eldest) {
-            return size() > CACHED;
-        }
-    }
-
     Kernels(TraceRules rules, int mostNames) {
         this.rules = rules;
         this.mostNames = mostNames;
@@ -75,6 +62,9 @@ final class Kernels {
         Integer known = cache.get(key);
         if (known == null) {
             known = find(key.key(), isCopy);
+            if (cache.size() == CACHED) {
+                cache.clear();
+            }
             cache.put(key, known);
         }
         return known;

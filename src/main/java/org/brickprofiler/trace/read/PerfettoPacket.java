@@ -82,22 +82,6 @@ final class PerfettoPacket {
     record Clock(long id, long value, boolean isIncremental, long unitNs) {}
 
     /**
-     * An argument. Immutable.
-     *
-     * @param nameIid the number of its name, 0 where it has the name itself
-     * @param name its name
-     * @param isWhole whether it is a whole number that fits
-     * @param whole that number
-     * @param text its text, where it is something else; empty where it has parts
-     */
-    record Annotation(long nameIid, String name, boolean isWhole, long whole, String text) {
-
-        String asText() {
-            return isWhole ? Long.toString(whole) : text;
-        }
-    }
-
-    /**
      * Nothing read yet.
      *
      * @param in where packets come from
@@ -216,9 +200,9 @@ final class PerfettoPacket {
             }
             case EVENT_ANNOTATIONS << 3 | BYTES -> {
                 if (annotations.size() < MOST_ANNOTATIONS) {
-                    AnnotationReader annotation = new AnnotationReader();
+                    Annotation annotation = new Annotation();
                     in.message(annotation::field);
-                    annotations.add(annotation.read());
+                    annotations.add(annotation);
                 } else {
                     eventSkipped++;
                     in.skip();
@@ -245,15 +229,24 @@ final class PerfettoPacket {
         }
     }
 
-    /** Reads an argument. */
-    private final class AnnotationReader {
-        private long nameIid;
-        private String name = "";
-        private boolean isWhole;
-        private long whole;
+    /** An argument. */
+    final class Annotation {
+        /** The number of its name, 0 where it has the name itself. */
+        long nameIid;
+
+        String name = "";
+        /** Whether it is a whole number that fits. */
+        boolean isWhole;
+
+        long whole;
+        /** Its text, where it is something else; empty where it has parts. */
         private String text = "";
 
-        void field(int tag) throws IOException {
+        String asText() {
+            return isWhole ? Long.toString(whole) : text;
+        }
+
+        private void field(int tag) throws IOException {
             switch (tag) {
                 case ANNOTATION_NAME_IID << 3 | VARINT -> nameIid = in.varint();
                 case ANNOTATION_NAME << 3 | BYTES -> name = in.name(mostBytes);
@@ -272,10 +265,6 @@ final class PerfettoPacket {
                 case ANNOTATION_STRING << 3 | BYTES -> text = in.name(mostBytes);
                 default -> in.skip();
             }
-        }
-
-        Annotation read() {
-            return new Annotation(nameIid, name, isWhole, whole, text);
         }
     }
 

@@ -330,21 +330,21 @@ final class PerfettoParser {
     }
 
     private void argument(Annotation annotation, Sequence sequence) {
-        String key = annotation.nameIid() == 0
-                ? annotation.name()
-                : textOf(sequence.annotationNames, annotation.nameIid());
-        boolean isCount = annotation.isWhole() && annotation.whole() >= 0;
+        String key = annotation.nameIid == 0
+                ? annotation.name
+                : textOf(sequence.annotationNames, annotation.nameIid);
+        boolean isCount = annotation.isWhole && annotation.whole >= 0;
         switch (key) {
-            case TraceEvent.BYTES -> event.bytes = isCount ? annotation.whole() : TraceEvent.MALFORMED_BYTES;
-            case TraceEvent.ELEMENTS -> event.elements = isCount ? annotation.whole() : TraceEvent.NONE;
+            case TraceEvent.BYTES -> event.bytes = isCount ? annotation.whole : TraceEvent.MALFORMED_BYTES;
+            case TraceEvent.ELEMENTS -> event.elements = isCount ? annotation.whole : TraceEvent.NONE;
             case TraceEvent.SAMPLE -> {
-                event.isDeviceSample = annotation.isWhole() && annotation.whole() == 1;
+                event.isDeviceSample = annotation.isWhole && annotation.whole == 1;
                 event.elements = event.isDeviceSample ? event.elements : TraceEvent.NONE;
             }
             case TraceEvent.DEVICE -> event.onDevice = true;
             case TraceEvent.DROPPED_SPANS -> {
                 if (event.phase == 'i' && isCount) {
-                    collector.head.lostSpans(annotation.whole(), packet.offset);
+                    collector.head.lostSpans(annotation.whole, packet.offset);
                 }
             }
             default -> {

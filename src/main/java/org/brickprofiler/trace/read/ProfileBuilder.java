@@ -286,11 +286,6 @@ final class ProfileBuilder extends EventCollector {
         }
 
         @Override
-        public void overlaps(Execution event) {
-            // The counting pass reports it.
-        }
-
-        @Override
         public void ends(Execution event, long selfNs, boolean counts) {
             if (counts && kernels.get(event.kernel()).canWarmUp()) {
                 warmup.add(event, selfNs);

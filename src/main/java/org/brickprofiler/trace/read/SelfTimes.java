@@ -18,7 +18,7 @@ final class SelfTimes {
     private final String source;
     private final int mostOpen;
     private final Sink sink;
-    private final IntObjectHashMap<Row> rows = new IntObjectHashMap<>();
+    private final IntObjectHashMap<List<Open>> rows = new IntObjectHashMap<>();
     private long open;
 
     /** Takes events. */
@@ -36,7 +36,9 @@ final class SelfTimes {
          *
          * @param event the later one
          */
-        void overlaps(Execution event);
+        default void overlaps(Execution event) {
+            // Of interest to one pass of several.
+        }
 
         /**
          * An event is over; called once for each, in no order.
@@ -76,10 +78,6 @@ final class SelfTimes {
         }
     }
 
-    private static final class Row {
-        final List<Open> stack = new ArrayList<>();
-    }
-
     private SelfTimes(String source, int mostOpen, Sink sink) {
         this.source = source;
         this.mostOpen = mostOpen;
@@ -105,9 +103,9 @@ final class SelfTimes {
     }
 
     private void begin(Execution event) throws TraceFormatException {
-        Row row = rows.getIfAbsentPut(event.row(), Row::new);
+        List<Open> row = rows.getIfAbsentPut(event.row(), ArrayList::new);
         endUntil(row, event.startNs());
-        if (row.stack.size() == mostOpen || open == (long) mostOpen * ROWS_AT_THEIR_LIMIT) {
+        if (row.size() == mostOpen || open == (long) mostOpen * ROWS_AT_THEIR_LIMIT) {
             throw new TraceFormatException(
                     source, event.offset(), "too many events run at once; " + mostOpen + " is the limit of a row");
         }
@@ -119,21 +117,21 @@ final class SelfTimes {
         if (counts && overlapsAnother(row, event)) {
             sink.overlaps(event);
         }
-        row.stack.add(new Open(event, counts));
+        row.add(new Open(event, counts));
         open++;
     }
 
-    private static @Nullable Open holder(Row row, Execution event) {
-        for (int i = row.stack.size() - 1; i >= 0; i--) {
-            if (row.stack.get(i).holds(event)) {
-                return row.stack.get(i);
+    private static @Nullable Open holder(List<Open> row, Execution event) {
+        for (int i = row.size() - 1; i >= 0; i--) {
+            if (row.get(i).holds(event)) {
+                return row.get(i);
             }
         }
         return null;
     }
 
-    private static boolean overlapsAnother(Row row, Execution event) {
-        for (Open other : row.stack) {
+    private static boolean overlapsAnother(List<Open> row, Execution event) {
+        for (Open other : row) {
             if (other.counts && !other.holds(event)) {
                 return true;
             }
@@ -141,17 +139,17 @@ final class SelfTimes {
         return false;
     }
 
-    private void endUntil(Row row, long nowNs) throws TraceFormatException {
-        for (int i = row.stack.size() - 1; i >= 0; i--) {
-            if (row.stack.get(i).event.endNs() <= nowNs) {
-                end(row.stack.remove(i));
+    private void endUntil(List<Open> row, long nowNs) throws TraceFormatException {
+        for (int i = row.size() - 1; i >= 0; i--) {
+            if (row.get(i).event.endNs() <= nowNs) {
+                end(row.remove(i));
             }
         }
     }
 
     private void endAll() throws TraceFormatException {
-        for (Row row : rows.values()) {
-            for (Open left : row.stack) {
+        for (List<Open> row : rows.values()) {
+            for (Open left : row) {
                 end(left);
             }
         }

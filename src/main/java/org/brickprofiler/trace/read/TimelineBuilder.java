@@ -410,7 +410,6 @@ final class TimelineBuilder extends EventCollector {
             try {
                 EventStore.Cursor cursor = events.rows(rows[track]);
                 TimelineFlows.Cursor flow = flows.of(track);
-                ReplayedSpan span = new ReplayedSpan();
                 int place = 0;
                 for (EventStore.Event event = cursor.next(); event != null; event = cursor.next()) {
                     long kind = event.detail() >> KIND_SHIFT;
@@ -419,8 +418,8 @@ final class TimelineBuilder extends EventCollector {
                     } else if (kind == INSTANT) {
                         visitor.instant(event.startNs(), event.name());
                     } else if (kind == SPAN) {
-                        span.at(event, flow.outOf(place), flow.intoOf(place));
-                        visitor.span(span);
+                        long flowOut = flow.outOf(place);
+                        visitor.span(new ReplayedSpan(event, flowOut, flow.intoOf(place)));
                     } else {
                         continue;
                     }
@@ -444,59 +443,49 @@ final class TimelineBuilder extends EventCollector {
 
     /** One span after the other. */
     private static final class ReplayedSpan implements Span {
-        private long startNs;
-        private long endNs;
-        private int name;
-        private long elements;
-        private long detail;
-        private long deviceNs;
-        private long flowOut;
-        private long flowIn;
+        private final EventStore.Event event;
+        private final long flowOut;
+        private final long flowIn;
 
-        void at(EventStore.Event event, long out, long in) {
-            startNs = event.startNs();
-            endNs = event.endNs();
-            name = event.name();
-            elements = event.amount();
-            detail = event.detail();
-            deviceNs = event.deviceNs();
-            flowOut = out;
-            flowIn = in;
+        ReplayedSpan(EventStore.Event event, long flowOut, long flowIn) {
+            this.event = event;
+            this.flowOut = flowOut;
+            this.flowIn = flowIn;
         }
 
         @Override
         public long startNs() {
-            return startNs;
+            return event.startNs();
         }
 
         @Override
         public long endNs() {
-            return endNs;
+            return event.endNs();
         }
 
         @Override
         public int name() {
-            return name;
+            return event.name();
         }
 
         @Override
         public long elements() {
-            return elements;
+            return event.amount();
         }
 
         @Override
         public boolean isDeviceSample() {
-            return (detail & DEVICE_SAMPLE) != 0;
+            return (event.detail() & DEVICE_SAMPLE) != 0;
         }
 
         @Override
         public int layer() {
-            return (int) detail;
+            return (int) event.detail();
         }
 
         @Override
         public long deviceNs() {
-            return deviceNs;
+            return event.deviceNs();
         }
 
         @Override
