@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.tuple;
-import static org.brickprofiler.trace.read.ToldTimelines.event;
-import static org.brickprofiler.trace.read.ToldTimelines.read;
-import static org.brickprofiler.trace.read.ToldTimelines.refused;
-import static org.brickprofiler.trace.read.ToldTimelines.told;
-import static org.brickprofiler.trace.read.ToldTimelines.tracks;
+import static org.brickprofiler.trace.read.TimelineLines.event;
+import static org.brickprofiler.trace.read.TimelineLines.read;
+import static org.brickprofiler.trace.read.TimelineLines.refused;
+import static org.brickprofiler.trace.read.TimelineLines.lines;
+import static org.brickprofiler.trace.read.TimelineLines.tracks;
 import static org.brickprofiler.trace.read.Traces.array;
 import static org.brickprofiler.trace.read.Traces.slice;
 
@@ -38,7 +38,7 @@ final class TimelineReaderTest {
                 slice("late", 9, 1), slice("inner", 2, 3), slice("outer", 2, 6), slice("twin", 2, 6),
                 event("B", "\"name\": \"begun\", \"ts\": 1"), event("E", "\"ts\": 8.5")));
 
-        assertThat(told(reading))
+        assertThat(lines(reading))
                 .containsExactly(
                         "thread 1: begun 1000..8500",
                         "thread 1: outer 2000..8000",
@@ -56,7 +56,7 @@ final class TimelineReaderTest {
         for (int i = 0; i < count; i++) {
             slices[i] = slice("s" + i % 7, count - i, 1);
         }
-        List<String> lines = told(read(array(slices)));
+        List<String> lines = lines(read(array(slices)));
 
         assertThat(lines).hasSize(count);
         for (int i = 0; i < count; i++) {
@@ -77,7 +77,7 @@ final class TimelineReaderTest {
                 "{\"name\": \"no phase\"}", "null", "{}", slice("right", 5, 1),
                 "{\"ph\": \"E\", \"pid\": 2, \"tid\": 2, \"ts\": 5}"));
 
-        assertThat(told(reading)).containsExactly("thread 1: right 5000..6000");
+        assertThat(lines(reading)).containsExactly("thread 1: right 5000..6000");
         assertThat(Omissions.faults(reading.omissions())).extracting(Omission::reason, Omission::count).containsExactly(
                 tuple(Reason.NO_PHASE, 1L),
                 tuple(Reason.NO_TIME, 3L),
@@ -141,7 +141,7 @@ final class TimelineReaderTest {
                 flow("f", 4, 2, 25), flow("s", 4, 1, 3), slice("outer", "x", 1, 0, 10), slice("inner", "x", 1, 2, 3),
                 slice("kernel", "x", 2, 20, 9), slice("later", "x", 2, 30, 9)));
 
-        assertThat(told(reading))
+        assertThat(lines(reading))
                 .containsExactly(
                         "thread 2: kernel 20000..29000 in 1",
                         "thread 2: later 30000..39000",
@@ -155,7 +155,7 @@ final class TimelineReaderTest {
                 slice("outer", "x", 1, 0, 10), flow("s", 4, 1, 0), slice("inner", "x", 1, 0, 3),
                 slice("kernel", "x", 2, 20, 9), flow("f", 4, 2, 20), slice("inside", "x", 2, 20, 5)));
 
-        assertThat(told(reading)).contains("thread 1: outer 0..10000 out 1", "thread 2: kernel 20000..29000 in 1");
+        assertThat(lines(reading)).contains("thread 1: outer 0..10000 out 1", "thread 2: kernel 20000..29000 in 1");
     }
 
     @Test
@@ -165,7 +165,7 @@ final class TimelineReaderTest {
                 slice("around", "x", 2, 0, 90), slice("next", "x", 2, 30, 5),
                 "{\"ph\":\"f\",\"cat\":\"ac2g\",\"id\":4,\"pid\":1,\"tid\":2,\"ts\":20}"));
 
-        assertThat(told(reading)).contains("thread 1: from 0..10000 out 1", "thread 2: next 30000..35000 in 1");
+        assertThat(lines(reading)).contains("thread 1: from 0..10000 out 1", "thread 2: next 30000..35000 in 1");
     }
 
     @Test
@@ -174,7 +174,7 @@ final class TimelineReaderTest {
                 slice("a", "x", 1, 0, 10), flow("s", 4, 1, 0), slice("b", "x", 2, 10, 10), flow("f", 4, 2, 10),
                 slice("c", "x", 1, 20, 10), flow("s", 4, 1, 20), slice("d", "x", 2, 30, 10), flow("f", 4, 2, 30)));
 
-        assertThat(told(reading))
+        assertThat(lines(reading))
                 .containsExactly(
                         "thread 1: a 0..10000 out 1", "thread 1: c 20000..30000 out 2",
                         "thread 2: b 10000..20000 in 1", "thread 2: d 30000..40000 in 2");
@@ -187,7 +187,7 @@ final class TimelineReaderTest {
                 flow("s", 1, 1, 0), slice("b", "x", 2, 10, 10), flow("f", 1, 2, 10), flow("f", 2, 2, 15),
                 flow("s", 5, 1, 500), flow("f", 5, 2, 10), flow("f", 6, 2, 10)));
 
-        assertThat(told(reading)).containsExactly("thread 1: a 0..10000 out 1", "thread 2: b 10000..20000 in 1");
+        assertThat(lines(reading)).containsExactly("thread 1: a 0..10000 out 1", "thread 2: b 10000..20000 in 1");
         // Two further ones of a slice, or of an identifier; without two ends those of 3, 5 and 6.
         assertThat(Omissions.unkept(reading)).isEqualTo(Map.of(Reason.FURTHER_FLOW, 2L, Reason.LOOSE_FLOW, 3L));
     }
@@ -218,7 +218,7 @@ final class TimelineReaderTest {
     void anEmptyTraceIsAnEmptyTimeline() throws IOException {
         TraceTimeline reading = read("[]");
 
-        assertThat(told(reading)).isEmpty();
+        assertThat(lines(reading)).isEmpty();
         assertThat(reading.timeline().tracks()).isEmpty();
         assertThat(reading.timeline().earliestNs()).isZero();
     }
@@ -227,7 +227,7 @@ final class TimelineReaderTest {
     void anArrayWithoutItsEndIsReadToItsLastEvent() throws IOException {
         TraceTimeline reading = read("[" + slice("a", 0, 1) + ",");
 
-        assertThat(told(reading)).containsExactly("thread 1: a 0..1000");
+        assertThat(lines(reading)).containsExactly("thread 1: a 0..1000");
         assertThat(reading.differences()).contains("1 array without end, read to its last event");
     }
 
@@ -258,7 +258,7 @@ final class TimelineReaderTest {
         TraceTimeline reading =
                 TraceReader.timeline(new ByteArrayInputStream(trace.build().toByteArray()), ReadOptions.defaults());
 
-        assertThat(told(reading))
+        assertThat(lines(reading))
                 .containsExactly(
                         "main: outer 100..130 out 1", "main: inner 110..120", "queue: job 140..150 in 1",
                         "process 9: track 8: tick at 125", "track 99: where at 160", "bytes: -3.0 at 105",
@@ -308,13 +308,13 @@ final class TimelineReaderTest {
         for (int kept = 1; kept < 8; kept++) {
             try (TraceTimeline inFile = TraceReader.timeline(
                     new ByteArrayInputStream(json.getBytes(UTF_8)), ReadOptions.defaults(), kept)) {
-                assertThat(told(inFile)).isEqualTo(told(inMemory));
-                assertThat(told(inFile)).as("once more").isEqualTo(told(inMemory));
+                assertThat(lines(inFile)).isEqualTo(lines(inMemory));
+                assertThat(lines(inFile)).as("once more").isEqualTo(lines(inMemory));
                 assertThat(inFile.omissions()).isEqualTo(inMemory.omissions());
                 assertThat(inFile.timeline().earliestNs()).isZero();
             }
         }
-        assertThat(told(inMemory)).contains("thread 2: next 30000..35000 in 2");
+        assertThat(lines(inMemory)).contains("thread 2: next 30000..35000 in 2");
     }
 
     // ---- what is refused ----

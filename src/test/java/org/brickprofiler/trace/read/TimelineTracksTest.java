@@ -1,10 +1,10 @@
 package org.brickprofiler.trace.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.brickprofiler.trace.read.ToldTimelines.event;
-import static org.brickprofiler.trace.read.ToldTimelines.read;
-import static org.brickprofiler.trace.read.ToldTimelines.told;
-import static org.brickprofiler.trace.read.ToldTimelines.tracks;
+import static org.brickprofiler.trace.read.TimelineLines.event;
+import static org.brickprofiler.trace.read.TimelineLines.read;
+import static org.brickprofiler.trace.read.TimelineLines.lines;
+import static org.brickprofiler.trace.read.TimelineLines.tracks;
 import static org.brickprofiler.trace.read.Traces.array;
 import static org.brickprofiler.trace.read.Traces.object;
 
@@ -57,7 +57,7 @@ final class TimelineTracksTest {
         assertThat(reading.timeline().info().processName()).isEqualTo("python");
         assertThat(reading.timeline().info().pid()).isEqualTo(900);
         assertThat(Omissions.unkept(reading)).isEmpty();
-        assertThat(told(reading)).contains("power watts: 200.5 at 1000", "threads: 3.0 at 1000");
+        assertThat(lines(reading)).contains("power watts: 200.5 at 1000", "threads: 3.0 at 1000");
     }
 
     @Test
@@ -91,7 +91,7 @@ final class TimelineTracksTest {
                 event("C", "\"name\": \"memory\", \"ts\": 1, \"args\": {\"used\": 0, \"free\": 10}"),
                 event("C", "\"name\": \"memory\", \"id\": \"0x1\", \"ts\": 1, \"args\": {\"value\": -0.0}")));
 
-        assertThat(told(reading))
+        assertThat(lines(reading))
                 .containsExactly(
                         "memory free: 10.0 at 1000", "memory free: 9.0 at 2000", "memory used: 0.0 at 1000",
                         "memory used: 1.0 at 2000", "memory 0x1: -0.0 at 1000");

@@ -12,10 +12,10 @@ import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineVisitor;
 import org.brickprofiler.trace.Track;
 
-/** Traces read as timelines, and what these tell, as text. */
-final class ToldTimelines {
+/** Traces read as timelines, and what these hold, as text. */
+final class TimelineLines {
 
-    private ToldTimelines() {}
+    private TimelineLines() {}
 
     static TraceTimeline read(String json) throws IOException {
         return TraceReader.timeline(new ByteArrayInputStream(json.getBytes(UTF_8)), ReadOptions.defaults());
@@ -25,8 +25,8 @@ final class ToldTimelines {
         return Traces.refused(() -> read(json));
     }
 
-    /** Each event in a line of text, in the order in which it is told. */
-    static List<String> told(TraceTimeline reading) {
+    /** Each event in a line of text, in the order of the replay. */
+    static List<String> lines(TraceTimeline reading) {
         List<String> lines = new ArrayList<>();
         Timeline timeline = reading.timeline();
         for (int track = 0; track < timeline.tracks().size(); track++) {
