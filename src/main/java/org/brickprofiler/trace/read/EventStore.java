@@ -67,6 +67,7 @@ final class EventStore implements Closeable {
     private int kept;
     private long size;
     private boolean isSealed;
+    private boolean isClosed;
     private @Nullable FileChannel channel;
 
     /** What events are sorted by first. */
@@ -238,9 +239,13 @@ final class EventStore implements Closeable {
      * The events of some rows of a store by row, as if they were one.
      *
      * @param rows different rows
+     * @throws IllegalStateException after {@link #close}
      * @throws IOException when the temporary file cannot be written or read
      */
     Cursor rows(int... rows) throws IOException {
+        if (isClosed) {
+            throw new IllegalStateException("the trace is closed");
+        }
         if (!isSealed) {
             isSealed = true;
             if (channel == null) {
@@ -395,9 +400,9 @@ final class EventStore implements Closeable {
     /** Forgets the events and deletes the temporary file. */
     @Override
     public void close() throws IOException {
+        isClosed = true;
         runs.clear();
-        isSealed = true;
-        kept = 0;
+        columns = new long[0][0];
         FileChannel opened = channel;
         if (opened != null) {
             opened.close();

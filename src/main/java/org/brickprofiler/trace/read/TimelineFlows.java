@@ -95,13 +95,14 @@ final class TimelineFlows implements Closeable {
     void join(int[][] rowsOfTracks, TraceRows rows) throws IOException {
         try (EventStore found = new EventStore(EventStore.Order.BY_TIME, mostKept);
                 EventStore pairs = new EventStore(EventStore.Order.BY_TIME, mostKept)) {
+            SpanFinder finder = new SpanFinder(found);
             for (int track = 0; track < rowsOfTracks.length; track++) {
                 boolean hasFlows = false;
                 for (int row : rowsOfTracks[track]) {
                     hasFlows |= rows.get(row).hasFlows;
                 }
                 if (hasFlows) {
-                    new SpanFinder(track, found).find(events.rows(rowsOfTracks[track]));
+                    finder.find(track, events.rows(rowsOfTracks[track]));
                 }
             }
             pair(found, pairs);
@@ -109,22 +110,23 @@ final class TimelineFlows implements Closeable {
         }
     }
 
-    /** Finds the spans of the ends on a track. */
+    /** Finds the spans of the ends, track by track. */
     private static final class SpanFinder {
-        private final int track;
         private final EventStore found;
         private final LongArrayList waiting = new LongArrayList();
         private final long[] offsets = new long[FARTHEST];
         private final long[] endsNs = new long[FARTHEST];
         private final int[] places = new int[FARTHEST];
+        private int track;
         private long spans;
 
-        SpanFinder(int track, EventStore found) {
-            this.track = track;
+        SpanFinder(EventStore found) {
             this.found = found;
         }
 
-        void find(EventStore.Cursor cursor) throws IOException {
+        void find(int ofTrack, EventStore.Cursor cursor) throws IOException {
+            track = ofTrack;
+            spans = 0;
             int place = 0;
             for (EventStore.Event event = cursor.next(); event != null; event = cursor.next()) {
                 long kind = event.detail() >> KIND_SHIFT;
@@ -143,6 +145,7 @@ final class TimelineFlows implements Closeable {
             for (int i = 0; i < waiting.size(); i += 2) {
                 add((int) waiting.get(i), waiting.get(i + 1), IN, NOWHERE);
             }
+            waiting.clear();
         }
 
         private void span(EventStore.Event event, int place) throws IOException {

@@ -12,8 +12,9 @@ import org.brickprofiler.trace.read.Omission.Reason;
  * The timeline of a trace, and what of the trace did not go into it. The events of a large trace lie in a temporary
  * file until it is closed.
  *
- * @param timeline the timeline; it may be replayed as often as one likes until this is closed. Where the temporary file
- *     cannot be read, it throws an {@link java.io.UncheckedIOException}
+ * @param timeline the timeline; it may be replayed as often as one likes until this is closed, and throws an
+ *     {@link IllegalStateException} then. Where the temporary file cannot be read, it throws an
+ *     {@link java.io.UncheckedIOException}
  * @param isOwn whether this library recorded it
  * @param eventsRead elements of the array of events; in a Perfetto trace, track events
  * @param events spans, moments and values in the timeline

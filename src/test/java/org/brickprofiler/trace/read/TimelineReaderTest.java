@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.brickprofiler.trace.read.TimelineLines.event;
 import static org.brickprofiler.trace.read.TimelineLines.read;
@@ -315,6 +316,8 @@ final class TimelineReaderTest {
             }
         }
         assertThat(lines(inMemory)).contains("thread 2: next 30000..35000 in 2");
+        inMemory.close();
+        assertThatIllegalStateException().isThrownBy(() -> lines(inMemory)).withMessage("the trace is closed");
     }
 
     // ---- what is refused ----
