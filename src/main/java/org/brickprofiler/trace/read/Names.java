@@ -1,6 +1,7 @@
 package org.brickprofiler.trace.read;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.io.Fnv1a;
 import org.jspecify.annotations.Nullable;
@@ -23,11 +24,16 @@ final class Names {
     private static final String CUT = "...#";
     private static final int HASH_DIGITS = 16;
 
-    private static final int PLACES = 1 << 13;
+    /** Longer ones are rare, and take more memory than their objects cost time. */
+    private static final int LONGEST_KEPT = 256;
+
+    private static final int PLACES = 1 << 12;
     private static final int SAMPLED = 32;
 
-    /** The name that was met last of those with the same place. */
+    /** The name that was met last of those with the same place, and its characters. */
     private final @Nullable String[] met = new String[PLACES];
+
+    private final char[][] texts = new char[PLACES][];
 
     /** A name, or the beginning of a long one with the hash of the whole. One that is such a beginning stays. */
     static String bounded(String name) {
@@ -47,10 +53,10 @@ final class Names {
 
     /** The bounded name of some characters, without an object where the name was met before. */
     String of(char[] text, int from, int length) {
-        if (length > LONGEST) {
+        if (length > LONGEST_KEPT) {
             return bounded(new String(text, from, length));
         }
-        // Of a long name a few dozen characters are enough: what has the same place is compared in full.
+        // A few dozen characters are enough: what has the same place is compared in full.
         int step = 1 + length / SAMPLED;
         int hash = length;
         for (int i = from; i < from + length; i += step) {
@@ -58,22 +64,11 @@ final class Names {
         }
         int place = (hash ^ hash >>> 15) & PLACES - 1;
         String known = met[place];
-        if (known == null || !isSame(known, text, from, length)) {
+        if (known == null || !Arrays.equals(texts[place], 0, known.length(), text, from, from + length)) {
             known = new String(text, from, length);
             met[place] = known;
+            texts[place] = Arrays.copyOfRange(text, from, from + length);
         }
         return known;
-    }
-
-    private static boolean isSame(String known, char[] text, int from, int length) {
-        if (known.length() != length) {
-            return false;
-        }
-        for (int i = 0; i < length; i++) {
-            if (known.charAt(i) != text[from + i]) {
-                return false;
-            }
-        }
-        return true;
     }
 }
