@@ -2,8 +2,8 @@ package org.brickprofiler;
 
 import java.util.List;
 import java.util.function.ToIntFunction;
-import org.brickprofiler.record.NameTable;
-import org.brickprofiler.record.SpanNames;
+import org.brickprofiler.internal.record.NameTable;
+import org.brickprofiler.internal.record.SpanNames;
 
 /** Which keys the known bricks have, and how a category is kept with a key. Stateless; any thread. */
 final class BrickNames {

@@ -6,10 +6,11 @@ import java.util.Objects;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.device.DeviceRecorder;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.SpanSink;
-import org.brickprofiler.record.SpanSinks;
-import org.brickprofiler.record.TraceSetting;
+import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.record.SpanSinks;
+import org.brickprofiler.internal.record.TraceSetting;
+import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;
 
 /** Options of a profiler. Not thread-safe; may be used for several profilers. */

@@ -1,6 +1,6 @@
 package org.brickprofiler;
 
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.TimerToken;
 
 /**
  * A timer that stops when it is closed, for use in a {@code try} statement. Closing it twice counts once. It belongs to

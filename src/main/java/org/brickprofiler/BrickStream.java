@@ -1,6 +1,6 @@
 package org.brickprofiler;
 
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -7,9 +7,9 @@ import org.brickprofiler.device.DeviceRecorder;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.MarkToken;
 import org.brickprofiler.device.StreamTracing;
-import org.brickprofiler.record.SpanSink;
-import org.brickprofiler.record.StatSums;
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.record.StatSums;
+import org.brickprofiler.internal.record.TimerToken;
 
 /**
  * The bricks of a {@link BrickProfiler} that has device streams: they are timed by marks in the queue of a stream, except

@@ -1,7 +1,7 @@
 package org.brickprofiler;
 
 import java.util.Arrays;
-import org.brickprofiler.record.LatencyBuckets;
+import org.brickprofiler.internal.record.LatencyBuckets;
 
 /**
  * How the durations of a brick are spread: counts in buckets that are narrow for short durations and wide for long

@@ -2,8 +2,8 @@ package org.brickprofiler;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
-import org.brickprofiler.record.LayerToken;
-import org.brickprofiler.record.PerThread;
+import org.brickprofiler.internal.record.LayerToken;
+import org.brickprofiler.internal.record.PerThread;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,11 +4,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.SpanStore;
-import org.brickprofiler.record.StatTable;
-import org.brickprofiler.record.TableRegistry;
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.SpanStore;
+import org.brickprofiler.internal.record.StatTable;
+import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.internal.record.TimerToken;
+import org.brickprofiler.spi.NanoClock;
 
 /**
  * What one start and stop cost in this virtual machine: a tight loop with both clock reads in it, on tables of its own

@@ -1,8 +1,8 @@
 package org.brickprofiler;
 
-import org.brickprofiler.record.PerThread;
-import org.brickprofiler.record.StatTable;
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.internal.record.StatTable;
+import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
 /**

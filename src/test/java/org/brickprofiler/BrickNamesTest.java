@@ -2,8 +2,8 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.brickprofiler.record.NameTable;
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.NameTable;
+import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

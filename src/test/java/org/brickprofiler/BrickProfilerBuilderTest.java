@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.checksum.Tolerance;
-import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.api.Test;
 
 final class BrickProfilerBuilderTest {

@@ -8,9 +8,9 @@ import org.brickprofiler.device.ProbeTimer;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.device.StreamTimer;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.record.ClockKind;
-import org.brickprofiler.record.Crew;
-import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.internal.record.ClockKind;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

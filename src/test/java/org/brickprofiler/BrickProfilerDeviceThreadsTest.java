@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
-import org.brickprofiler.record.Crew;
-import org.brickprofiler.record.VirtualThreadStarter;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.VirtualThreadStarter;
 import org.junit.jupiter.api.Test;
 
 /** Which threads recorded bricks that a device timed: those that stopped them, whoever asked for the times. */

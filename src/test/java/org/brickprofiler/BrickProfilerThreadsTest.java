@@ -10,9 +10,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import org.brickprofiler.record.Crew;
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.VirtualThreadStarter;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.VirtualThreadStarter;
+import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

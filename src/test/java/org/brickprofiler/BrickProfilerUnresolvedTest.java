@@ -3,7 +3,7 @@ package org.brickprofiler;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.internal.record.CapturedLog;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

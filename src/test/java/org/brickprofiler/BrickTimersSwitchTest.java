@@ -3,8 +3,8 @@ package org.brickprofiler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
-import org.brickprofiler.record.FakeClock;
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

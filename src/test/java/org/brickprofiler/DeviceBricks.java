@@ -1,7 +1,7 @@
 package org.brickprofiler;
 
 import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.internal.record.FakeClock;
 
 /**
  * Bricks on a simulated device, for tests to extend: the host launches each in 5 ns, and the stream "decode" does its

@@ -13,7 +13,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
-import org.brickprofiler.record.LatencyBuckets;
+import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

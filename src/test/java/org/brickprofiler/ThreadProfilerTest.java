@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.brickprofiler.device.HostStream;
-import org.brickprofiler.record.Crew;
-import org.brickprofiler.record.FakeClock;
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.internal.record.TimerToken;
 import org.junit.jupiter.api.Test;
 
 final class ThreadProfilerTest {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.brickprofiler.gpucheck.Outcome.Status;
-import org.brickprofiler.io.AtomicFile;
+import org.brickprofiler.internal.io.AtomicFile;
 
 /**
  * What came out of all checks, for a person and for a file. Immutable.

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.Gpu;
-import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineVisitor;

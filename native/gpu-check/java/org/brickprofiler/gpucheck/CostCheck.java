@@ -11,7 +11,7 @@ import org.brickprofiler.demo.DevicePass;
 import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.demo.PassCosts;
 import org.brickprofiler.demo.Watching;
-import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.spi.NanoClock;
 
 /**
  * What each way of watching adds to the wall time of a pass of short kernels. The bounds are for kernels of 10 us; the

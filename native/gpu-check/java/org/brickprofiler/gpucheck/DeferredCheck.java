@@ -10,7 +10,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.demo.DevicePass.Work;
 import org.brickprofiler.demo.Gpu;
-import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.spi.NanoClock;
 
 /**
  * The flow that waits by itself: {@code recordDeferred} for each brick, the application's own {@code cuStreamSynchronize},

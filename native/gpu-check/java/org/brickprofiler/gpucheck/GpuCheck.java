@@ -16,13 +16,13 @@ import org.brickprofiler.demo.Demo;
 import org.brickprofiler.demo.DeviceFailure;
 import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.device.cuda.CudaSupport;
-import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /**
  * The checks for a machine with a GPU: what tests over a simulated driver cannot show. Its first line says what it runs on.

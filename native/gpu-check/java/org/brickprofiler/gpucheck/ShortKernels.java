@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.brickprofiler.BrickId;
-import org.brickprofiler.demo.DevicePass;
 import org.brickprofiler.demo.DevicePass.Work;
+import org.brickprofiler.demo.DevicePass;
 import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.demo.Kernels;
 

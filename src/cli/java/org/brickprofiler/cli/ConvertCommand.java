@@ -8,19 +8,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import org.brickprofiler.io.AtomicFile;
+import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.Origin;
 import org.brickprofiler.trace.write.TraceFiles;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /** Writes the profile or the timeline that a file holds into a file of another format. */
 @Command(

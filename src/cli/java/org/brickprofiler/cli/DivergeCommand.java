@@ -10,7 +10,6 @@ import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.DivergenceReport;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -18,6 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /** Compares two logs of checksums. */
 @Command(

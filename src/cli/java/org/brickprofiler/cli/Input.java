@@ -19,8 +19,8 @@ import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceRules;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Option;
+import picocli.CommandLine;
 
 /** What the commands read: reports of this library, traces, and logs of checksums, distinguished by their content. */
 final class Input {

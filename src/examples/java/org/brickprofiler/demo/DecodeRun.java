@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.spi.NanoClock;
 
 /**
  * Decodes a number of tokens, each from the one before it.

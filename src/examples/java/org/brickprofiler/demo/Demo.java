@@ -12,13 +12,13 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.cli.ExtraCommand;
 import org.brickprofiler.cli.OutputFile;
 import org.brickprofiler.cli.Terminal;
-import org.brickprofiler.record.NanoClock;
 import org.brickprofiler.report.JsonReport;
-import picocli.CommandLine;
+import org.brickprofiler.spi.NanoClock;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /**
  * Decodes tokens with a small transformer of random weights and prints where the time went. Exit code 0, 1 where

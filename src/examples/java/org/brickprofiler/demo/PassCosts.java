@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.brickprofiler.BrickProfiler;
-import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.spi.NanoClock;
 
 /**
  * The wall times of one pass in several ways, of which one is what the others are compared with. The ways take turns, so

@@ -5,8 +5,8 @@ import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import java.util.List;
 import java.util.Optional;
-import org.brickprofiler.record.StatRow;
-import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.internal.record.StatRow;
+import org.brickprofiler.internal.record.TableRegistry;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;

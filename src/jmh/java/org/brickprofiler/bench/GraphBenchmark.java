@@ -3,7 +3,7 @@ package org.brickprofiler.bench;
 import java.util.concurrent.TimeUnit;
 import org.brickprofiler.graph.Dim3;
 import org.brickprofiler.graph.GraphRecorder;
-import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.spi.NanoClock;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;

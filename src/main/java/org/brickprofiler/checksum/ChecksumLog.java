@@ -1,6 +1,6 @@
 package org.brickprofiler.checksum;
 
-import static org.brickprofiler.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.nio.ByteBuffer;
 import java.nio.FloatBuffer;
@@ -8,10 +8,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import org.brickprofiler.io.Fnv1a;
-import org.brickprofiler.record.OwnSamples;
-import org.brickprofiler.record.StatRow;
-import org.brickprofiler.record.StatTable;
+import org.brickprofiler.internal.io.Fnv1a;
+import org.brickprofiler.internal.record.OwnSamples;
+import org.brickprofiler.internal.record.StatRow;
+import org.brickprofiler.internal.record.StatTable;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 

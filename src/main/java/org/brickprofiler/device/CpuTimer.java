@@ -1,7 +1,7 @@
 package org.brickprofiler.device;
 
 import java.util.Objects;
-import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.spi.NanoClock;
 
 /** Times work that the calling thread does. One thread at a time; allocates nothing. */
 public final class CpuTimer implements DeviceTimer {

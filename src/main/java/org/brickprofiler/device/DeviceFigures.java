@@ -6,11 +6,11 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
-import org.brickprofiler.record.StatRow;
-import org.brickprofiler.record.StatSums;
-import org.brickprofiler.record.StatTable;
-import org.brickprofiler.record.TableRegistry;
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.StatRow;
+import org.brickprofiler.internal.record.StatSums;
+import org.brickprofiler.internal.record.StatTable;
+import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
 
 /** What is known of samples on devices besides their times, as a {@link DeviceRecorder} read it. Immutable; any thread. */

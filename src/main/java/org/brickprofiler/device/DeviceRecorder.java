@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.StreamPlace;
-import org.brickprofiler.record.StreamSpans;
-import org.brickprofiler.record.TableRegistry;
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.StreamPlace;
+import org.brickprofiler.internal.record.StreamSpans;
+import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.internal.record.TimerToken;
+import org.brickprofiler.spi.NanoClock;
 
 /**
  * Times work on devices: sets a mark where a brick starts and one where it stops, and asks for the time between them once

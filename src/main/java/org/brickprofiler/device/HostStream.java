@@ -2,7 +2,7 @@ package org.brickprofiler.device;
 
 import java.util.Objects;
 import java.util.Optional;
-import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.spi.NanoClock;
 
 /**
  * The host as a device: work is done by whoever enqueues it, so a mark is reached as it is set and its time is that of a

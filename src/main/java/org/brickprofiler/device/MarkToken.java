@@ -1,6 +1,6 @@
 package org.brickprofiler.device;
 
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.TimerToken;
 
 /**
  * A running timer of a brick that may run on a device, as one {@code long}. Bit 13 distinguishes the two kinds.

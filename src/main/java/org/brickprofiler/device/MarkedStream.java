@@ -2,10 +2,10 @@ package org.brickprofiler.device;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.SpanKind;
-import org.brickprofiler.record.StreamSpans;
-import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.internal.record.SpanKind;
+import org.brickprofiler.internal.record.StreamSpans;
+import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.spi.NanoClock;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

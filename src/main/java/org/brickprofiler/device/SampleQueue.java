@@ -1,7 +1,7 @@
 package org.brickprofiler.device;
 
-import org.brickprofiler.record.PendingConsumer;
-import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.internal.record.PendingConsumer;
+import org.brickprofiler.internal.record.TableRegistry;
 
 /**
  * Samples on their way from the threads that ended them to whoever resolves them, oldest first for each thread. Threads add

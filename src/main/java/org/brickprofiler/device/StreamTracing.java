@@ -1,8 +1,8 @@
 package org.brickprofiler.device;
 
 import java.util.function.BooleanSupplier;
-import org.brickprofiler.record.StreamPlace;
-import org.brickprofiler.record.StreamSpans;
+import org.brickprofiler.internal.record.StreamPlace;
+import org.brickprofiler.internal.record.StreamSpans;
 import org.jspecify.annotations.Nullable;
 
 /** Who wants the work of device streams as spans. */

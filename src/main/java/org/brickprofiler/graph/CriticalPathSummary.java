@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.brickprofiler.io.PlainText;
+import org.brickprofiler.internal.io.PlainText;
 
 /**
  * The critical path of a graph by name, as {@link GraphExport#toSummary} prints it.

@@ -1,7 +1,7 @@
 package org.brickprofiler.graph;
 
 import java.util.Objects;
-import org.brickprofiler.io.Checks;
+import org.brickprofiler.internal.io.Checks;
 
 /**
  * An edge of an {@link ExecutionGraph}. Immutable.

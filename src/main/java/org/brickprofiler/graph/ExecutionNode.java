@@ -1,8 +1,8 @@
 package org.brickprofiler.graph;
 
-import static org.brickprofiler.io.Checks.requireFinite;
-import static org.brickprofiler.io.Checks.requireName;
-import static org.brickprofiler.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Checks.requireFinite;
+import static org.brickprofiler.internal.io.Checks.requireName;
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.util.Objects;
 import java.util.Optional;

@@ -10,7 +10,7 @@ import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
-import org.brickprofiler.io.PlainText;
+import org.brickprofiler.internal.io.PlainText;
 
 /** Writes an {@link ExecutionGraph} for people and for other programs. Stateless; any thread. */
 public final class GraphExport {

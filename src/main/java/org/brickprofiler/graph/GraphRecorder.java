@@ -7,9 +7,9 @@ import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
-import org.brickprofiler.record.LayerToken;
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.PerThread;
+import org.brickprofiler.internal.record.LayerToken;
+import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,8 +1,8 @@
 package org.brickprofiler.graph;
 
 import java.util.Arrays;
-import org.brickprofiler.record.LayerToken;
-import org.brickprofiler.record.PerThread;
+import org.brickprofiler.internal.record.LayerToken;
+import org.brickprofiler.internal.record.PerThread;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,7 +1,7 @@
 package org.brickprofiler.graph;
 
 import java.util.List;
-import org.brickprofiler.record.LayerToken;
+import org.brickprofiler.internal.record.LayerToken;
 import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**

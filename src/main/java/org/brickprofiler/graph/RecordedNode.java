@@ -1,6 +1,6 @@
 package org.brickprofiler.graph;
 
-import org.brickprofiler.record.LayerToken;
+import org.brickprofiler.internal.record.LayerToken;
 
 /**
  * A node as it was recorded, and where it belongs. Written by the thread that recorded it; read by any, see

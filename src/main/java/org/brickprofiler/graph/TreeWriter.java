@@ -3,7 +3,7 @@ package org.brickprofiler.graph;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
-import org.brickprofiler.io.PlainText;
+import org.brickprofiler.internal.io.PlainText;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /** Writes what owns what as text in printable ASCII: a line per node, children below their parent, by rising depth. */

@@ -1,7 +1,7 @@
 package org.brickprofiler.kernel;
 
-import static org.brickprofiler.io.Checks.requireName;
-import static org.brickprofiler.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Checks.requireName;
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -19,12 +19,12 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.device.ClockConversion;
 import org.brickprofiler.device.DeviceTimer;
 import org.brickprofiler.device.DispatchTimer;
-import org.brickprofiler.io.PlainText;
-import org.brickprofiler.record.NameTable;
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.StatRow;
-import org.brickprofiler.record.StatSums;
-import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.record.NameTable;
+import org.brickprofiler.internal.record.StatRow;
+import org.brickprofiler.internal.record.StatSums;
+import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
-import org.brickprofiler.io.AtomicFile;
+import org.brickprofiler.internal.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -17,7 +17,7 @@ import org.apache.commons.csv.QuoteMode;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.io.AtomicFile;
+import org.brickprofiler.internal.io.AtomicFile;
 
 /**
  * The bricks of a profile as comma-separated values after RFC 4180: a header, a line for each brick, largest total

@@ -10,10 +10,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.Comparison;
-import org.brickprofiler.checksum.Divergence;
 import org.brickprofiler.checksum.Divergence.ValueError;
+import org.brickprofiler.checksum.Divergence;
 import org.brickprofiler.checksum.Tolerance;
-import org.brickprofiler.io.PlainText;
+import org.brickprofiler.internal.io.PlainText;
 
 /**
  * A comparison of two logs of checksums as text for a console: the verdict in the first line, what is known of the

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.brickprofiler.ProfileSnapshot;
-import org.brickprofiler.io.AtomicFile;
+import org.brickprofiler.internal.io.AtomicFile;
 
 /**
  * A profile as JSON, and back without loss: {@code read} returns a snapshot that equals the one that was written.

@@ -24,7 +24,7 @@ import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.io.PlainText;
+import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.tile.TileStats;
 
 /**

@@ -1,19 +1,19 @@
 package org.brickprofiler.tile;
 
-import static org.brickprofiler.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.SpanNames;
-import org.brickprofiler.record.SpanSink;
-import org.brickprofiler.record.SpanStore;
-import org.brickprofiler.record.StatRow;
-import org.brickprofiler.record.StatSums;
-import org.brickprofiler.record.StatTable;
-import org.brickprofiler.record.TableRegistry;
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.SpanNames;
+import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.record.SpanStore;
+import org.brickprofiler.internal.record.StatRow;
+import org.brickprofiler.internal.record.StatSums;
+import org.brickprofiler.internal.record.StatTable;
+import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.internal.record.TimerToken;
+import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,10 +2,10 @@ package org.brickprofiler.trace;
 
 import java.util.List;
 import java.util.Objects;
-import org.brickprofiler.record.SpanBuffer;
-import org.brickprofiler.record.SpanCopy;
-import org.brickprofiler.record.SpanKind;
-import org.brickprofiler.record.SpanStore;
+import org.brickprofiler.internal.record.SpanBuffer;
+import org.brickprofiler.internal.record.SpanCopy;
+import org.brickprofiler.internal.record.SpanKind;
+import org.brickprofiler.internal.record.SpanStore;
 
 /**
  * The track of one stream of a device. Made by {@link TraceRecorder#stream}. Any thread; callers wait for each other,

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.IntUnaryOperator;
-import org.brickprofiler.record.LayerToken;
-import org.brickprofiler.record.SpanCopy;
-import org.brickprofiler.record.SpanKind;
+import org.brickprofiler.internal.record.LayerToken;
+import org.brickprofiler.internal.record.SpanCopy;
+import org.brickprofiler.internal.record.SpanKind;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -8,15 +8,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.brickprofiler.Backend;
-import org.brickprofiler.record.SpanBuffer;
-import org.brickprofiler.record.SpanContents;
-import org.brickprofiler.record.SpanCopy;
-import org.brickprofiler.record.SpanKind;
-import org.brickprofiler.record.SpanNames;
-import org.brickprofiler.record.SpanSink;
-import org.brickprofiler.record.SpanStore;
-import org.brickprofiler.record.StreamPlace;
-import org.brickprofiler.record.StreamSpans;
+import org.brickprofiler.internal.record.SpanBuffer;
+import org.brickprofiler.internal.record.SpanContents;
+import org.brickprofiler.internal.record.SpanCopy;
+import org.brickprofiler.internal.record.SpanKind;
+import org.brickprofiler.internal.record.SpanNames;
+import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.record.SpanStore;
+import org.brickprofiler.internal.record.StreamPlace;
+import org.brickprofiler.internal.record.StreamSpans;
 import org.jspecify.annotations.Nullable;
 
 /**

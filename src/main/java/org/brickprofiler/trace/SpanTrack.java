@@ -1,10 +1,10 @@
 package org.brickprofiler.trace;
 
 import java.util.List;
-import org.brickprofiler.io.MergeSort;
-import org.brickprofiler.record.LayerToken;
-import org.brickprofiler.record.SpanCopy;
-import org.brickprofiler.record.SpanKind;
+import org.brickprofiler.internal.io.MergeSort;
+import org.brickprofiler.internal.record.LayerToken;
+import org.brickprofiler.internal.record.SpanCopy;
+import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.trace.LayerSpans.LayerSpan;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.LongPredicate;
 import java.util.stream.LongStream;
-import org.brickprofiler.record.StreamPlace;
+import org.brickprofiler.internal.record.StreamPlace;
 
 /**
  * The tracks of all streams of devices: first those that an application added, with the numbers that it gave them. What

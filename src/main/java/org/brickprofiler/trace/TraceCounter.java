@@ -1,7 +1,7 @@
 package org.brickprofiler.trace;
 
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.SpanKind;
+import org.brickprofiler.internal.record.SpanKind;
+import org.brickprofiler.spi.NanoClock;
 
 /**
  * A value that changes over time: tokens per second, pending measurements, bytes of memory. Made by

@@ -8,16 +8,16 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.brickprofiler.Tracing;
-import org.brickprofiler.record.NameTable;
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.SpanCopy;
-import org.brickprofiler.record.SpanKind;
-import org.brickprofiler.record.SpanNames;
-import org.brickprofiler.record.SpanSinks;
-import org.brickprofiler.record.SpanStore;
-import org.brickprofiler.record.TableRegistry;
-import org.brickprofiler.record.TraceSetting;
+import org.brickprofiler.internal.record.NameTable;
+import org.brickprofiler.internal.record.SpanCopy;
+import org.brickprofiler.internal.record.SpanKind;
+import org.brickprofiler.internal.record.SpanNames;
+import org.brickprofiler.internal.record.SpanSinks;
+import org.brickprofiler.internal.record.SpanStore;
+import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.internal.record.TraceSetting;
+import org.brickprofiler.spi.NanoClock;
+import org.brickprofiler.spi.Tracing;
 
 /**
  * Records timelines: every brick, layer and forward pass of the profilers it is given to, and what an application adds

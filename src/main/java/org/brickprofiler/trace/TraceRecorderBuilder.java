@@ -2,7 +2,7 @@ package org.brickprofiler.trace;
 
 import java.util.Objects;
 import java.util.OptionalInt;
-import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.spi.NanoClock;
 
 /** Options of a {@link TraceRecorder}. Not thread-safe; may be used for several recorders. */
 public final class TraceRecorderBuilder {

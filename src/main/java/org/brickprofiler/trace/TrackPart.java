@@ -6,9 +6,9 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
-import org.brickprofiler.record.LayerToken;
-import org.brickprofiler.record.SpanCopy;
-import org.brickprofiler.record.SpanKind;
+import org.brickprofiler.internal.record.LayerToken;
+import org.brickprofiler.internal.record.SpanCopy;
+import org.brickprofiler.internal.record.SpanKind;
 import org.jspecify.annotations.Nullable;
 
 /** A buffer, and which of its entries belong to a track. Immutable. */

@@ -7,8 +7,8 @@ import java.io.StringWriter;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
-import org.brickprofiler.record.FakeClock;
-import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.spi.NanoClock;
 import org.junit.jupiter.api.Test;
 
 class DecodeRunTest {

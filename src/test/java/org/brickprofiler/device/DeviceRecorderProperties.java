@@ -12,9 +12,9 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
-import org.brickprofiler.record.FakeClock;
-import org.brickprofiler.record.StatRow;
-import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.internal.record.StatRow;
+import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.testing.Spec;
 
 /** Whatever an application does with bricks, their times and the stream's are those of a plain simulation. */

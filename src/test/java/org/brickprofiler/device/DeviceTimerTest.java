@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.brickprofiler.record.FakeClock;
-import org.brickprofiler.record.StreamPlace;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.internal.record.StreamPlace;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -8,10 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.brickprofiler.Backend;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.kernel.KernelTimings;
-import org.brickprofiler.record.Crew;
-import org.brickprofiler.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -1,6 +1,6 @@
 package org.brickprofiler.device;
 
-import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.internal.record.FakeClock;
 
 /** The host's own stream: the contract of streams, where work is done as it is enqueued. */
 class HostStreamTest extends DeviceStreamContract {

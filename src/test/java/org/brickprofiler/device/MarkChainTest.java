@@ -2,7 +2,7 @@ package org.brickprofiler.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.api.Test;
 
 /** The order of a batch of marks, the times between them, their place in the host's time, and busy and idle time. */

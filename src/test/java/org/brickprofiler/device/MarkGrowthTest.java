@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
-import org.brickprofiler.record.Crew;
-import org.brickprofiler.record.FakeClock;
-import org.brickprofiler.record.TableRegistry;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.junit.jupiter.api.Test;
 

@@ -7,7 +7,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
-import org.brickprofiler.record.TimerToken;
+import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.testing.Spec;
 
 final class MarkTokenProperties {

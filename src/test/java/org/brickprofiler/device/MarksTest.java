@@ -2,7 +2,7 @@ package org.brickprofiler.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.api.Test;
 
 /** Who holds a mark, when it goes back to the stream, and what is known of it until then. */

@@ -1,10 +1,10 @@
 package org.brickprofiler.device;
 
-import java.util.Optional;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.Set;
-import org.brickprofiler.record.FakeClock;
-import org.brickprofiler.record.StreamPlace;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.internal.record.StreamPlace;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,8 +3,8 @@ package org.brickprofiler.device;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.atomic.AtomicLong;
-import org.brickprofiler.record.Crew;
-import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.api.Test;
 
 /** Marks are found by the readings they were put with, as long as they are kept, and given up once each. */

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.api.Test;
 
 /** Samples that wait: which mark to wait for, which are done, and that their marks go back when they are dropped. */

@@ -15,7 +15,7 @@ import org.brickprofiler.demo.DeviceFailure;
 import org.brickprofiler.demo.Gpu;
 import org.brickprofiler.device.cuda.SimulatedCuda;
 import org.brickprofiler.gpucheck.Outcome.Status;
-import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.spi.NanoClock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

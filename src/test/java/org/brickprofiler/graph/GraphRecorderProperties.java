@@ -16,7 +16,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.brickprofiler.graph.ExecutionNode.Function;
-import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.internal.record.FakeClock;
 
 /** The recorder finds out at the end of a step what was inside it; the model keeps an explicit stack all along. */
 class GraphRecorderProperties {

@@ -13,10 +13,10 @@ import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Function;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Layer;
-import org.brickprofiler.record.Crew;
-import org.brickprofiler.record.FakeClock;
-import org.brickprofiler.record.NanoClock;
-import org.brickprofiler.record.VirtualThreadStarter;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.internal.record.VirtualThreadStarter;
+import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

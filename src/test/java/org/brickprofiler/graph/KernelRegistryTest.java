@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.List;
 import java.util.Optional;
 import org.brickprofiler.graph.KernelRegistry.Source;
-import org.brickprofiler.io.Fnv1a;
-import org.brickprofiler.record.Crew;
+import org.brickprofiler.internal.io.Fnv1a;
+import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

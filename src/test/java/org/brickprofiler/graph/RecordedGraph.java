@@ -2,7 +2,7 @@ package org.brickprofiler.graph;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.internal.record.FakeClock;
 
 /** An enabled recorder whose clock the test moves, and shorthands for its methods, for tests to extend. */
 abstract class RecordedGraph {

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
 import org.brickprofiler.Backend;
+import org.brickprofiler.internal.record.CapturedLog;
+import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.kernel.CommandBufferTiming.Dispatch;
-import org.brickprofiler.record.CapturedLog;
-import org.brickprofiler.record.Crew;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

@@ -11,8 +11,8 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.SyncMode;
 import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.record.ClockKind;
-import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.internal.record.ClockKind;
+import org.brickprofiler.internal.record.FakeClock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

@@ -9,7 +9,7 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.record.StreamPlace;
+import org.brickprofiler.internal.record.StreamPlace;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

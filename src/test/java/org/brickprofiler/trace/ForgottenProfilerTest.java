@@ -7,8 +7,8 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.record.FakeClock;
-import org.brickprofiler.record.NanoClock;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 

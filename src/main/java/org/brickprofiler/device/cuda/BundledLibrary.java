@@ -12,7 +12,7 @@ import java.util.HexFormat;
 import java.util.Map;
 import jcuda.JCudaVersion;
 import jcuda.LibUtils;
-import org.brickprofiler.io.AtomicFile;
+import org.brickprofiler.internal.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Optional;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUresult;
-import org.brickprofiler.io.AtomicFile;
+import org.brickprofiler.internal.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
 
 /**

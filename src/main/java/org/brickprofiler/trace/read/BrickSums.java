@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.LatencyDistribution;
-import org.brickprofiler.record.LatencyBuckets;
+import org.brickprofiler.internal.record.LatencyBuckets;
 
 /** Adds events up by brick. One thread. */
 final class BrickSums {

@@ -1,6 +1,6 @@
 package org.brickprofiler.trace.read;
 
-import static org.brickprofiler.io.PerfettoSchema.*;
+import static org.brickprofiler.internal.io.PerfettoSchema.*;
 import static org.brickprofiler.trace.read.ProtoInput.BYTES;
 import static org.brickprofiler.trace.read.ProtoInput.FIXED64;
 import static org.brickprofiler.trace.read.ProtoInput.VARINT;

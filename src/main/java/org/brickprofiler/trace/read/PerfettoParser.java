@@ -1,6 +1,6 @@
 package org.brickprofiler.trace.read;
 
-import static org.brickprofiler.io.PerfettoSchema.*;
+import static org.brickprofiler.internal.io.PerfettoSchema.*;
 
 import java.io.IOException;
 import java.io.InputStream;

@@ -2,9 +2,9 @@ package org.brickprofiler.trace.setting;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.brickprofiler.record.SpanSink;
-import org.brickprofiler.record.SpanSinkProvider;
-import org.brickprofiler.record.SpanSinks;
+import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.record.SpanSinkProvider;
+import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.slf4j.Logger;

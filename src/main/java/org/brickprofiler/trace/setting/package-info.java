@@ -1,5 +1,5 @@
 /**
- * Switches a timeline on without a line of code, for {@link org.brickprofiler.record.TraceSetting}. Found by the service
+ * Switches a timeline on without a line of code, for {@link org.brickprofiler.internal.record.TraceSetting}. Found by the service
  * loader; not for applications.
  */
 @NullMarked

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.zip.GZIPOutputStream;
-import org.brickprofiler.io.AtomicFile;
+import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.trace.Timeline;
 
 /** Timelines as files, in the format that the file's name asks for. Stateless; any thread. */

@@ -9,7 +9,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.SyncMode;
-import org.brickprofiler.record.Crew;
+import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;

@@ -13,7 +13,7 @@ import org.brickprofiler.SyncMode;
 import org.brickprofiler.TimeSource;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.record.CapturedLog;
+import org.brickprofiler.internal.record.CapturedLog;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
-import org.brickprofiler.record.CapturedLog;
-import org.brickprofiler.record.Crew;
+import org.brickprofiler.internal.record.CapturedLog;
+import org.brickprofiler.internal.record.Crew;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

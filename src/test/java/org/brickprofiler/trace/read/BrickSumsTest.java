@@ -7,7 +7,7 @@ import java.util.List;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.LatencyDistribution;
-import org.brickprofiler.record.LatencyBuckets;
+import org.brickprofiler.internal.record.LatencyBuckets;
 import org.junit.jupiter.api.Test;
 
 final class BrickSumsTest {

@@ -19,8 +19,8 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.SyncMode;
 import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.record.Crew;
-import org.brickprofiler.record.FakeClock;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
 

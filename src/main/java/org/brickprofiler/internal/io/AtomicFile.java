@@ -1,0 +1,121 @@
+package org.brickprofiler.internal.io;
+
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.UUID;
+
+/**
+ * Files that are there whole or not at all. The content goes to a temporary file in the same folder, reaches the disk,
+ * and then takes the place of the old file in one step. Stateless; any thread; of two writers to the same path, the
+ * last one wins.
+ */
+public final class AtomicFile {
+
+    /** DSYNC: a rename that survives a crash must not leave an empty file behind it. */
+    private static final OpenOption[] NEW_AND_FORCED = {
+        StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.DSYNC
+    };
+
+    /** Large, since each full buffer waits for the disk. */
+    private static final int BUFFER_BYTES = 1 << 20;
+
+    private AtomicFile() {}
+
+    /** What to write. */
+    @FunctionalInterface
+    public interface Content {
+        /**
+         * Writes the whole content.
+         *
+         * @param out where to; left open
+         * @throws IOException when it cannot be written
+         */
+        void writeTo(OutputStream out) throws IOException;
+    }
+
+    /**
+     * Writes a file. A symbolic link to a file stays, and the file it leads to is replaced. What is no file, such as a
+     * pipe or a terminal, cannot be replaced and is written to directly.
+     *
+     * @param path where to
+     * @param content what
+     * @throws IOException when that fails; the message names the path and the reason, the old file is untouched, and
+     *     the temporary file is gone
+     */
+    public static void write(Path path, Content content) throws IOException {
+        try {
+            if (!Files.exists(path)) {
+                writeAndRename(path, content);
+            } else if (Files.isRegularFile(path)) {
+                writeAndRename(path.toRealPath(), content);
+            } else if (Files.isDirectory(path)) {
+                throw new FileSystemException(path.toString(), null, "it is a folder");
+            } else {
+                writeDirectly(path, content);
+            }
+        } catch (IOException failed) {
+            throw new IOException("cannot write " + path + ": " + reason(failed), failed);
+        }
+    }
+
+    private static void writeAndRename(Path path, Content content) throws IOException {
+        Path folder = path.toAbsolutePath().getParent();
+        if (folder == null || !Files.isDirectory(folder)) {
+            boolean other = folder != null && Files.exists(folder);
+            throw new FileSystemException(
+                    path.toString(), null, folder + (other ? " is not a folder" : " does not exist"));
+        }
+        Path temporary = folder.resolve(".brick-profile-" + UUID.randomUUID() + ".tmp");
+        try {
+            write(temporary, content, NEW_AND_FORCED);
+            Files.move(temporary, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException | RuntimeException | Error failed) {
+            deleteAfter(failed, temporary);
+            throw failed;
+        }
+    }
+
+    private static void writeDirectly(Path path, Content content) throws IOException {
+        write(path, content, StandardOpenOption.WRITE);
+    }
+
+    private static void write(Path path, Content content, OpenOption... options) throws IOException {
+        try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(path, options), BUFFER_BYTES)) {
+            content.writeTo(out);
+        }
+    }
+
+    private static void deleteAfter(Throwable failed, Path temporary) {
+        try {
+            Files.deleteIfExists(temporary);
+        } catch (IOException alsoFailed) {
+            failed.addSuppressed(alsoFailed);
+        }
+    }
+
+    /**
+     * Why a file could not be read or written. The messages of {@code java.nio.file} are often the path and no more.
+     *
+     * @param failed what was thrown
+     * @return the reason in words
+     */
+    public static String reason(IOException failed) {
+        if (failed instanceof NoSuchFileException) {
+            return "it does not exist";
+        }
+        if (failed instanceof AccessDeniedException) {
+            return "permission denied";
+        }
+        String reason = failed instanceof FileSystemException named ? named.getReason() : failed.getMessage();
+        return reason == null ? failed.getClass().getSimpleName() : reason;
+    }
+}

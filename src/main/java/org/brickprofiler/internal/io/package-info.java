@@ -1,0 +1,8 @@
+/**
+ * Small tools around bytes and numbers: checks of arguments, files that are there whole or not at all, a hash, text
+ * that stays on its line, and sorting.
+ */
+@NullMarked
+package org.brickprofiler.internal.io;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,83 @@
+package org.brickprofiler.internal.record;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The replaced tables of a {@link TableRegistry} whose thread may still finish a sample there, and the sums of such
+ * samples since the last reset. Why they are kept is explained there. One thread at a time.
+ */
+final class LateTables {
+
+    private final List<LateTable> tables = new ArrayList<>();
+    private StatSums sums = new StatSums();
+
+    /**
+     * Keeps a table that was replaced.
+     *
+     * @param table the table
+     * @param counted which of its samples are counted already, row by row
+     */
+    void add(StatTable table, StatRow[] counted) {
+        tables.add(new LateTable(table, counted));
+    }
+
+    /** Adds what came since the last call, and lets go of tables whose thread writes there no more. */
+    void count(PerThread.Slots<StatTable, ?> now) {
+        tables.removeIf(late -> {
+            // Asked first: whatever such a thread wrote to its old table is then there to be read.
+            boolean finished = hasLeft(late.table, now);
+            late.countInto(sums);
+            return finished;
+        });
+    }
+
+    /** Whether the writer of an old table is known to write there no more. */
+    static boolean hasLeft(StatTable old, PerThread.Slots<StatTable, ?> now) {
+        Thread owner = old.owner();
+        StatTable current = owner == null ? null : now.search(owner);
+        return current == null ? owner == null || !owner.isAlive() : current != old && current.isWritten();
+    }
+
+    int size() {
+        return tables.size();
+    }
+
+    /** The late samples since the last reset; only read. */
+    StatSums sums() {
+        return sums;
+    }
+
+    /** Hands the late samples over, and begins anew. */
+    StatSums takeSums() {
+        StatSums taken = sums;
+        sums = new StatSums();
+        return taken;
+    }
+
+    /** A replaced table, and which of its samples are counted already. */
+    private static final class LateTable {
+        private final StatTable table;
+        private StatRow[] counted;
+
+        LateTable(StatTable table, StatRow[] counted) {
+            this.table = table;
+            this.counted = counted;
+        }
+
+        void countInto(StatSums sums) {
+            int known = counted.length;
+            counted = Arrays.copyOf(counted, Math.max(known, table.rowCount()));
+            Arrays.fill(counted, known, counted.length, StatRow.EMPTY);
+            for (int key = 0; key < counted.length; key++) {
+                StatRow now = table.read(key);
+                StatRow samples = now.samplesSince(counted[key]);
+                if (samples.count() > 0) {
+                    sums.addSamples(key, samples, table.withBuckets());
+                    counted[key] = now;
+                }
+            }
+        }
+    }
+}

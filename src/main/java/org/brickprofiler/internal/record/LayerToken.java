@@ -1,0 +1,90 @@
+package org.brickprofiler.internal.record;
+
+/**
+ * A layer of one forward pass as one {@code long}, so that it can travel to whoever works for it. Stateless; any thread.
+ *
+ * <pre>
+ *   63                          20 19            0
+ *  +------------------------------+---------------+
+ *  | number of the pass, from 1   | layer + 1     |
+ *  +------------------------------+---------------+
+ * </pre>
+ *
+ * <p>Passes are numbered over all threads, so that no two layers share a token, whichever threads their passes run on.
+ */
+public final class LayerToken {
+
+    /** Instead of a layer: none. */
+    public static final long VOID = 0L;
+
+    /** Instead of a layer: whatever the thread itself is in. */
+    public static final long OWN = -1L;
+
+    /** Instead of a layer's number: none. */
+    public static final int NO_LAYER = -1;
+
+    /** Instead of a layer's number: whatever the thread's own boundaries say. */
+    public static final int OWN_LAYER = -2;
+
+    private static final int LAYER_BITS = 20;
+    private static final long LAYER_MASK = (1L << LAYER_BITS) - 1;
+
+    private LayerToken() {}
+
+    /**
+     * Packs a layer.
+     *
+     * @param pass the number of the pass, 1 or more
+     * @param layer the number of the layer, 0 or more; from 1,048,574 on all are that one
+     * @return the token
+     */
+    public static long of(long pass, int layer) {
+        return (pass << LAYER_BITS) | Math.min(LAYER_MASK, layer + 1L);
+    }
+
+    /**
+     * The number of a layer.
+     *
+     * @param token any token
+     * @return 0 or more; {@link #NO_LAYER} for one that is no layer's
+     */
+    public static int layer(long token) {
+        return token == OWN ? NO_LAYER : (int) (token & LAYER_MASK) - 1;
+    }
+
+    /**
+     * Packs a change of the layer that a thread works for into the value of an entry. It holds both sides, since the
+     * entry of the change before may be overwritten.
+     *
+     * @param before the token until then
+     * @param after the token from then on
+     * @return the value, for {@link #layerBefore} and {@link #layerAfter}
+     */
+    public static long change(long before, long after) {
+        return ((long) numberIn(before) << Integer.SIZE) | Integer.toUnsignedLong(numberIn(after));
+    }
+
+    private static int numberIn(long token) {
+        return token == OWN ? OWN_LAYER : layer(token);
+    }
+
+    /**
+     * The layer until a change.
+     *
+     * @param change what {@link #change} returned
+     * @return its number, {@link #NO_LAYER} or {@link #OWN_LAYER}
+     */
+    public static int layerBefore(long change) {
+        return (int) (change >> Integer.SIZE);
+    }
+
+    /**
+     * The layer from a change on.
+     *
+     * @param change what {@link #change} returned
+     * @return its number, {@link #NO_LAYER} or {@link #OWN_LAYER}
+     */
+    public static int layerAfter(long change) {
+        return (int) change;
+    }
+}

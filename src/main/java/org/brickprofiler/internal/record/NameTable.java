@@ -1,0 +1,188 @@
+package org.brickprofiler.internal.record;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Names and their keys, dense ints from 0. Names are added and never removed, up to a bound; all names past it share
+ * one key. Every method may be called from any thread and none waits for another.
+ *
+ * <h2>Why a name has one key and a key one name</h2>
+ *
+ * The entry at index <i>k</i> is set once, by compare-and-set. {@code size} passes <i>k</i> only after that entry is
+ * in the map, and whoever meets an entry at {@code size} first puts it there. A thread that reads {@code size} and
+ * then does not find its name in the map therefore knows that the name, if it has a key at all, has one at or after
+ * that size; it walks up from there and either meets its name or the first free place.
+ */
+public final class NameTable {
+
+    /** The key of no name. */
+    public static final int NONE = -1;
+
+    private static final VarHandle SIZE;
+
+    static {
+        try {
+            SIZE = MethodHandles.lookup().findVarHandle(NameTable.class, "size", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Of the JDK: the first profiler is made in no time only where no jar with signed classes has to be opened. */
+    private final ConcurrentHashMap<String, Entry> byName = new ConcurrentHashMap<>(256);
+    private final AtomicReferenceArray<Entry> byKey;
+    private volatile int size;
+    private final @Nullable ToIntFunction<String> spellings;
+    private final Entry overflow;
+    private final AtomicBoolean overflowLogged = new AtomicBoolean();
+
+    private record Entry(int key, String name, int tag) {}
+
+    /**
+     * A table without fixed names.
+     *
+     * @param overflowName the name of key 0, shared by all names past the bound
+     * @param overflowTag the tag of that key
+     */
+    public NameTable(String overflowName, int overflowTag) {
+        this(new String[0], new int[0], overflowName, overflowTag, null);
+    }
+
+    /**
+     * A table with some fixed names, which go by other spellings too.
+     *
+     * @param fixedNames the names of the keys from 0
+     * @param fixedTags the tags of those keys
+     * @param overflowName the name of the next key, shared by all names past the bound
+     * @param overflowTag the tag of that key
+     * @param spellings the fixed key that a name is a spelling of, or {@link #NONE}; asked for names that are not in the
+     *     table, it should allocate nothing; null where there are no other spellings
+     */
+    public NameTable(
+            String[] fixedNames,
+            int[] fixedTags,
+            String overflowName,
+            int overflowTag,
+            @Nullable ToIntFunction<String> spellings) {
+        this.spellings = spellings;
+        byKey = new AtomicReferenceArray<>(TimerToken.MAX_KEY + 1);
+        for (int key = 0; key < fixedNames.length; key++) {
+            put(new Entry(key, fixedNames[key], fixedTags[key]));
+        }
+        overflow = new Entry(fixedNames.length, overflowName, overflowTag);
+        put(overflow);
+    }
+
+    private void put(Entry entry) {
+        byKey.set(entry.key, entry);
+        byName.put(entry.name, entry);
+        size = entry.key + 1;
+    }
+
+    /**
+     * Adds a second name for a fixed key. Only while the table is built, before other threads see it.
+     *
+     * @param alias another name
+     * @param key the key it stands for
+     */
+    public void addAlias(String alias, int key) {
+        byName.put(alias, byKey.get(key));
+    }
+
+    /**
+     * The key of a name, which gets one if it has none. Allocates only then.
+     *
+     * @param name any name; not checked
+     * @param tag the caller's mark on a new name; the first one stays
+     * @return its key, or the shared key once the table is full
+     */
+    public int keyOf(String name, int tag) {
+        int from = size;
+        Entry known = byName.get(name);
+        // A name that another thread is adding is in the map before the size passes its key: the key is of no use yet.
+        if (known != null && known.key < from) {
+            return known.key;
+        }
+        int spelled = spelled(name);
+        return spelled != NONE ? spelled : add(name, tag, from);
+    }
+
+    private int spelled(String name) {
+        return spellings == null ? NONE : spellings.applyAsInt(name);
+    }
+
+    private int add(String name, int tag, int from) {
+        for (int key = from; key < byKey.length(); key++) {
+            Entry there = byKey.get(key);
+            if (there == null) {
+                Entry mine = new Entry(key, name, tag);
+                there = byKey.compareAndSet(key, null, mine) ? mine : byKey.get(key);
+            }
+            byName.putIfAbsent(there.name, there);
+            SIZE.compareAndSet(this, key, key + 1);
+            if (there.name.equals(name)) {
+                return there.key;
+            }
+        }
+        if (overflowLogged.compareAndSet(false, true)) {
+            LoggerFactory.getLogger(NameTable.class)
+                    .warn(
+                    "there is room for {} names beside the known ones: '{}' and every further new name are counted together"
+                            + " as '{}'",
+                    byKey.length() - overflow.key - 1,
+                    name,
+                    overflow.name);
+        }
+        return overflow.key;
+    }
+
+    /**
+     * The key of a name, if it has one.
+     *
+     * @param name any name
+     * @return its key, or {@link #NONE}
+     */
+    public int find(@Nullable String name) {
+        if (name == null) {
+            return NONE;
+        }
+        Entry known = byName.get(name);
+        return known == null ? spelled(name) : known.key;
+    }
+
+    /**
+     * How many keys are in use: 0 to {@code size() - 1}.
+     *
+     * @return the number of keys
+     */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * The name of a key.
+     *
+     * @param key 0 to {@code size() - 1}
+     * @return the first name it was given
+     */
+    public String name(int key) {
+        return byKey.get(key).name;
+    }
+
+    /**
+     * The caller's mark on a key.
+     *
+     * @param key 0 to {@code size() - 1}
+     * @return the tag given with its name
+     */
+    public int tag(int key) {
+        return byKey.get(key).tag;
+    }
+}

@@ -1,0 +1,215 @@
+package org.brickprofiler.internal.record;
+
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The deferred measurements of one recording thread, oldest first. One producer, one consumer at a time, no lock.
+ *
+ * <p>Measurements lie in rings of longs, three a measurement. A full ring is followed by one of twice its size, up to
+ * {@link #BOUND} in all; the consumer leaves a ring behind when it is empty and has a successor. A producer whose
+ * queue is resolved once per forward pass therefore soon stays in one ring, and allocates nothing from then on.
+ *
+ * <p>A queue that threads share keeps with each measurement whose it is.
+ */
+final class PendingQueue {
+
+    /** The most measurements that wait at once in one queue; a further one is refused. */
+    static final int BOUND = 1 << 20;
+
+    private static final int FIRST_CAPACITY = 128;
+    private static final int LONGS_EACH = 3;
+    private static final long[] NO_CELLS = {};
+
+    /** The owners of whole queues; those of single measurements are smaller. */
+    private static final AtomicLong LAST_OWNER = new AtomicLong(1L << Integer.SIZE);
+
+    /** In the first cell of a measurement: the lower half is the row, the upper one the owner in a shared queue. */
+    private static final int OWNER_SHIFT = Integer.SIZE;
+
+    private final boolean isShared;
+    private final long owner;
+
+    // Where the producer writes. Free cells run from "at" to "until"; then the ring wraps, is drained or is followed.
+    // Cells, count and published count are the ring's own, kept here to be near.
+    private long[] cells = NO_CELLS;
+    private int at;
+    private int until;
+    private long count;
+    private AtomicLong publishedCount = new AtomicLong();
+    private @Nullable Ring tail;
+
+    /** Where the consumer reads; set once by the producer, then moved by the consumer. */
+    private volatile @Nullable Ring head;
+
+    /** Whether the consumer took anything since this was last forgotten. */
+    private volatile boolean taken;
+
+    /** The queue of one thread. */
+    PendingQueue() {
+        this(false);
+    }
+
+    /** A queue that threads take turns with, or that of one thread. */
+    PendingQueue(boolean isShared) {
+        this.isShared = isShared;
+        this.owner = isShared ? 0 : LAST_OWNER.incrementAndGet();
+    }
+
+    /** Stands for the thread whose queue this is, among all in the virtual machine; 0 for a shared one. */
+    long owner() {
+        return owner;
+    }
+
+    /** Stands for a thread that shares queues. 2^32 threads later another one has the same. */
+    static long sharing(Thread thread) {
+        return thread.getId() & 0xFFFF_FFFFL;
+    }
+
+    /**
+     * Adds a measurement at the end. Only the producer.
+     *
+     * @param key the row
+     * @param startNs the clock at its start
+     * @param elements elements it processed
+     * @return false where {@link #BOUND} measurements wait already, and this one was refused
+     */
+    boolean offer(int key, long startNs, long elements) {
+        return offer((long) key, startNs, elements);
+    }
+
+    /** The same in a shared queue, for the thread that a number from {@link #sharing} stands for. */
+    boolean offer(long sharingOwner, int key, long startNs, long elements) {
+        return offer((sharingOwner << OWNER_SHIFT) | key, startNs, elements);
+    }
+
+    private boolean offer(long ownerAndKey, long startNs, long elements) {
+        if (at == until && !findRoom()) {
+            return false;
+        }
+        long[] free = cells;
+        int base = at;
+        free[base] = ownerAndKey;
+        free[base + 1] = startNs;
+        free[base + 2] = elements;
+        at = base + LONGS_EACH;
+        publishedCount.setRelease(++count);
+        return true;
+    }
+
+    private boolean findRoom() {
+        int left = BOUND - size();
+        if (left <= 0) {
+            return false;
+        }
+        Ring ring = tail;
+        if (ring == null) {
+            ring = new Ring(FIRST_CAPACITY);
+            tail = ring;
+            head = ring;
+        } else if (ring.room() == 0) {
+            Ring next = new Ring(Math.min(BOUND, ring.capacity * 2));
+            tail = next;
+            ring.next = next;
+            ring = next;
+        }
+        cells = ring.cells;
+        count = ring.put.getPlain();
+        publishedCount = ring.put;
+        at = ring.base(count);
+        until = Math.min(ring.cells.length, at + Math.min(left, ring.room()) * LONGS_EACH);
+        return true;
+    }
+
+    /**
+     * Takes every measurement that was added before the call. Only one consumer at a time.
+     *
+     * @param consumer receives them, oldest first
+     */
+    void drainTo(PendingConsumer consumer) {
+        if (!isShared) {
+            consumer.from(owner);
+        }
+        Ring ring = head;
+        while (ring != null) {
+            // Read first: once there is a successor the producer adds nothing more to this ring.
+            Ring next = ring.next;
+            long end = ring.put.getAcquire();
+            // Before it is taken: a queue that is empty, and whose thread has ended, is looked at for the last time.
+            if (end != ring.taken.getPlain() && !taken) {
+                taken = true;
+            }
+            ring.drainTo(end, consumer, isShared);
+            if (next != null) {
+                head = next;
+            }
+            ring = next;
+        }
+    }
+
+    /** Whether measurements were taken since {@link #forgetTaken}. Any thread. */
+    boolean wasTakenFrom() {
+        return taken;
+    }
+
+    /** A new interval begins. */
+    void forgetTaken() {
+        taken = false;
+    }
+
+    /**
+     * How many measurements wait. Any thread; exact while neither side is active.
+     *
+     * @return 0 or more
+     */
+    int size() {
+        long waiting = 0;
+        for (Ring ring = head; ring != null; ring = ring.next) {
+            waiting += Math.max(0, ring.put.get() - ring.taken.get());
+        }
+        return (int) waiting;
+    }
+
+    /** A ring of measurements; its two counts rise for ever, and are masked to find a place. */
+    private static final class Ring {
+        final int capacity;
+        final long[] cells;
+        final AtomicLong put = new AtomicLong();
+        final AtomicLong taken = new AtomicLong();
+        volatile @Nullable Ring next;
+
+        /** A ring for a number of measurements that is a power of two. */
+        Ring(int capacity) {
+            this.capacity = capacity;
+            this.cells = new long[capacity * LONGS_EACH];
+        }
+
+        /** Only the producer. */
+        int room() {
+            return capacity - (int) (put.getPlain() - taken.getAcquire());
+        }
+
+        /** Where the cells of a position begin. */
+        int base(long position) {
+            return ((int) position & (capacity - 1)) * LONGS_EACH;
+        }
+
+        void drainTo(long end, PendingConsumer consumer, boolean isShared) {
+            long position = taken.getPlain();
+            int base = base(position);
+            try {
+                while (position < end) {
+                    position++;
+                    if (isShared) {
+                        consumer.from(cells[base] >>> OWNER_SHIFT);
+                    }
+                    consumer.accept((int) cells[base], cells[base + 1], cells[base + 2]);
+                    base = base + LONGS_EACH == cells.length ? 0 : base + LONGS_EACH;
+                }
+            } finally {
+                // Also where the consumer throws: what it was given is not given again.
+                taken.setRelease(position);
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package org.brickprofiler.internal.record;
+
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns pending measurements into samples once their end is known. Any thread; calls wait for each other, recording
+ * threads for none of them. Allocates nothing while the number of measurements stays below what it was before, unless
+ * they must be sorted.
+ */
+public final class PendingResolver {
+
+    private static final int FIRST_CAPACITY = 256;
+
+    /** More than this many measurements are not kept room for between calls. */
+    private static final int LARGEST_KEPT = 1 << 16;
+
+    private final TableRegistry registry;
+    private final boolean sequential;
+
+    // Made once, so that resolving allocates nothing; named classes, since the first lambda of a virtual machine takes long.
+    private final PendingConsumer collector = new Collector();
+    private final PendingConsumer literalAdder = new LiteralAdder();
+
+    private final AtomicLong overlaps = new AtomicLong();
+
+    // What is being resolved: the common end, and where the calling thread writes; guarded by this.
+    private long endNs;
+    private PerThread.@Nullable Slots<StatTable, ?> tables;
+    private @Nullable StatTable own;
+
+    /** How many measurements of this resolution lasted until the common end, for more than an instant; guarded by this. */
+    private long untilEnd;
+
+    // The measurements that are being put in order; guarded by this.
+    private int size;
+    private int[] keys = new int[FIRST_CAPACITY];
+    private long[] starts = new long[FIRST_CAPACITY];
+    private long[] elements = new long[FIRST_CAPACITY];
+
+    /**
+     * A resolver.
+     *
+     * @param registry whose pending measurements it resolves, and where the samples go
+     * @param sequential whether a measurement ends where the next one starts, rather than all at the common end
+     */
+    public PendingResolver(TableRegistry registry, boolean sequential) {
+        this.registry = registry;
+        this.sequential = sequential;
+    }
+
+    /**
+     * Resolves everything that is pending.
+     *
+     * @param commonEndNs the clock at the synchronisation
+     */
+    public synchronized void resolve(long commonEndNs) {
+        endNs = commonEndNs;
+        findOwn(registry.tables());
+        try {
+            if (sequential) {
+                registry.drainPending(collector);
+                addSequentially();
+            } else {
+                registry.drainPending(literalAdder);
+            }
+            // Two spans that end together overlap, unless one of them is empty.
+            if (untilEnd > 1) {
+                overlaps.addAndGet(untilEnd);
+            }
+        } finally {
+            clear();
+        }
+    }
+
+    /** Forgets everything that is pending. */
+    public synchronized void discard() {
+        registry.drainPending((key, startNs, elementCount) -> {});
+    }
+
+    /**
+     * Of how many measurements the spans overlapped, since the construction or the last {@link #takeOverlaps}: of those
+     * that were resolved together and literally, where more than one of them lasted for any time.
+     *
+     * @return 0 where each ends at the next one's start
+     */
+    public long overlaps() {
+        return overlaps.get();
+    }
+
+    /**
+     * Begins anew to count overlaps.
+     *
+     * @return {@link #overlaps} until then
+     */
+    public long takeOverlaps() {
+        return overlaps.getAndSet(0);
+    }
+
+    /** Ends each measurement at the common end. */
+    private final class LiteralAdder implements PendingConsumer {
+        @Override
+        public void accept(int key, long startNs, long elementCount) {
+            untilEnd += startNs < endNs ? 1 : 0;
+            add(key, startNs, endNs, elementCount);
+        }
+    }
+
+    /** Keeps measurements, to be put in order. */
+    private final class Collector implements PendingConsumer {
+        @Override
+        public void accept(int key, long startNs, long elementCount) {
+            if (size == keys.length) {
+                keys = Arrays.copyOf(keys, 2 * size);
+                starts = Arrays.copyOf(starts, 2 * size);
+                elements = Arrays.copyOf(elements, 2 * size);
+            }
+            keys[size] = key;
+            starts[size] = startNs;
+            elements[size] = elementCount;
+            size++;
+        }
+    }
+
+    private void addSequentially() {
+        IntArrayList order = inOrder() ? null : order();
+        for (int i = 0; i < size; i++) {
+            int at = order == null ? i : order.get(i);
+            int next = order == null || i + 1 == size ? i + 1 : order.get(i + 1);
+            long until = i + 1 == size ? endNs : Math.min(endNs, starts[next]);
+            add(keys[at], starts[at], until, elements[at]);
+        }
+    }
+
+    private boolean inOrder() {
+        for (int i = 1; i < size; i++) {
+            if (starts[i] < starts[i - 1]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private IntArrayList order() {
+        IntArrayList order = new IntArrayList(size);
+        for (int i = 0; i < size; i++) {
+            order.add(i);
+        }
+        return order.sortThis((a, b) -> starts[a] != starts[b] ? Long.compare(starts[a], starts[b]) : a - b);
+    }
+
+    /** Asks for each sample whether the calling thread still has the same table: resets rely on it. */
+    private void add(int key, long startNs, long untilNs, long elementCount) {
+        PerThread.Slots<StatTable, ?> now = registry.tables();
+        if (now != tables) {
+            findOwn(now);
+        }
+        long elapsedNs = Math.max(0L, untilNs - startNs);
+        if (own != null) {
+            own.addDeferred(key, startNs, elapsedNs, endNs, elementCount);
+        } else {
+            registry.addDeferred(key, startNs, elapsedNs, endNs, elementCount);
+        }
+    }
+
+    private void findOwn(PerThread.Slots<StatTable, ?> now) {
+        tables = now;
+        own = now.of(Thread.currentThread());
+    }
+
+    private void clear() {
+        tables = null;
+        own = null;
+        untilEnd = 0;
+        size = 0;
+        if (keys.length > LARGEST_KEPT) {
+            keys = new int[FIRST_CAPACITY];
+            starts = new long[FIRST_CAPACITY];
+            elements = new long[FIRST_CAPACITY];
+        }
+    }
+}

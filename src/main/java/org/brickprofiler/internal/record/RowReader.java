@@ -1,0 +1,90 @@
+package org.brickprofiler.internal.record;
+
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads rows of a {@link StatTable} while its writer goes on; a row that is met in the middle of a write is read again.
+ * Why that gives values that belong together is told there. Stateless; any thread.
+ */
+final class RowReader {
+
+    private static final int READS_BEFORE_PAUSE = 64;
+    private static final long PAUSE_NS = 100_000;
+
+    /** Ten seconds of pauses: far longer than a scheduler keeps a thread waiting. */
+    private static final int READS_OF_A_STUCK_ROW = 100_000;
+
+    private static final int READS_WITH_BUCKETS = 16;
+
+    private RowReader() {}
+
+    /**
+     * The values of a row as they stood at one moment.
+     *
+     * @param table where the row is
+     * @param key the row
+     * @param into where to add its buckets, {@link LatencyBuckets#COUNT} longs, or null. While the row is written
+     *     without a pause, the buckets can miss the samples of the last moment; once its writer rests they agree.
+     * @param settling whether the writer is about to leave this table, or has left: the buckets then always agree
+     */
+    static StatRow read(StatTable table, int key, long @Nullable [] into, boolean settling) {
+        long[] spread = null;
+        long stuckAt = -1;
+        int stuckReads = 0;
+        for (int reads = 1; ; reads++) {
+            long[] cells = table.cells();
+            int base = key * StatTable.STRIDE;
+            if (base >= cells.length) {
+                return StatRow.EMPTY;
+            }
+            long count = (long) StatTable.CELL.getAcquire(cells, base + StatTable.COUNT);
+            StatRow values = count == 0 ? StatRow.EMPTY : copy(cells, base, count);
+            if (into != null && (settling || reads <= READS_WITH_BUCKETS)) {
+                long[] live = table.buckets(key);
+                spread = live == null ? null : live.clone();
+            }
+            VarHandle.loadLoadFence();
+            long begun = (long) StatTable.CELL.getOpaque(cells, base + StatTable.BEGUN);
+            // A writer that an error killed between its two counts must not hold readers up for ever.
+            stuckReads = begun == stuckAt ? stuckReads + 1 : 0;
+            stuckAt = begun;
+            if (begun == count || (begun == count + 1 && stuckReads >= READS_OF_A_STUCK_ROW)) {
+                addBuckets(spread, into);
+                return values;
+            }
+            if (reads < READS_BEFORE_PAUSE) {
+                Thread.onSpinWait();
+            } else {
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+        }
+    }
+
+    private static StatRow copy(long[] cells, int base, long count) {
+        return new StatRow(
+                count,
+                cells[base + StatTable.TOTAL_NS],
+                cells[base + StatTable.MIN_NS],
+                cells[base + StatTable.MAX_NS],
+                cells[base + StatTable.LAST_NS],
+                cells[base + StatTable.LAST_AT_NS],
+                cells[base + StatTable.ELEMENTS],
+                cells[base + StatTable.BYTES],
+                cells[base + StatTable.COMPRESSED_BYTES],
+                cells[base + StatTable.CYCLES],
+                cells[base + StatTable.MIN_CYCLES],
+                cells[base + StatTable.MAX_CYCLES],
+                cells[base + StatTable.WORK],
+                cells[base + StatTable.MAX_TAG]);
+    }
+
+    private static void addBuckets(long @Nullable [] spread, long @Nullable [] into) {
+        if (spread != null && into != null) {
+            for (int i = 0; i < spread.length; i++) {
+                into[i] += spread[i];
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+package org.brickprofiler.internal.record;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The timeline of one recording thread: a bounded ring of entries, 24 bytes each. One writer, the thread that writes
+ * the {@link StatTable} it belongs to; any number of readers. Writing takes no lock, never waits, and allocates only
+ * while the ring grows to its bound, by doubling.
+ *
+ * <h2>Why a reader gets whole entries</h2>
+ *
+ * The writer stores an entry and then its count, with release; a reader loads the count with acquire, so that all
+ * entries below it are there. The place of an old entry may be written again while it is copied. The writer's fence
+ * orders that after the count that came before it; having copied, a reader loads the count once more and leaves out
+ * every entry whose place the writer may have reached by then. One place is kept spare for the entry in the making.
+ */
+public final class SpanBuffer {
+
+    static final int LONGS_EACH = 3;
+
+    private static final int FIRST_SLOTS = 256;
+
+    private static final int KEY_BITS = 12;
+    private static final int KIND_BITS = 4;
+    private static final int ELAPSED_SHIFT = KEY_BITS + KIND_BITS;
+
+    /** Durations reach 2^47 ns, 39 hours; a longer one is cut. */
+    static final long MAX_ELAPSED_NS = Long.MAX_VALUE >> ELAPSED_SHIFT;
+
+    private static final VarHandle COUNT;
+    private static final VarHandle REFUSED;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            COUNT = lookup.findVarHandle(SpanBuffer.class, "count", long.class);
+            REFUSED = lookup.findVarHandle(SpanBuffer.class, "refused", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final SpanContents store;
+    private final @Nullable WeakReference<Thread> owner;
+    private final long threadId;
+    private final String threadName;
+
+    /** Replaced by the writer alone, by a longer copy that holds the same entries at the same places. */
+    private volatile long[] cells = new long[0];
+
+    /** How many entries were ever written. Released by the writer after each. */
+    private long count;
+
+    /** How many entries found no room. */
+    private long refused;
+
+    // Where the writer goes on; from "until" on it has to look for room.
+    private int at;
+    private int until;
+
+    /** Entries before this one are forgotten. Set by readers. */
+    private volatile long keptFrom;
+
+    /** How many entries had found no room when the buffer was last emptied. Guarded by this. */
+    private long refusedBefore;
+
+    /**
+     * An empty buffer.
+     *
+     * @param store what bounds it
+     * @param owner the writer, or null where it is shared by threads that hold it in turn
+     * @param sharedNumber the number of a shared buffer
+     */
+    SpanBuffer(SpanContents store, @Nullable Thread owner, int sharedNumber) {
+        this.store = store;
+        this.owner = owner == null ? null : new WeakReference<>(owner);
+        this.threadId = owner == null ? -sharedNumber : owner.getId();
+        this.threadName = owner == null ? "virtual threads " + sharedNumber : owner.getName();
+    }
+
+    // ---- the writer ----
+
+    /**
+     * Adds an entry. Only the writer.
+     *
+     * @param kind what it is
+     * @param key its name, up to {@link TimerToken#MAX_KEY}
+     * @param startNs the clock at its beginning
+     * @param elapsedNs how long it took, ns, 0 or more
+     * @param value elements, or the bits of a counter's value
+     */
+    public void add(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+        if (at >= until && !findRoom()) {
+            REFUSED.setOpaque(this, refused + 1);
+            return;
+        }
+        long[] free = cells;
+        int base = at;
+        VarHandle.storeStoreFence();
+        free[base] = startNs;
+        free[base + 1] = word(kind, key, elapsedNs);
+        free[base + 2] = value;
+        at = base + LONGS_EACH;
+        COUNT.setRelease(this, count + 1);
+    }
+
+    private boolean findRoom() {
+        boolean grown = grow();
+        if (!grown && at == cells.length) {
+            at = 0;
+        }
+        int slots = cells.length / LONGS_EACH;
+        long free = store.keepsNewest() ? slots : Math.max(0, slots - 1 - (count - keptFrom));
+        // The spare place is used only once it is known that the ring grows no more.
+        int end = grown ? cells.length - LONGS_EACH : cells.length;
+        until = (int) Math.min(end, at + free * LONGS_EACH);
+        return at < until;
+    }
+
+    /** Makes the ring longer, as long as it has not begun anew: places and counts agree until then. */
+    private boolean grow() {
+        if (at != count * LONGS_EACH) {
+            return false;
+        }
+        int slots = cells.length / LONGS_EACH;
+        int more = store.reserve(slots == 0 ? FIRST_SLOTS : slots, slots);
+        if (more > 0) {
+            cells = Arrays.copyOf(cells, (slots + more) * LONGS_EACH);
+        }
+        return more > 0;
+    }
+
+    // ---- readers ----
+
+    /** The id of the writer; negative where it is shared. */
+    long threadId() {
+        return threadId;
+    }
+
+    /**
+     * What the buffer holds.
+     *
+     * @return an immutable copy, oldest entry first by the time of writing
+     */
+    public synchronized SpanCopy copy() {
+        long end = (long) COUNT.getAcquire(this);
+        long[] ring = cells;
+        int slots = ring.length / LONGS_EACH;
+        long from = Math.max(keptFrom, end - slots);
+        long[] copied = new long[(int) (end - from) * LONGS_EACH];
+        for (int to = 0; to < copied.length; ) {
+            int base = (int) ((from + to / LONGS_EACH) % slots) * LONGS_EACH;
+            int length = Math.min(ring.length - base, copied.length - to);
+            System.arraycopy(ring, base, copied, to, length);
+            to += length;
+        }
+        VarHandle.loadLoadFence();
+        long written = (long) COUNT.getOpaque(this);
+        long valid = Math.max(from, Math.min(end, written - slots + 1));
+        long lost = valid - keptFrom + (long) REFUSED.getOpaque(this) - refusedBefore;
+        return new SpanCopy(
+                Arrays.copyOfRange(copied, (int) (valid - from) * LONGS_EACH, copied.length), lost, threadId, threadName);
+    }
+
+    /** How many entries a copy would have now. */
+    synchronized long size() {
+        long written = (long) COUNT.getAcquire(this);
+        return written - Math.max(keptFrom, Math.min(written, written - slots() + 1));
+    }
+
+    /** Forgets what was written so far, and what was refused. */
+    synchronized void clear() {
+        refusedBefore = (long) REFUSED.getOpaque(this);
+        keptFrom = (long) COUNT.getAcquire(this);
+    }
+
+    /** Whether the writer is gone for good. */
+    boolean isAbandoned() {
+        Thread thread = owner == null ? null : owner.get();
+        return owner != null && (thread == null || !thread.isAlive());
+    }
+
+    int slots() {
+        return cells.length / LONGS_EACH;
+    }
+
+    private static long word(SpanKind kind, int key, long elapsedNs) {
+        return Math.min(elapsedNs, MAX_ELAPSED_NS) << ELAPSED_SHIFT | (long) kind.index() << KEY_BITS | key;
+    }
+
+    /** The cells of an entry that is a moment. */
+    static long[] cells(SpanKind kind, int key, long atNs) {
+        return new long[] {atNs, word(kind, key, 0), 0};
+    }
+
+    static int key(long word) {
+        return (int) word & ((1 << KEY_BITS) - 1);
+    }
+
+    static SpanKind kind(long word) {
+        return SpanKind.at((int) (word >>> KEY_BITS) & ((1 << KIND_BITS) - 1));
+    }
+
+    static long elapsedNs(long word) {
+        return word >>> ELAPSED_SHIFT;
+    }
+}

@@ -1,0 +1,171 @@
+package org.brickprofiler.internal.record;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The timelines behind a {@link SpanStore}, for who reads them: to refer to them keeps nobody who writes. A buffer
+ * outlives its thread until it is emptied. Every method may be called from any thread.
+ */
+public final class SpanContents {
+
+    /** The most phases that are kept. */
+    static final int MOST_PHASES = 4_096;
+
+    private final int capacity;
+    private final boolean keepsNewest;
+    private final AtomicLong budget;
+
+    /** Guarded by itself. */
+    private final List<SpanBuffer> buffers = new ArrayList<>();
+
+    /** What buffers held to which nobody writes any more. Guarded by {@code buffers}. */
+    private final List<SpanCopy> ended = new ArrayList<>();
+
+    /** Guarded by {@code buffers}. */
+    private int sharedBuffers;
+
+    /** Guarded by itself. */
+    private final List<Phase> phases = new ArrayList<>();
+
+    /** A phase of a run, and the thread that began it. */
+    private record Phase(int number, long atNs, long threadId, String threadName) {}
+
+    SpanContents(int capacity, boolean keepsNewest, AtomicLong budget) {
+        this.capacity = capacity;
+        this.keepsNewest = keepsNewest;
+        this.budget = budget;
+    }
+
+    boolean keepsNewest() {
+        return keepsNewest;
+    }
+
+    SpanBuffer newBuffer(@Nullable Thread owner) {
+        synchronized (buffers) {
+            SpanBuffer buffer = new SpanBuffer(this, owner, owner == null ? ++sharedBuffers : 0);
+            buffers.add(buffer);
+            return buffer;
+        }
+    }
+
+    /**
+     * Room for more entries of a buffer.
+     *
+     * @param wanted how many more
+     * @param slots how many it has room for
+     * @return how many more it may have, 0 where a bound is reached
+     */
+    int reserve(int wanted, int slots) {
+        long allowed = Math.min(wanted, capacity + 1L - slots);
+        for (long left = budget.get(); left > 0 && allowed > 0; left = budget.get()) {
+            long granted = Math.min(allowed, left);
+            if (budget.compareAndSet(left, left - granted)) {
+                return (int) granted;
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * What all threads wrote since the store was last emptied.
+     *
+     * @return a copy of each buffer, in the order in which they were made
+     */
+    public List<SpanCopy> copies() {
+        synchronized (buffers) {
+            List<SpanCopy> copies = new ArrayList<>(ended);
+            buffers.forEach(buffer -> copies.add(buffer.copy()));
+            return copies;
+        }
+    }
+
+    /**
+     * Notes that a phase of a run begins. The calling thread's line shows it. Phases are kept apart from spans, so that
+     * one stays known when its beginning would be overwritten; of more than {@value #MOST_PHASES} the newest.
+     *
+     * @param number which phase
+     * @param atNs the clock
+     */
+    void phase(int number, long atNs) {
+        Thread thread = Thread.currentThread();
+        synchronized (phases) {
+            if (phases.size() == MOST_PHASES) {
+                phases.remove(0);
+            }
+            phases.add(new Phase(number, atNs, thread.getId(), thread.getName()));
+        }
+    }
+
+    /**
+     * The phases that have begun.
+     *
+     * @return a copy of each, an instant whose key is the number of the phase, in the order in which they began
+     */
+    public List<SpanCopy> phases() {
+        synchronized (phases) {
+            return phases.stream()
+                    .map(phase -> SpanCopy.ofInstant(phase.number, phase.atNs, phase.threadId, phase.threadName))
+                    .toList();
+        }
+    }
+
+    /**
+     * How many entries are kept.
+     *
+     * @return 0 or more
+     */
+    public long entryCount() {
+        synchronized (buffers) {
+            return sizeOf(ended) + buffers.stream().mapToLong(SpanBuffer::size).sum();
+        }
+    }
+
+    /** Forgets what was written so far, but for the phase that is under way. Threads that have ended leave nothing behind then. */
+    public void clear() {
+        synchronized (phases) {
+            phases.subList(0, Math.max(0, phases.size() - 1)).clear();
+        }
+        synchronized (buffers) {
+            buffers.removeIf(buffer -> {
+                // Asked first: whatever such a thread wrote is then there to be forgotten.
+                boolean abandoned = buffer.isAbandoned();
+                buffer.clear();
+                budget.addAndGet(abandoned ? buffer.slots() : 0);
+                return abandoned;
+            });
+            budget.addAndGet(sizeOf(ended));
+            ended.clear();
+        }
+    }
+
+    /**
+     * Keeps the entries only, and gives back what the buffers took beyond them. Only when nobody can write any more.
+     *
+     * @return how many entries are missing of buffers that held none at the end; of the others the copies say so
+     */
+    public long end() {
+        synchronized (buffers) {
+            long lost = 0;
+            long freed = 0;
+            for (SpanBuffer buffer : buffers) {
+                SpanCopy copy = buffer.copy();
+                freed += buffer.slots() - copy.size();
+                if (copy.size() > 0) {
+                    ended.add(copy);
+                } else {
+                    lost += copy.dropped();
+                }
+            }
+            buffers.clear();
+            budget.addAndGet(freed);
+            return lost;
+        }
+    }
+
+    private static long sizeOf(List<SpanCopy> copies) {
+        return copies.stream().mapToLong(SpanCopy::size).sum();
+    }
+}

@@ -1,0 +1,114 @@
+package org.brickprofiler.internal.record;
+
+/**
+ * What a {@link SpanBuffer} held at one moment. Immutable; any thread.
+ *
+ * <p>The entries are in the order in which they were written: a span where it ended, so that a span comes after those
+ * inside it.
+ */
+public final class SpanCopy {
+
+    private final long[] cells;
+    private final long dropped;
+    private final long threadId;
+    private final String threadName;
+
+    /** Keeps the array: nobody else may have it. */
+    SpanCopy(long[] cells, long dropped, long threadId, String threadName) {
+        this.cells = cells;
+        this.dropped = dropped;
+        this.threadId = threadId;
+        this.threadName = threadName;
+    }
+
+    /** A single moment that has a name. */
+    static SpanCopy ofInstant(int key, long atNs, long threadId, String threadName) {
+        return new SpanCopy(SpanBuffer.cells(SpanKind.INSTANT, key, atNs), 0, threadId, threadName);
+    }
+
+    /**
+     * The thread that wrote.
+     *
+     * @return its id, never used twice in a virtual machine; negative for a buffer that virtual threads share
+     */
+    public long threadId() {
+        return threadId;
+    }
+
+    /**
+     * The thread that wrote.
+     *
+     * @return its name when it wrote first
+     */
+    public String threadName() {
+        return threadName;
+    }
+
+    /**
+     * How many entries are missing since the buffer was last emptied: overwritten by newer ones, or refused.
+     *
+     * @return 0 or more
+     */
+    public long dropped() {
+        return dropped;
+    }
+
+    /**
+     * How many entries there are.
+     *
+     * @return 0 or more
+     */
+    public int size() {
+        return cells.length / SpanBuffer.LONGS_EACH;
+    }
+
+    /**
+     * What an entry is.
+     *
+     * @param entry 0 to {@code size() - 1}
+     * @return its kind
+     */
+    public SpanKind kind(int entry) {
+        return SpanBuffer.kind(cells[entry * SpanBuffer.LONGS_EACH + 1]);
+    }
+
+    /**
+     * The name of an entry.
+     *
+     * @param entry 0 to {@code size() - 1}
+     * @return the key of its name
+     */
+    public int key(int entry) {
+        return SpanBuffer.key(cells[entry * SpanBuffer.LONGS_EACH + 1]);
+    }
+
+    /**
+     * When an entry began.
+     *
+     * @param entry 0 to {@code size() - 1}
+     * @return the clock, ns
+     */
+    public long startNs(int entry) {
+        return cells[entry * SpanBuffer.LONGS_EACH];
+    }
+
+    /**
+     * When an entry ended.
+     *
+     * @param entry 0 to {@code size() - 1}
+     * @return the clock, ns; the start where the entry is a moment
+     */
+    public long endNs(int entry) {
+        return startNs(entry) + SpanBuffer.elapsedNs(cells[entry * SpanBuffer.LONGS_EACH + 1]);
+    }
+
+    /**
+     * What came with an entry.
+     *
+     * @param entry 0 to {@code size() - 1}
+     * @return elements, or the bits of a counter's value
+     */
+    public long value(int entry) {
+        return cells[entry * SpanBuffer.LONGS_EACH + 2];
+    }
+}

@@ -1,0 +1,39 @@
+package org.brickprofiler.internal.record;
+
+/** What an entry of a {@link SpanBuffer} is. */
+public enum SpanKind {
+    /** A piece of work of the thread that owns the buffer. */
+    SPAN,
+    /** A piece of work whose end was told by a later synchronisation; which thread did it is not known. */
+    DEFERRED,
+    /** A moment at which a layer began; the value is its number. */
+    LAYER_START,
+    /** A moment at which a layer had ended; the value is its number. */
+    LAYER_END,
+    /** A moment by which a forward pass had ended; the value is 1 where it was abandoned, at an unknown moment before. */
+    PASS_END,
+    /** The moment at which the host launched the span before this entry; the value is the id of the thread. */
+    LAUNCH,
+    /** A piece of work that the owner's thread handed to a device, which tells its time: this one is no sample. */
+    ENQUEUED,
+    /** A piece of work of a device, by its own clock: the sample of a brick. */
+    DEVICE_SAMPLE,
+    /** A moment that has a name. */
+    INSTANT,
+    /** The value of a counter from a moment on; the entry's value holds the bits of a {@code double}. */
+    COUNTER,
+    /** From a moment on the thread works for another layer; the value tells both, see {@link LayerToken#change}. */
+    LAYER_CHANGE;
+
+    private static final SpanKind[] ALL = values();
+
+    /** The place of this kind in an entry. */
+    @SuppressWarnings("EnumOrdinal")
+    int index() {
+        return ordinal();
+    }
+
+    static SpanKind at(int index) {
+        return ALL[index];
+    }
+}

@@ -1,0 +1,43 @@
+package org.brickprofiler.internal.record;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/**
+ * Finds the {@link SpanSink} behind a recorder. A recorder is for applications, and nothing that they can call names the
+ * engine; so its class hands the way to its sink over here when it is initialized. Any thread.
+ */
+public final class SpanSinks {
+
+    private static final Map<Class<?>, Function<Object, SpanSink>> WAYS = new ConcurrentHashMap<>();
+
+    private SpanSinks() {}
+
+    /**
+     * Notes how the sink of a recorder is found. Called once, from the static initializer of the recorder's class.
+     *
+     * @param recorder the class
+     * @param sink its sink, the same one each time
+     * @param <T> the class
+     */
+    public static <T> void register(Class<T> recorder, Function<T, SpanSink> sink) {
+        WAYS.put(recorder, object -> sink.apply(recorder.cast(object)));
+    }
+
+    /**
+     * The sink of a recorder.
+     *
+     * @param recorder what an application gave to a profiler
+     * @return its sink
+     * @throws IllegalArgumentException when its class has registered none
+     */
+    public static SpanSink of(Object recorder) {
+        Function<Object, SpanSink> way = WAYS.get(recorder.getClass());
+        if (way == null) {
+            throw new IllegalArgumentException(
+                    "spans go to a recorder of this library, not to a " + recorder.getClass().getName());
+        }
+        return way.apply(recorder);
+    }
+}

@@ -1,0 +1,74 @@
+package org.brickprofiler.internal.record;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where all threads that record into one {@link TableRegistry} write their timelines. Whoever writes holds this object;
+ * who only reads holds its {@linkplain #contents contents}, and so can know by a weak reference to the store that nobody
+ * will write any more. Every method may be called from any thread.
+ */
+public final class SpanStore {
+
+    private final SpanContents contents;
+
+    /**
+     * An empty store.
+     *
+     * @param capacity the most entries of a thread that are kept, 1 or more
+     * @param keepsNewest whether a full buffer gives up its oldest entry for a new one, rather than refuse that
+     * @param budget the most entries that are kept in all, less those of other stores with the same budget; what a
+     *     buffer takes is taken off
+     */
+    public SpanStore(int capacity, boolean keepsNewest, AtomicLong budget) {
+        this.contents = new SpanContents(capacity, keepsNewest, budget);
+    }
+
+    /**
+     * What was written.
+     *
+     * @return the same object each time; it does not refer to this one
+     */
+    public SpanContents contents() {
+        return contents;
+    }
+
+    /**
+     * A buffer for whoever makes sure that one thread at a time writes to it, and holds this store for as long.
+     *
+     * @return an empty buffer, which the store keeps
+     */
+    public SpanBuffer newSharedBuffer() {
+        return newBuffer(null);
+    }
+
+    /** A buffer for a thread, or for threads that take turns where there is no owner. */
+    SpanBuffer newBuffer(@Nullable Thread owner) {
+        return contents.newBuffer(owner);
+    }
+
+    /**
+     * What all threads wrote since the store was last emptied.
+     *
+     * @return a copy of each buffer, in the order in which they were made
+     */
+    public List<SpanCopy> copies() {
+        return contents.copies();
+    }
+
+    /**
+     * Notes that a phase of a run begins. The calling thread's line shows it.
+     *
+     * @param number which phase
+     * @param atNs the clock
+     */
+    public void phase(int number, long atNs) {
+        contents.phase(number, atNs);
+    }
+
+    /** Forgets what was written so far, but for the phase that is under way. Threads that have ended leave nothing behind then. */
+    public void clear() {
+        contents.clear();
+    }
+}

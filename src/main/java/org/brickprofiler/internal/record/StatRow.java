@@ -1,0 +1,109 @@
+package org.brickprofiler.internal.record;
+
+/**
+ * The sums of one row as they stood at one moment: values that belong together. Immutable.
+ *
+ * @param count number of samples
+ * @param totalNs sum of the durations, ns
+ * @param minNs shortest duration, {@link Long#MAX_VALUE} without samples
+ * @param maxNs longest duration, ns
+ * @param lastNs duration of the latest sample, ns
+ * @param lastAtNs the clock when the latest sample was recorded, {@link Long#MIN_VALUE} without samples
+ * @param elements sum of the elements
+ * @param bytes sum of the bytes before compression
+ * @param compressedBytes sum of the bytes after compression
+ * @param cycles sum of the cycles
+ * @param minCycles fewest cycles of a sample that had any, {@link Long#MAX_VALUE} without one
+ * @param maxCycles most cycles of a sample
+ * @param work sum of the caller's unit of work, such as floating-point operations
+ * @param maxTag the caller's tag on the sample that took {@code maxNs}, {@link #NO_TAG} where there is none
+ */
+public record StatRow(
+        long count,
+        long totalNs,
+        long minNs,
+        long maxNs,
+        long lastNs,
+        long lastAtNs,
+        long elements,
+        long bytes,
+        long compressedBytes,
+        long cycles,
+        long minCycles,
+        long maxCycles,
+        long work,
+        long maxTag) {
+
+    /** The tag of a row whose longest sample carried none. */
+    public static final long NO_TAG = -1;
+
+    /** A row without samples. */
+    public static final StatRow EMPTY =
+            new StatRow(0, 0, Long.MAX_VALUE, 0, 0, Long.MIN_VALUE, 0, 0, 0, 0, Long.MAX_VALUE, 0, 0, NO_TAG);
+
+    /**
+     * Adds two rows up. Commutative and associative, with {@link #EMPTY} as the neutral element.
+     *
+     * @param other the other row
+     * @return the sums of both
+     */
+    public StatRow plus(StatRow other) {
+        if (count == 0) {
+            return other;
+        }
+        if (other.count == 0) {
+            return this;
+        }
+        boolean otherIsLater =
+                other.lastAtNs > lastAtNs || (other.lastAtNs == lastAtNs && other.lastNs > lastNs);
+        boolean otherIsLonger = other.maxNs > maxNs || (other.maxNs == maxNs && other.maxTag > maxTag);
+        return new StatRow(
+                count + other.count,
+                totalNs + other.totalNs,
+                Math.min(minNs, other.minNs),
+                Math.max(maxNs, other.maxNs),
+                otherIsLater ? other.lastNs : lastNs,
+                Math.max(lastAtNs, other.lastAtNs),
+                elements + other.elements,
+                bytes + other.bytes,
+                compressedBytes + other.compressedBytes,
+                cycles + other.cycles,
+                Math.min(minCycles, other.minCycles),
+                Math.max(maxCycles, other.maxCycles),
+                work + other.work,
+                otherIsLonger ? other.maxTag : maxTag);
+    }
+
+    /**
+     * The samples by which this row is ahead of an earlier reading of the same row. All sums are exact. So are the
+     * shortest and the longest of one or two samples; of more, one that changed the row's is exact, and otherwise the
+     * mean of all but the latest stands for it.
+     *
+     * @param earlier a reading of the same row, with at least one sample fewer or the same
+     * @return those samples alone, {@link #EMPTY} where there are none
+     */
+    StatRow samplesSince(StatRow earlier) {
+        long more = count - earlier.count;
+        if (more == 0) {
+            return EMPTY;
+        }
+        long moreNs = totalNs - earlier.totalNs;
+        long moreCycles = cycles - earlier.cycles;
+        long otherNs = more == 1 ? lastNs : (moreNs - lastNs) / (more - 1);
+        return new StatRow(
+                more,
+                moreNs,
+                minNs < earlier.minNs ? minNs : Math.min(lastNs, otherNs),
+                maxNs > earlier.maxNs ? maxNs : Math.max(lastNs, otherNs),
+                lastNs,
+                lastAtNs,
+                elements - earlier.elements,
+                bytes - earlier.bytes,
+                compressedBytes - earlier.compressedBytes,
+                moreCycles,
+                minCycles < earlier.minCycles ? minCycles : moreCycles == 0 ? Long.MAX_VALUE : moreCycles / more,
+                maxCycles > earlier.maxCycles ? maxCycles : moreCycles / more,
+                work - earlier.work,
+                maxNs > earlier.maxNs ? maxTag : NO_TAG);
+    }
+}

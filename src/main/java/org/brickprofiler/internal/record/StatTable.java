@@ -1,0 +1,494 @@
+package org.brickprofiler.internal.record;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sums of one recording thread, a row per key. One writer, any number of readers.
+ *
+ * <p>The writer is the owner or, for a shared table, whichever thread holds it; {@link PerThread} has the memory
+ * model. Recording allocates nothing once a row exists, takes no lock and never waits. {@link RowReader} reads.
+ *
+ * <h2>Why a row's values belong together</h2>
+ *
+ * Each row has two counts: {@code BEGUN} is raised before the other columns are written, {@code COUNT} after them.
+ * The writer's fences order <i>begun, columns, count</i>; a reader's order <i>count, columns, begun</i>. Where a
+ * reader finds both counts equal, no write lay between its first and its last load: a write that had begun would show
+ * in {@code BEGUN}, and one that ended earlier was complete when {@code COUNT} was read.
+ */
+public final class StatTable extends PerThread.Owned {
+
+    static final int BEGUN = 0;
+    static final int COUNT = 1;
+    static final int TOTAL_NS = 2;
+    static final int MIN_NS = 3;
+    static final int MAX_NS = 4;
+    static final int LAST_NS = 5;
+    static final int LAST_AT_NS = 6;
+    static final int ELEMENTS = 7;
+    static final int BYTES = 8;
+    static final int COMPRESSED_BYTES = 9;
+    static final int CYCLES = 10;
+    static final int MIN_CYCLES = 11;
+    static final int MAX_CYCLES = 12;
+    static final int WORK = 13;
+    static final int MAX_TAG = 14;
+
+    /** Longs a row: a power of two, two cache lines. */
+    static final int STRIDE = 16;
+
+    static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private static final VarHandle ROWS;
+    private static final VarHandle BUCKETS;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            ROWS = lookup.findVarHandle(StatTable.class, "rows", long[].class);
+            BUCKETS = lookup.findVarHandle(StatTable.class, "buckets", long[][].class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final PendingQueue pending;
+
+    /** Where each sample goes as a span, too; null where nobody wants that. */
+    private final @Nullable SpanWriter spans;
+
+    private final @Nullable NameTable names;
+
+    /** How many samples need not be the writer's own. */
+    private long foreign;
+
+    /** Replaced by the writer alone, with release, by a longer copy. It has only rows whose key is in use. */
+    private long[] rows;
+
+    /** The buckets of each row, null where percentiles are off; a row's own buckets come with its first sample. */
+    private long @Nullable [] @Nullable [] buckets;
+
+    /**
+     * An empty table.
+     *
+     * @param owner the only thread that may write, or null for a shared table, written by whoever holds it
+     * @param rowCount how many rows it begins with
+     * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
+     * @param pending the queue of deferred measurements of the same writer
+     * @param spans the timeline of the same writer, or null where nobody wants one
+     * @param names whose keys may have rows, or null where every key may
+     */
+    StatTable(
+            @Nullable Thread owner,
+            int rowCount,
+            boolean withBuckets,
+            PendingQueue pending,
+            @Nullable SpanWriter spans,
+            @Nullable NameTable names) {
+        super(owner);
+        this.pending = pending;
+        this.spans = spans;
+        this.names = names;
+        this.rows = emptyRows(rowCount);
+        this.buckets = withBuckets ? new long[rowCount][] : null;
+    }
+
+    private static long[] emptyRows(int rowCount) {
+        long[] cells = new long[rowCount * STRIDE];
+        initialise(cells, 0);
+        return cells;
+    }
+
+    private static void initialise(long[] cells, int from) {
+        for (int base = from; base < cells.length; base += STRIDE) {
+            cells[base + MIN_NS] = Long.MAX_VALUE;
+            cells[base + LAST_AT_NS] = Long.MIN_VALUE;
+            cells[base + MIN_CYCLES] = Long.MAX_VALUE;
+            cells[base + MAX_TAG] = StatRow.NO_TAG;
+        }
+    }
+
+    // ---- the writer ----
+
+    /**
+     * Adds the sample of a timer, the way of nearly all samples. Only the writer.
+     *
+     * @param timer a {@link TimerToken}
+     * @param nowNs the clock when it was stopped
+     * @param elementCount elements it processed
+     * @return false where this table has no row for it, which it may have to be given, or the elements are negative;
+     *     nothing was added then
+     */
+    public boolean addTimed(long timer, long nowNs, long elementCount) {
+        long[] cells = rows;
+        int base = TimerToken.key(timer) * STRIDE;
+        if (base < 0 || base >= cells.length || elementCount < 0) {
+            return false;
+        }
+        long @Nullable [] spread = buckets == null ? null : spreadOf(base / STRIDE);
+        long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
+        long count = begin(cells, base);
+        addTime(cells, base, spread, elapsedNs, nowNs, elementCount);
+        end(cells, base, count);
+        addSpan(SpanKind.SPAN, base / STRIDE, nowNs - elapsedNs, elapsedNs, elementCount);
+        return true;
+    }
+
+    /**
+     * Adds a sample. Only the writer; the arguments are not checked. A row that is new to this table is made first,
+     * the one case that allocates.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elementCount elements it processed
+     */
+    public void add(int key, long elapsedNs, long atNs, long elementCount) {
+        addUntraced(key, elapsedNs, atNs, elementCount);
+        addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
+    }
+
+    /** Adds a sample whose end was told later, at a synchronisation. Only the writer. */
+    void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elementCount) {
+        addUntraced(key, elapsedNs, atNs, elementCount);
+        addSpan(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);
+    }
+
+    /** Adds a sample to the sums alone: it is on no timeline. Only the writer. */
+    private void addUntraced(int key, long elapsedNs, long atNs, long elementCount) {
+        long[] cells = rowsFor(key);
+        long @Nullable [] spread = spreadOf(key);
+        int base = key * STRIDE;
+        long count = begin(cells, base);
+        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
+        end(cells, base, count);
+    }
+
+    /**
+     * Adds a sample that need not be one of the writer's own, such as one that a device was asked for: to the sums alone,
+     * and it does not make the writer a thread that recorded. Only the writer.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elementCount elements it processed
+     */
+    public void addForeign(int key, long elapsedNs, long atNs, long elementCount) {
+        // Before the row's count, so that who sees the sample there sees it here.
+        foreign++;
+        addUntraced(key, elapsedNs, atNs, elementCount);
+    }
+
+    /** Puts an entry on the timeline of this table's writer, where one is wanted. Only the writer. */
+    void addSpan(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+        SpanWriter line = spans;
+        if (line != null) {
+            line.add(kind, key, startNs, elapsedNs, value);
+        }
+    }
+
+    /** The id of the timeline that such entries are on; 0 where there is none. */
+    long lineId() {
+        return spans == null ? 0 : spans.lineId();
+    }
+
+    /**
+     * Adds a sample with the bytes that went in and came out. Only the writer.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elementCount elements it processed
+     * @param inputBytes bytes before compression
+     * @param outputBytes bytes after compression
+     */
+    public void addBytes(int key, long elapsedNs, long atNs, long elementCount, long inputBytes, long outputBytes) {
+        long[] cells = rowsFor(key);
+        long @Nullable [] spread = spreadOf(key);
+        int base = key * STRIDE;
+        long count = begin(cells, base);
+        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
+        cells[base + BYTES] += inputBytes;
+        cells[base + COMPRESSED_BYTES] += outputBytes;
+        end(cells, base, count);
+        addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
+    }
+
+    /**
+     * Adds a sample with its processor cycles. Only the writer. Zero cycles mean that none were measured.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elementCount elements it processed
+     * @param cycleCount cycles it took
+     */
+    public void addCycles(int key, long elapsedNs, long atNs, long elementCount, long cycleCount) {
+        long[] cells = rowsFor(key);
+        long @Nullable [] spread = spreadOf(key);
+        int base = key * STRIDE;
+        long count = begin(cells, base);
+        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
+        if (cycleCount > 0) {
+            cells[base + CYCLES] += cycleCount;
+            cells[base + MIN_CYCLES] = Math.min(cells[base + MIN_CYCLES], cycleCount);
+            cells[base + MAX_CYCLES] = Math.max(cells[base + MAX_CYCLES], cycleCount);
+        }
+        end(cells, base, count);
+        addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
+    }
+
+    /**
+     * Adds a sample with an amount of work and a tag; the row keeps the tag of its longest sample. Only the writer.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elementCount elements it processed
+     * @param workCount units of work it did
+     * @param tag what to remember of the longest sample, 0 or more
+     */
+    public void addWork(int key, long elapsedNs, long atNs, long elementCount, long workCount, long tag) {
+        long[] cells = rowsFor(key);
+        long @Nullable [] spread = spreadOf(key);
+        int base = key * STRIDE;
+        long count = begin(cells, base);
+        // The greater tag among equals, as in StatRow.plus: the answer must not depend on who recorded first.
+        long longest = cells[base + MAX_NS];
+        if (elapsedNs > longest || (elapsedNs == longest && tag > cells[base + MAX_TAG])) {
+            cells[base + MAX_TAG] = tag;
+        }
+        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
+        cells[base + WORK] += workCount;
+        end(cells, base, count);
+        addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
+    }
+
+    private static long begin(long[] cells, int base) {
+        long count = cells[base + COUNT] + 1;
+        CELL.setOpaque(cells, base + BEGUN, count);
+        VarHandle.storeStoreFence();
+        return count;
+    }
+
+    private static void addTime(
+            long[] cells, int base, long @Nullable [] spread, long elapsedNs, long atNs, long elementCount) {
+        cells[base + TOTAL_NS] += elapsedNs;
+        if (elapsedNs < cells[base + MIN_NS]) {
+            cells[base + MIN_NS] = elapsedNs;
+        }
+        if (elapsedNs > cells[base + MAX_NS]) {
+            cells[base + MAX_NS] = elapsedNs;
+        }
+        cells[base + LAST_NS] = elapsedNs;
+        cells[base + LAST_AT_NS] = atNs;
+        cells[base + ELEMENTS] += elementCount;
+        if (spread != null) {
+            spread[LatencyBuckets.indexOf(elapsedNs)]++;
+        }
+    }
+
+    private static void end(long[] cells, int base, long count) {
+        CELL.setRelease(cells, base + COUNT, count);
+    }
+
+    /** The buckets of a row, or null where percentiles are off. Made before the row's write begins: it may fail. */
+    private long @Nullable [] spreadOf(int key) {
+        long @Nullable [] @Nullable [] all = buckets;
+        if (all == null) {
+            return null;
+        }
+        long[] row = all[key];
+        return row != null ? row : makeBuckets(all, key);
+    }
+
+    private static long[] makeBuckets(long[] @Nullable [] all, int key) {
+        long[] row = new long[LatencyBuckets.COUNT];
+        all[key] = row;
+        return row;
+    }
+
+    private long[] rowsFor(int key) {
+        long[] cells = rows;
+        return key * STRIDE < cells.length ? cells : grow(key);
+    }
+
+    private long[] grow(int key) {
+        long[] old = rows;
+        int oldCount = old.length / STRIDE;
+        int inUse = names == null ? TimerToken.MAX_KEY + 1 : names.size();
+        int newCount = Math.max(key + 1, Math.min(inUse, oldCount + oldCount / 2));
+        long[] longer = Arrays.copyOf(old, newCount * STRIDE);
+        initialise(longer, old.length);
+        long @Nullable [] @Nullable [] oldBuckets = buckets;
+        if (oldBuckets != null) {
+            BUCKETS.setRelease(this, Arrays.copyOf(oldBuckets, newCount));
+        }
+        ROWS.setRelease(this, longer);
+        return longer;
+    }
+
+    /**
+     * How many samples a row has. Only the writer.
+     *
+     * @param key the row
+     * @return 0 or more
+     */
+    public long count(int key) {
+        return hasRow(key) ? rows[key * STRIDE + COUNT] : 0;
+    }
+
+    /**
+     * How long the latest sample of a row took. Only the writer.
+     *
+     * @param key the row
+     * @return ns, -1 where there is none
+     */
+    public long latestNs(int key) {
+        return count(key) > 0 ? rows[key * STRIDE + LAST_NS] : -1;
+    }
+
+    /**
+     * When the latest sample of a row began. Only the writer.
+     *
+     * @param key a row that has a sample
+     * @return the clock, ns
+     */
+    public long latestBeganNs(int key) {
+        int base = key * STRIDE;
+        return rows[base + LAST_AT_NS] - rows[base + LAST_NS];
+    }
+
+    /**
+     * When the latest sample of a row ended. Only the writer.
+     *
+     * @param key the row
+     * @return the clock, ns; {@link Long#MIN_VALUE} where it has none
+     */
+    public long latestEndedNs(int key) {
+        return hasRow(key) ? rows[key * STRIDE + LAST_AT_NS] : Long.MIN_VALUE;
+    }
+
+    /**
+     * Whether no other row has a sample that ended later than the latest one of a row. Only the writer; takes a look at
+     * each row.
+     *
+     * @param key the row
+     * @return false where it has none
+     */
+    public boolean isLatest(int key) {
+        if (count(key) == 0) {
+            return false;
+        }
+        long[] cells = rows;
+        long endedNs = cells[key * STRIDE + LAST_AT_NS];
+        for (int base = 0; base < cells.length; base += STRIDE) {
+            if (cells[base + COUNT] > 0 && cells[base + LAST_AT_NS] - endedNs > 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Whether some row's latest sample began at a time or later. Only the writer; takes a look at each row.
+     *
+     * @param ns the clock
+     * @return true where one did
+     */
+    public boolean hasBegunSince(long ns) {
+        long[] cells = rows;
+        for (int base = 0; base < cells.length; base += STRIDE) {
+            if (cells[base + COUNT] > 0 && cells[base + LAST_AT_NS] - cells[base + LAST_NS] - ns >= 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean hasRow(int key) {
+        return key * STRIDE < rows.length;
+    }
+
+    // ---- any thread ----
+
+    /** The deferred measurements of this table's writer. */
+    PendingQueue pending() {
+        return pending;
+    }
+
+    int rowCount() {
+        return cells().length / STRIDE;
+    }
+
+    /** How many of the samples need not be the writer's own. */
+    long foreignCount() {
+        return foreign;
+    }
+
+    /**
+     * Whether a sample was ever added. Asked of the count that is written last, with release: who sees it also sees
+     * everything that the writer wrote before, to other tables too.
+     */
+    boolean isWritten() {
+        long[] cells = cells();
+        for (int base = 0; base < cells.length; base += STRIDE) {
+            if ((long) CELL.getAcquire(cells, base + COUNT) != 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    boolean withBuckets() {
+        return BUCKETS.getAcquire(this) != null;
+    }
+
+    /** Forgets everything. Only the writer. */
+    void clear() {
+        int rowCount = rowCount();
+        foreign = 0;
+        if (buckets != null) {
+            BUCKETS.setRelease(this, new long[rowCount][]);
+        }
+        ROWS.setRelease(this, emptyRows(rowCount));
+    }
+
+    /** An empty table of the same writer, with the same number of rows. */
+    StatTable renewed() {
+        return new StatTable(owner(), rowCount(), withBuckets(), pending, spans, names);
+    }
+
+    /** Whether the durations of a row were counted in buckets. */
+    boolean hasBuckets(int key) {
+        return buckets(key) != null;
+    }
+
+    /**
+     * The values of a row as they stood at one moment, without its buckets.
+     *
+     * @param key the row
+     * @return the values
+     */
+    public StatRow read(int key) {
+        return RowReader.read(this, key, null, false);
+    }
+
+    /** The values of a row as they stood at one moment; the rest is at {@link RowReader#read}. */
+    StatRow read(int key, long @Nullable [] into, boolean settling) {
+        return RowReader.read(this, key, into, settling);
+    }
+
+    /** The rows as they are now; only the writer changes them. */
+    long[] cells() {
+        return (long[]) ROWS.getAcquire(this);
+    }
+
+    /** The buckets of a row, or null where it has none; only the writer changes them. */
+    long @Nullable [] buckets(int key) {
+        long @Nullable [] @Nullable [] all = (long[][]) BUCKETS.getAcquire(this);
+        return all == null || key >= all.length ? null : all[key];
+    }
+}

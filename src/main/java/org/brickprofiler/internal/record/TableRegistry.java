@@ -1,0 +1,436 @@
+package org.brickprofiler.internal.record;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tables of all recording threads, and the sums over them. Threads that record never wait; {@link PerThread} finds
+ * their tables, and folds those of ended threads into one sum. Threads that read or reset wait for each other alone.
+ *
+ * <h2>Why nothing is lost or counted twice by a reset</h2>
+ *
+ * A reset replaces each written table by an empty one in a single compare-and-set, and then reads the old ones. A
+ * recorder that had found its old table before the replacement can still finish a sample there. For every sample it
+ * looks its table up, or asks whether tables were replaced since it did; but it does not wait for its stores first:
+ * some samples before that one may be on their way too, as many as a processor holds back in its store buffer. An old
+ * table is therefore kept as <i>late</i> until its thread has written to the new one or has ended. Whatever the old
+ * one has more by then counts for the interval in which it is found. A shared table is emptied by holding it, which
+ * no recorder waits for.
+ *
+ * <p>Sums of late samples are exact however many they are. Their shortest and longest are exact for two in a row; so
+ * that there are no more, the reset gives stores time to arrive before it reads, far more than a store buffer needs.
+ */
+public final class TableRegistry {
+
+    /** Instead of what {@link #caller()} answers: a thread that has queued nothing. */
+    public static final long NOBODY = 0;
+
+    private static final long STORES_ARRIVE_WITHIN_NS = 50_000;
+
+    private final @Nullable SpanStore spans;
+    private final PerThread<StatTable, Left> threads;
+    private final Object readers = new Object();
+
+    /** Guarded by {@code readers}. */
+    private final LateTables late = new LateTables();
+
+    /**
+     * What ended threads have left.
+     *
+     * @param sums their samples since the last reset; only read
+     * @param queues the queues in which they left measurements; cannot be changed
+     */
+    record Left(StatSums sums, List<PendingQueue> queues) {
+
+        static final Left NOTHING = new Left(new StatSums(), List.of());
+
+        /** This without the queues that are empty, whose threads are counted; the same object where there are none. */
+        Left tidied() {
+            boolean empty = false;
+            for (int i = 0; i < queues.size(); i++) {
+                empty |= queues.get(i).size() == 0;
+            }
+            return empty ? and(List.of()) : this;
+        }
+
+        Left and(List<StatTable> ended) {
+            StatSums all = sums.copy();
+            List<PendingQueue> waiting = new ArrayList<>(queues);
+            for (StatTable table : ended) {
+                all.add(table);
+                waiting.add(table.pending());
+            }
+            waiting.removeIf(queue -> {
+                boolean empty = queue.size() == 0;
+                if (empty) {
+                    all.addQueue(queue, false);
+                }
+                return empty;
+            });
+            return new Left(all, List.copyOf(waiting));
+        }
+    }
+
+    /**
+     * Makes tables, each with its queue and timeline.
+     *
+     * @param rowCount how many rows a table begins with
+     * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
+     * @param names whose keys may have rows, or null where every key may
+     * @param spans where every sample goes as a span too, or null where nobody wants that
+     * @param layer the token of the layer that the calling thread works for
+     */
+    record Tables(
+            int rowCount,
+            boolean withBuckets,
+            @Nullable NameTable names,
+            @Nullable SpanStore spans,
+            @Nullable LongSupplier layer)
+            implements PerThread.Keeper<StatTable, Left> {
+        @Override
+        public StatTable make(@Nullable Thread owner) {
+            PendingQueue pending = new PendingQueue(owner == null);
+            SpanWriter line = spans == null ? null : new SpanWriter(owner, spans, layer);
+            return new StatTable(owner, rowCount, withBuckets, pending, line, names);
+        }
+
+        @Override
+        public Left leave(Left before, List<StatTable> ended) {
+            return ended.isEmpty() ? before.tidied() : before.and(ended);
+        }
+    }
+
+    /**
+     * An empty registry, with a row for every key and no timeline.
+     *
+     * @param rowCount how many rows a table begins with
+     * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
+     */
+    public TableRegistry(int rowCount, boolean withBuckets) {
+        this(rowCount, withBuckets, null, null, null);
+    }
+
+    /**
+     * An empty registry.
+     *
+     * @param rowCount how many rows a table begins with
+     * @param withBuckets whether durations are also counted in {@link LatencyBuckets}
+     * @param names whose keys may have rows, or null where every key may
+     * @param spans where every sample goes as a span too, or null where nobody wants that
+     * @param layer the token of the layer that the calling thread works for, or {@link LayerToken#OWN}; asked where threads
+     *     share a timeline; null where that is always the thread's own
+     */
+    public TableRegistry(
+            int rowCount,
+            boolean withBuckets,
+            @Nullable NameTable names,
+            @Nullable SpanStore spans,
+            @Nullable LongSupplier layer) {
+        this.spans = spans;
+        this.threads = new PerThread<>(
+                new Tables(rowCount, withBuckets, names, spans, layer), Left.NOTHING, true);
+    }
+
+    // ---- recording threads ----
+
+    /**
+     * Adds a sample to the calling thread's table. Allocates only for a thread's or a row's first sample.
+     *
+     * @param key the row, 0 or more
+     * @param elapsedNs its duration, ns
+     * @param atNs the clock when it ended
+     * @param elements elements it processed
+     */
+    public void add(int key, long elapsedNs, long atNs, long elements) {
+        StatTable table = threads.mine();
+        table.add(key, elapsedNs, atNs, elements);
+        threads.release(table);
+    }
+
+    /** Adds a sample whose end is known since a synchronisation. */
+    void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elements) {
+        StatTable table = threads.mine();
+        table.addDeferred(key, startNs, elapsedNs, atNs, elements);
+        threads.release(table);
+    }
+
+    /**
+     * Queues a measurement until its end is known.
+     *
+     * @param key the row, 0 or more
+     * @param startNs the clock at its start
+     * @param elements elements it processes
+     * @return false where the queue is full and the measurement was not taken
+     */
+    public boolean defer(int key, long startNs, long elements) {
+        StatTable own = ownTable();
+        return own != null ? own.pending().offer(key, startNs, elements) : deferElsewhere(key, startNs, elements);
+    }
+
+    private boolean deferElsewhere(int key, long startNs, long elements) {
+        StatTable table = threads.mine();
+        boolean queued = table.owner() == null
+                ? table.pending().offer(PendingQueue.sharing(Thread.currentThread()), key, startNs, elements)
+                : table.pending().offer(key, startNs, elements);
+        threads.release(table);
+        return queued;
+    }
+
+    /**
+     * What stands for the calling thread where its measurements are drained.
+     *
+     * @return a number that no other living thread has, or {@link #NOBODY} where it has queued none
+     */
+    public long caller() {
+        StatTable own = threads.mineOrNull();
+        if (own != null) {
+            return own.pending().owner();
+        }
+        Thread caller = Thread.currentThread();
+        return VirtualThreads.isVirtual(caller) ? PendingQueue.sharing(caller) : NOBODY;
+    }
+
+    /**
+     * The tables as they are now.
+     *
+     * @return while this is the same object, so is each thread's table
+     */
+    public PerThread.Slots<StatTable, ?> tables() {
+        return threads.slots();
+    }
+
+    /**
+     * The calling thread's own table, in a few loads. Allocates nothing.
+     *
+     * @return the table; null where the thread has recorded nothing, or is virtual, or has an id that changes
+     */
+    public @Nullable StatTable ownTable() {
+        return threads.slots().of(Thread.currentThread());
+    }
+
+    /**
+     * A table that the calling thread may write until it gives it back; its own, or a shared one for a virtual thread.
+     *
+     * @return a table, to be handed to {@link #release}
+     */
+    public StatTable acquire() {
+        return threads.mine();
+    }
+
+    /**
+     * Gives a table back.
+     *
+     * @param table what {@link #acquire()} returned
+     */
+    public void release(StatTable table) {
+        threads.release(table);
+    }
+
+    /**
+     * Whether somebody wants samples as spans.
+     *
+     * @return the same for the life of the registry
+     */
+    public boolean hasSpans() {
+        return spans != null;
+    }
+
+    /**
+     * Puts an entry on the calling thread's timeline and into no sum, where a timeline is wanted.
+     *
+     * @param kind what it is
+     * @param key its name, up to {@link TimerToken#MAX_KEY}
+     * @param startNs the clock at its beginning
+     * @param elapsedNs how long it took, ns; 0 for a moment
+     * @param value what comes with it
+     * @return the id of that timeline, as in {@link SpanCopy#threadId()}; 0 where there is none
+     */
+    public long mark(SpanKind kind, int key, long startNs, long elapsedNs, long value) {
+        StatTable table = acquire();
+        table.addSpan(kind, key, startNs, elapsedNs, value);
+        long line = table.lineId();
+        release(table);
+        return line;
+    }
+
+    /**
+     * Notes that a phase of a run begins, where a timeline is wanted.
+     *
+     * @param number which phase
+     * @param atNs the clock
+     */
+    public void phase(int number, long atNs) {
+        if (spans != null) {
+            spans.phase(number, atNs);
+        }
+    }
+
+    // ---- readers ----
+
+    /**
+     * What all threads recorded since the last reset.
+     *
+     * @return the sums of every row, consistent row by row
+     */
+    public StatSums read() {
+        return read(0, TimerToken.MAX_KEY + 1);
+    }
+
+    /**
+     * What all threads recorded since the last reset in some rows.
+     *
+     * @param fromKey the first row
+     * @param toKey the row after the last
+     * @return the sums of those rows, consistent row by row
+     */
+    public StatSums read(int fromKey, int toKey) {
+        synchronized (readers) {
+            late.count(threads.slots());
+            PerThread.Slots<StatTable, Left> now = threads.swept();
+            StatSums sums = new StatSums();
+            sums.add(late.sums(), fromKey, toKey);
+            sums.add(now.left().sums(), fromKey, toKey);
+            for (StatTable table : now.live()) {
+                sums.addLive(table, fromKey, toKey);
+                sums.addQueue(table.pending(), false);
+            }
+            for (PendingQueue queue : now.left().queues()) {
+                sums.addQueue(queue, false);
+            }
+            for (StatTable table : threads.shared()) {
+                sums.addLive(table, fromKey, toKey);
+                sums.addQueue(table.pending(), true);
+            }
+            return sums;
+        }
+    }
+
+    /**
+     * Begins anew, and returns what was recorded until then. Every sample is in exactly one of the returned sums and
+     * the later readings. Measurements that are pending stay so.
+     *
+     * @return the sums since the last reset
+     */
+    public StatSums readAndReset() {
+        synchronized (readers) {
+            late.count(threads.slots());
+            StatSums ended = late.takeSums();
+            PerThread.Slots<StatTable, Left> before;
+            PerThread.Slots<StatTable, Left> after;
+            do {
+                before = threads.swept();
+                after = renewed(before);
+            } while (!threads.replace(before, after));
+            if (hasOthersThan(Thread.currentThread(), before.live())) {
+                awaitStores();
+            }
+            ended.add(before.left().sums());
+            for (StatTable table : before.live()) {
+                ended.takeQueue(table.pending(), false);
+            }
+            for (PendingQueue queue : before.left().queues()) {
+                ended.takeQueue(queue, false);
+            }
+            for (int i = 0; i < before.live().size(); i++) {
+                StatTable old = before.live().get(i);
+                // A table that was empty stays, and whatever came into it since is of the new interval.
+                if (after.live().get(i) != old) {
+                    late.add(old, ended.add(old));
+                }
+            }
+            for (StatTable table : threads.shared()) {
+                emptyShared(table, ended);
+            }
+            return ended;
+        }
+    }
+
+    /** The same threads with an empty table in the place of each that was written, and no sums of ended ones. */
+    static PerThread.Slots<StatTable, Left> renewed(PerThread.Slots<StatTable, Left> before) {
+        List<StatTable> renewed = new ArrayList<>(before.live());
+        renewed.replaceAll(table -> table.isWritten() ? table.renewed() : table);
+        return before.with(renewed, new Left(new StatSums(), before.left().queues()));
+    }
+
+    private static boolean hasOthersThan(Thread thread, List<StatTable> tables) {
+        return tables.size() > 1 || (tables.size() == 1 && tables.get(0).owner() != thread);
+    }
+
+    private static void awaitStores() {
+        long untilNs = System.nanoTime() + STORES_ARRIVE_WITHIN_NS;
+        for (long leftNs = STORES_ARRIVE_WITHIN_NS; leftNs > 0; leftNs = untilNs - System.nanoTime()) {
+            LockSupport.parkNanos(leftNs);
+        }
+    }
+
+    private static void emptyShared(StatTable table, StatSums ended) {
+        while (!table.tryHold()) {
+            Thread.onSpinWait();
+        }
+        ended.add(table);
+        ended.takeQueue(table.pending(), true);
+        table.clear();
+        table.letGo();
+    }
+
+    // ---- pending measurements ----
+
+    /**
+     * Hands over every measurement that was pending at the call, oldest first for each thread. Only one caller at a time.
+     *
+     * @param consumer receives them
+     */
+    public void drainPending(PendingConsumer consumer) {
+        PerThread.Slots<StatTable, Left> now = threads.swept();
+        drain(now.live(), consumer);
+        List<PendingQueue> left = now.left().queues();
+        for (int i = 0; i < left.size(); i++) {
+            left.get(i).drainTo(consumer);
+        }
+        drain(threads.shared(), consumer);
+    }
+
+    /** Allocates nothing. */
+    private static void drain(List<StatTable> tables, PendingConsumer consumer) {
+        for (int i = 0; i < tables.size(); i++) {
+            tables.get(i).pending().drainTo(consumer);
+        }
+    }
+
+    /**
+     * How many measurements are pending.
+     *
+     * @return 0 or more; exact while nobody records
+     */
+    public int pendingCount() {
+        PerThread.Slots<StatTable, Left> now = threads.slots();
+        long count = waiting(now.live()) + waiting(threads.shared());
+        for (PendingQueue queue : now.left().queues()) {
+            count += queue.size();
+        }
+        return (int) Math.min(Integer.MAX_VALUE, count);
+    }
+
+    private static long waiting(List<StatTable> tables) {
+        long count = 0;
+        for (int i = 0; i < tables.size(); i++) {
+            count += tables.get(i).pending().size();
+        }
+        return count;
+    }
+
+    /** How many tables exist, folded ones aside. */
+    int tableCount() {
+        return threads.swept().live().size() + threads.shared().size();
+    }
+
+    /** How many replaced tables are kept because their thread may still finish a sample there. */
+    int lateTableCount() {
+        synchronized (readers) {
+            return late.size();
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package org.brickprofiler.internal.io;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@Spec("8.3")
+final class AtomicFileTest {
+
+    @TempDir
+    Path folder;
+
+    private static AtomicFile.Content text(String text) {
+        return out -> out.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.toList();
+        }
+    }
+
+    @Test
+    void aNewFileHasTheContent() throws IOException {
+        AtomicFile.write(folder.resolve("new"), text("content"));
+
+        assertThat(folder.resolve("new")).hasContent("content");
+        assertThat(files()).hasSize(1);
+    }
+
+    @Test
+    void anOldFileIsReplaced() throws IOException {
+        Path path = Files.writeString(folder.resolve("old"), "much longer than the new content");
+
+        AtomicFile.write(path, text("new"));
+
+        assertThat(path).hasContent("new");
+        assertThat(files()).containsExactly(path);
+    }
+
+    @Test
+    void theOldFileIsThereUntilTheNewOneIsWhole() throws IOException {
+        Path path = Files.writeString(folder.resolve("old"), "old");
+
+        AtomicFile.write(path, out -> {
+            out.write('n');
+            out.flush();
+            assertThat(path).hasContent("old");
+        });
+
+        assertThat(path).hasContent("n");
+    }
+
+    @Test
+    void aFailureHalfWayLeavesTheOldFileAndNothingElse() throws IOException {
+        Path path = Files.writeString(folder.resolve("old"), "old");
+
+        assertThatIOException()
+                .isThrownBy(() -> AtomicFile.write(path, out -> {
+                    out.write(new byte[3 << 20]);
+                    throw new IOException("No space left on device");
+                }))
+                .withMessage("cannot write " + path + ": No space left on device");
+
+        assertThat(path).hasContent("old");
+        assertThat(files()).containsExactly(path);
+    }
+
+    @Test
+    void aFaultInTheContentLeavesNothingEither() throws IOException {
+        assertThatIllegalStateException().isThrownBy(() -> AtomicFile.write(folder.resolve("new"), out -> {
+            out.write('n');
+            throw new IllegalStateException("fault");
+        }));
+
+        assertThat(files()).isEmpty();
+    }
+
+    @Test
+    void aMissingFolderIsNamed() {
+        Path path = folder.resolve("missing").resolve("new");
+
+        assertThatIOException()
+                .isThrownBy(() -> AtomicFile.write(path, text("content")))
+                .withMessage("cannot write " + path + ": " + folder.resolve("missing") + " does not exist");
+    }
+
+    @Test
+    void aFolderThatIsAFileIsNamed() throws IOException {
+        Path file = Files.writeString(folder.resolve("file"), "old");
+
+        assertThatIOException()
+                .isThrownBy(() -> AtomicFile.write(file.resolve("new"), text("content")))
+                .withMessage("cannot write " + file.resolve("new") + ": " + file + " is not a folder");
+        assertThat(file).hasContent("old");
+    }
+
+    @Test
+    void aFolderIsNotReplaced() {
+        assertThatIOException()
+                .isThrownBy(() -> AtomicFile.write(folder, text("content")))
+                .withMessage("cannot write " + folder + ": it is a folder");
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
+    void aLinkStaysAndItsFileIsReplaced() throws IOException {
+        Path file = Files.writeString(folder.resolve("file"), "old");
+        Path link = Files.createSymbolicLink(folder.resolve("link"), file);
+
+        AtomicFile.write(link, text("new"));
+
+        assertThat(link).isSymbolicLink();
+        assertThat(file).hasContent("new");
+    }
+
+    @Test
+    void aDeviceIsWrittenToAndNotReplaced() throws IOException {
+        Path device = Path.of("/dev/null");
+        assumeThat(device).exists();
+
+        AtomicFile.write(device, text("content"));
+
+        assertThat(Files.isRegularFile(device)).isFalse();
+    }
+
+    @Test
+    void aFullDiskIsNamed() {
+        Path full = Path.of("/dev/full");
+        assumeThat(full).exists();
+
+        assertThatIOException()
+                .isThrownBy(() -> AtomicFile.write(full, text("content")))
+                .withMessage("cannot write /dev/full: No space left on device");
+        assertThat(Files.isRegularFile(full)).isFalse();
+    }
+
+    @Test
+    void anInterruptedThreadStillWrites() throws IOException {
+        Thread.currentThread().interrupt();
+        try {
+            AtomicFile.write(folder.resolve("new"), text("content"));
+        } finally {
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(folder.resolve("new")).hasContent("content");
+    }
+
+    @Test
+    void reasonsAreInWords() {
+        assertThat(AtomicFile.reason(new NoSuchFileException("x"))).isEqualTo("it does not exist");
+        assertThat(AtomicFile.reason(new AccessDeniedException("x"))).isEqualTo("permission denied");
+        assertThat(AtomicFile.reason(new FileSystemException("x", null, "Read-only file system")))
+                .isEqualTo("Read-only file system");
+        assertThat(AtomicFile.reason(new IOException("No space left on device"))).isEqualTo("No space left on device");
+        assertThat(AtomicFile.reason(new IOException((String) null))).isEqualTo("IOException");
+    }
+}

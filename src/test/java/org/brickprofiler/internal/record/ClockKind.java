@@ -1,0 +1,14 @@
+package org.brickprofiler.internal.record;
+
+/** The clocks that tests of simulated devices run on. */
+public enum ClockKind {
+    /** One that only the test and waiting move. */
+    STILL,
+    /** The system's. */
+    RUNNING;
+
+    /** A clock of this kind; where it stands still, it shows the given time. */
+    public FakeClock clock(long startNs) {
+        return this == STILL ? new FakeClock(startNs) : new RunningClock();
+    }
+}

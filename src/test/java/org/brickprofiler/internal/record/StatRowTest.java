@@ -1,0 +1,214 @@
+package org.brickprofiler.internal.record;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.List;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.junit.jupiter.api.Test;
+
+final class StatRowTest {
+
+    private static final StatRow ONE = new StatRow(2, 30, 10, 20, 10, 100, 5, 40, 20, 600, 250, 350, 7, 3);
+    private static final StatRow TWO = new StatRow(1, 20, 20, 20, 20, 90, 2, 8, 4, 100, 100, 100, 9, 4);
+
+    @Test
+    void addsUpAndKeepsTheExtremes() {
+        assertThat(ONE.plus(TWO))
+                .isEqualTo(new StatRow(3, 50, 10, 20, 10, 100, 7, 48, 24, 700, 100, 350, 16, 4));
+    }
+
+    @Test
+    void keepsTheTagOfTheLongestSample() {
+        StatRow longer = new StatRow(1, 21, 21, 21, 21, 90, 0, 0, 0, 0, Long.MAX_VALUE, 0, 0, 1);
+
+        assertThat(ONE.plus(longer).maxTag()).isEqualTo(1);
+        assertThat(longer.plus(ONE).maxTag()).isEqualTo(1);
+    }
+
+    @Test
+    void ofTwoSamplesOfOneMomentTheLongerIsTheLast() {
+        StatRow shorter = new StatRow(1, 8, 8, 8, 8, 100, 0, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG);
+        StatRow longer = new StatRow(1, 21, 21, 21, 21, 100, 0, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG);
+
+        assertThat(shorter.plus(longer).lastNs()).isEqualTo(21);
+        assertThat(longer.plus(shorter).lastNs()).isEqualTo(21);
+    }
+
+    @Test
+    void theEmptyRowIsNeutral() {
+        assertThat(ONE.plus(StatRow.EMPTY)).isEqualTo(ONE);
+        assertThat(StatRow.EMPTY.plus(ONE)).isEqualTo(ONE);
+        assertThat(StatRow.EMPTY.plus(StatRow.EMPTY)).isEqualTo(StatRow.EMPTY);
+    }
+
+    @Test
+    void theSampleBetweenTwoReadings() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
+        table.addWork(0, 10, 100, 1, 50, 7);
+        StatRow earlier = table.read(0);
+        table.addWork(0, 25, 200, 3, 80, 9);
+
+        assertThat(table.read(0).samplesSince(earlier))
+                .isEqualTo(new StatRow(1, 25, 25, 25, 25, 200, 3, 0, 0, 0, Long.MAX_VALUE, 0, 80, 9));
+        assertThat(earlier.samplesSince(earlier)).isEqualTo(StatRow.EMPTY);
+        assertThat(earlier.samplesSince(StatRow.EMPTY)).isEqualTo(earlier);
+    }
+
+    @Test
+    void theSampleBetweenTwoReadingsHasItsBytesAndCycles() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
+        table.addCycles(0, 10, 100, 1, 1_000);
+        StatRow first = table.read(0);
+        table.addCycles(0, 5, 200, 1, 400);
+        StatRow second = table.read(0);
+        table.addBytes(0, 6, 300, 1, 64, 16);
+
+        assertThat(second.samplesSince(first))
+                .isEqualTo(new StatRow(1, 5, 5, 5, 5, 200, 1, 0, 0, 400, 400, 400, 0, StatRow.NO_TAG));
+        assertThat(table.read(0).samplesSince(second))
+                .isEqualTo(new StatRow(1, 6, 6, 6, 6, 300, 1, 64, 16, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+    }
+
+    @Test
+    void twoSamplesBetweenTwoReadingsAreToldApart() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
+        table.add(0, 5, 100, 1);
+        table.add(0, 90, 200, 1);
+        StatRow earlier = table.read(0);
+        table.add(0, 20, 300, 2);
+        table.add(0, 30, 400, 3);
+
+        assertThat(table.read(0).samplesSince(earlier))
+                .isEqualTo(new StatRow(2, 50, 20, 30, 30, 400, 5, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+    }
+
+    @Test
+    void sumsOfMoreSamplesBetweenTwoReadingsAreExact() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
+        table.add(0, 5, 100, 1);
+        StatRow earlier = table.read(0);
+        table.add(0, 20, 300, 2);
+        table.add(0, 40, 400, 3);
+        table.add(0, 10, 500, 4);
+
+        StatRow late = table.read(0).samplesSince(earlier);
+
+        assertThat(late.count()).isEqualTo(3);
+        assertThat(late.totalNs()).isEqualTo(70);
+        assertThat(late.elements()).isEqualTo(9);
+        assertThat(late.lastNs()).isEqualTo(10);
+        assertThat(late.maxNs()).isEqualTo(40);
+        assertThat(late.minNs()).as("the last, shorter than the mean of the others").isEqualTo(10);
+    }
+
+    @Test
+    void theMeanStandsForTheExtremesOfMoreSamplesBetweenTwoReadings() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
+        table.add(0, 5, 100, 1);
+        table.add(0, 90, 200, 1);
+        StatRow earlier = table.read(0);
+        table.add(0, 20, 300, 1);
+        table.add(0, 50, 400, 1);
+        table.add(0, 70, 500, 1);
+        StatRow endsLong = table.read(0).samplesSince(earlier);
+        table.add(0, 6, 600, 1);
+        StatRow endsShort = table.read(0).samplesSince(earlier);
+
+        assertThat(endsLong.minNs()).as("the mean of 20 and 50").isEqualTo(35);
+        assertThat(endsLong.maxNs()).as("the last").isEqualTo(70);
+        assertThat(endsShort.minNs()).as("the last").isEqualTo(6);
+        assertThat(endsShort.maxNs()).as("the mean of 20, 50 and 70").isEqualTo(46);
+        assertThat(endsShort.totalNs()).isEqualTo(146);
+    }
+
+    /** Whatever was counted before, of bytes, cycles and work too, belongs to an interval that has ended. */
+    @Test
+    void whatWasThereBeforeIsInNoSumBetweenTwoReadings() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
+        table.addBytes(0, 10, 100, 1, 64, 16);
+        table.addCycles(0, 30, 200, 2, 900);
+        table.addCycles(0, 30, 300, 2, 100);
+        table.addWork(0, 80, 400, 3, 50, 7);
+        StatRow earlier = table.read(0);
+        table.addBytes(0, 20, 500, 5, 1_000, 300);
+        table.addCycles(0, 40, 600, 6, 500);
+        table.addCycles(0, 40, 700, 6, 400);
+        table.addWork(0, 50, 800, 7, 60, 9);
+
+        StatRow late = table.read(0).samplesSince(earlier);
+
+        assertThat(late.count()).isEqualTo(4);
+        assertThat(late.totalNs()).isEqualTo(150);
+        assertThat(late.elements()).isEqualTo(24);
+        assertThat(late.bytes()).isEqualTo(1_000);
+        assertThat(late.compressedBytes()).isEqualTo(300);
+        assertThat(late.cycles()).isEqualTo(900);
+        assertThat(late.work()).isEqualTo(60);
+        assertThat(late.maxTag()).as("that of a sample before").isEqualTo(StatRow.NO_TAG);
+    }
+
+    @Test
+    void theMeanStandsForTheExtremesOfCyclesBetweenTwoReadings() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
+        table.addCycles(0, 30, 100, 1, 900);
+        table.addCycles(0, 30, 200, 1, 100);
+        StatRow earlier = table.read(0);
+        table.addCycles(0, 40, 300, 1, 500);
+        table.addCycles(0, 40, 400, 1, 400);
+
+        StatRow late = table.read(0).samplesSince(earlier);
+
+        assertThat(late.cycles()).isEqualTo(900);
+        assertThat(late.minCycles()).isEqualTo(450);
+        assertThat(late.maxCycles()).isEqualTo(450);
+    }
+
+    @Test
+    void theTagOfAnEquallyLongSampleBeforeIsNotTakenOver() {
+        StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
+        table.addWork(0, 80, 100, 1, 50, 9);
+        StatRow earlier = table.read(0);
+        table.addWork(0, 80, 200, 1, 50, 7);
+
+        StatRow late = table.read(0).samplesSince(earlier);
+
+        assertThat(late.maxNs()).isEqualTo(80);
+        assertThat(late.maxTag()).isEqualTo(StatRow.NO_TAG);
+    }
+
+    @Property
+    void addingIsCommutativeAndAssociative(
+            @ForAll("rows") StatRow one, @ForAll("rows") StatRow two, @ForAll("rows") StatRow three) {
+        assertThat(one.plus(two)).isEqualTo(two.plus(one));
+        assertThat(one.plus(two).plus(three)).isEqualTo(one.plus(two.plus(three)));
+    }
+
+    /** Rows as a table makes them, from few different numbers so that ties are common. */
+    @Provide
+    Arbitrary<StatRow> rows() {
+        Arbitrary<Long> few = Arbitraries.longs().between(0, 3);
+        Arbitrary<List<Long>> sample = few.list().ofSize(4);
+        Arbitrary<Integer> kind = Arbitraries.integers().between(0, 2);
+        return Combinators.combine(sample, kind)
+                .as((numbers, which) -> {
+                    StatTable table = new StatTable(Thread.currentThread(), 1, false, new PendingQueue(), null, null);
+                    long a = numbers.get(0);
+                    long b = numbers.get(1);
+                    switch (which) {
+                        case 0 -> table.addBytes(0, a, b, 1, numbers.get(2), numbers.get(3));
+                        case 1 -> table.addCycles(0, a, b, 1, numbers.get(2));
+                        default -> table.addWork(0, a, b, 1, numbers.get(2), numbers.get(3));
+                    }
+                    return table.read(0);
+                })
+                .list()
+                .ofMaxSize(4)
+                .map(parts -> parts.stream().reduce(StatRow.EMPTY, StatRow::plus));
+    }
+}

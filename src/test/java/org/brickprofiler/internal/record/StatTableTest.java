@@ -1,0 +1,357 @@
+package org.brickprofiler.internal.record;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.reflect.Field;
+import java.util.Arrays;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+final class StatTableTest {
+
+    private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
+
+    private static StatTable table(int rows, boolean withBuckets) {
+        return new StatTable(Thread.currentThread(), rows, withBuckets, new PendingQueue(), null, null);
+    }
+
+    // ---- what a row holds ----
+
+    @Test
+    void aNewTableIsEmpty() {
+        StatTable table = table(3, false);
+
+        assertThat(table.rowCount()).isEqualTo(3);
+        assertThat(table.isWritten()).isFalse();
+        assertThat(table.owner()).isSameAs(Thread.currentThread());
+        assertThat(table.read(0)).isEqualTo(StatRow.EMPTY);
+        assertThat(table.read(2)).isEqualTo(StatRow.EMPTY);
+    }
+
+    @Test
+    void addsSamplesUp() {
+        StatTable table = table(2, false);
+        table.add(1, 50, 1_000, 4);
+        table.add(1, 20, 1_100, 1);
+        table.add(1, 30, 1_200, 2);
+
+        assertThat(table.read(1))
+                .isEqualTo(new StatRow(
+                        3, 100, 20, 50, 30, 1_200, 7, 0, 0, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+        assertThat(table.read(0)).isEqualTo(StatRow.EMPTY);
+        assertThat(table.isWritten()).isTrue();
+    }
+
+    @Test
+    void aZeroDurationIsASample() {
+        StatTable table = table(1, false);
+        table.add(0, 0, 5, 0);
+
+        assertThat(table.read(0).count()).isEqualTo(1);
+        assertThat(table.read(0).minNs()).isZero();
+        assertThat(table.read(0).maxNs()).isZero();
+    }
+
+    @Test
+    void addsBytesUp() {
+        StatTable table = table(1, false);
+        table.addBytes(0, 10, 1, 1, 100, 25);
+        table.addBytes(0, 10, 2, 1, 60, 15);
+
+        assertThat(table.read(0))
+                .isEqualTo(new StatRow(
+                        2, 20, 10, 10, 10, 2, 2, 160, 40, 0, Long.MAX_VALUE, 0, 0, StatRow.NO_TAG));
+    }
+
+    @Test
+    void addsCyclesUpAndLeavesSamplesWithoutThemOut() {
+        StatTable table = table(1, false);
+        table.addCycles(0, 10, 1, 1, 900);
+        table.addCycles(0, 10, 2, 1, 0);
+        table.addCycles(0, 10, 3, 1, 300);
+
+        assertThat(table.read(0))
+                .isEqualTo(new StatRow(3, 30, 10, 10, 10, 3, 3, 0, 0, 1_200, 300, 900, 0, StatRow.NO_TAG));
+    }
+
+    @Test
+    void keepsTheTagOfTheLongestSample() {
+        StatTable table = table(1, false);
+        table.addWork(0, 10, 1, 1, 5, 3);
+        table.addWork(0, 40, 2, 1, 5, 7);
+        table.addWork(0, 20, 3, 1, 5, 9);
+
+        assertThat(table.read(0)).isEqualTo(
+                new StatRow(3, 70, 10, 40, 20, 3, 3, 0, 0, 0, Long.MAX_VALUE, 0, 15, 7));
+    }
+
+    @Spec("7.3")
+    @Test
+    void keepsTheGreaterTagAmongEquallyLongSamplesWhicheverCameFirst() {
+        StatTable table = table(2, false);
+        table.addWork(0, 10, 1, 1, 5, 3);
+        table.addWork(0, 10, 2, 1, 5, 8);
+        table.addWork(1, 10, 1, 1, 5, 8);
+        table.addWork(1, 10, 2, 1, 5, 3);
+
+        assertThat(table.read(0).maxTag()).isEqualTo(8);
+        assertThat(table.read(1).maxTag()).isEqualTo(8);
+    }
+
+    @Test
+    void tagsASampleOfZeroNs() {
+        StatTable table = table(1, false);
+        table.addWork(0, 0, 1, 1, 5, 0);
+
+        assertThat(table.read(0).maxTag()).isZero();
+    }
+
+    // ---- growth ----
+
+    @Test
+    void growsToARowThatIsNew() {
+        StatTable table = table(2, false);
+        table.add(1, 7, 1, 1);
+        table.add(40, 9, 2, 1);
+
+        assertThat(table.rowCount()).isBetween(41, TimerToken.MAX_KEY + 1);
+        assertThat(table.read(1).totalNs()).isEqualTo(7);
+        assertThat(table.read(40).minNs()).isEqualTo(9);
+        assertThat(table.read(20)).isEqualTo(StatRow.EMPTY);
+    }
+
+    @Test
+    void growsToTheLargestKey() {
+        StatTable table = table(1, true);
+        for (int key = 0; key <= TimerToken.MAX_KEY; key++) {
+            table.add(key, key, key, key);
+        }
+
+        assertThat(table.rowCount()).isEqualTo(TimerToken.MAX_KEY + 1);
+        for (int key = 0; key <= TimerToken.MAX_KEY; key++) {
+            assertThat(table.read(key).totalNs()).isEqualTo(key);
+        }
+    }
+
+    @Test
+    void aRowPastTheEndReadsAsEmpty() {
+        assertThat(table(2, true).read(2, new long[LatencyBuckets.COUNT], false)).isEqualTo(StatRow.EMPTY);
+        assertThat(table(2, true).hasBuckets(2)).isFalse();
+    }
+
+    // ---- buckets ----
+
+    @Test
+    void countsDurationsInBucketsWhereAskedTo() {
+        StatTable table = table(2, true);
+        table.add(1, 5, 1, 1);
+        table.addBytes(1, 5, 2, 1, 1, 1);
+        table.addCycles(1, 100_000, 3, 1, 1);
+        table.addWork(1, 0, 4, 1, 1, 1);
+
+        long[] counts = new long[LatencyBuckets.COUNT];
+        StatRow row = table.read(1, counts, false);
+
+        assertThat(row.count()).isEqualTo(4);
+        assertThat(counts[5]).isEqualTo(2);
+        assertThat(counts[0]).isEqualTo(1);
+        assertThat(counts[LatencyBuckets.indexOf(100_000)]).isEqualTo(1);
+        assertThat(Arrays.stream(counts).sum()).isEqualTo(4);
+        assertThat(table.withBuckets()).isTrue();
+        assertThat(table.hasBuckets(1)).isTrue();
+        assertThat(table.hasBuckets(0)).as("buckets come with the first sample").isFalse();
+    }
+
+    @Test
+    void bucketsSurviveGrowth() {
+        StatTable table = table(1, true);
+        table.add(0, 5, 1, 1);
+        table.add(9, 6, 2, 1);
+
+        long[] counts = new long[LatencyBuckets.COUNT];
+        table.read(0, counts, false);
+        table.read(9, counts, false);
+
+        assertThat(counts[5]).isEqualTo(1);
+        assertThat(counts[6]).isEqualTo(1);
+    }
+
+    @Test
+    void addsItsBucketsToThoseThatAreThere() {
+        StatTable table = table(1, true);
+        table.add(0, 5, 1, 1);
+        long[] counts = new long[LatencyBuckets.COUNT];
+        counts[5] = 10;
+
+        table.read(0, counts, false);
+
+        assertThat(counts[5]).isEqualTo(11);
+    }
+
+    @Test
+    void hasNoBucketsUnlessAskedTo() {
+        StatTable table = table(1, false);
+        table.add(0, 5, 1, 1);
+
+        assertThat(table.withBuckets()).isFalse();
+        assertThat(table.hasBuckets(0)).isFalse();
+    }
+
+    /**
+     * A writer can lose its processor in the middle of a sample. A reset that meets it waits, and what it then reads is
+     * final: buckets copied before the wait would lose that sample for ever.
+     */
+    @Test
+    void bucketsAgreeWithTheCountWhereTheWriterPausedInTheMiddleOfASample() throws Exception {
+        StatTable table = table(1, true);
+        table.add(0, 5, 1, 1);
+        long[] cells = field(table, "rows", long[].class);
+        cells[StatTable.BEGUN] = 2;
+
+        Crew crew = new Crew();
+        AtomicReference<Thread> reader = new AtomicReference<>();
+        FutureTask<long[]> read = crew.start(() -> {
+            reader.set(Thread.currentThread());
+            long[] counts = new long[LatencyBuckets.COUNT];
+            long[] countAndSum = {table.read(0, counts, true).count(), 0};
+            countAndSum[1] = Arrays.stream(counts).sum();
+            return countAndSum;
+        });
+        awaitPause(reader);
+        field(table, "buckets", long[][].class)[0][6]++;
+        // Ends the sample as the writer does: its count is stored last.
+        CELL.setRelease(cells, StatTable.COUNT, 2L);
+        crew.join();
+
+        assertThat(Crew.result(read)).as("count of samples, and the sum of the buckets").containsExactly(2, 2);
+    }
+
+    private static void awaitPause(AtomicReference<Thread> thread) {
+        Thread.State state = Thread.State.NEW;
+        while (state != Thread.State.TIMED_WAITING && state != Thread.State.TERMINATED) {
+            Thread.onSpinWait();
+            state = thread.get() == null ? Thread.State.NEW : thread.get().getState();
+        }
+        assertThat(state).as("what the reader does meanwhile").isSameAs(Thread.State.TIMED_WAITING);
+    }
+
+    private static <T> T field(StatTable table, String name, Class<T> type) throws ReflectiveOperationException {
+        Field field = StatTable.class.getDeclaredField(name);
+        field.setAccessible(true);
+        return type.cast(field.get(table));
+    }
+
+    // ---- holding, clearing, renewing ----
+
+    @Test
+    void isHeldByOneAtATime() {
+        StatTable shared = new StatTable(null, 1, false, new PendingQueue(), null, null);
+
+        assertThat(shared.tryHold()).isTrue();
+        assertThat(shared.tryHold()).isFalse();
+        shared.letGo();
+        assertThat(shared.tryHold()).isTrue();
+    }
+
+    @Test
+    void forgetsEverything() {
+        StatTable table = table(2, true);
+        table.add(1, 5, 1, 1);
+        table.clear();
+
+        assertThat(table.read(1)).isEqualTo(StatRow.EMPTY);
+        assertThat(table.isWritten()).isFalse();
+        assertThat(table.hasBuckets(1)).isFalse();
+        assertThat(table.withBuckets()).isTrue();
+        assertThat(table.rowCount()).isEqualTo(2);
+    }
+
+    @Test
+    void isRenewedForTheSameWriterWithTheSameQueue() {
+        StatTable table = table(2, true);
+        table.add(5, 5, 1, 1);
+
+        StatTable renewed = table.renewed();
+
+        assertThat(renewed.isWritten()).isFalse();
+        assertThat(renewed.owner()).isSameAs(table.owner());
+        assertThat(renewed.pending()).isSameAs(table.pending());
+        assertThat(renewed.rowCount()).isEqualTo(table.rowCount());
+        assertThat(renewed.withBuckets()).isTrue();
+        assertThat(table.read(5).count()).as("the old table keeps its samples").isEqualTo(1);
+    }
+
+    // ---- reading while another thread writes ----
+
+    @Spec("5.1")
+    @Test
+    void aReaderNeverSeesValuesThatDoNotBelongTogether() throws Exception {
+        int samples = 5_000_000;
+        Crew crew = new Crew();
+        AtomicReference<StatTable> shared = new AtomicReference<>();
+        FutureTask<StatTable> writer = crew.start(() -> {
+            StatTable table = table(1, true);
+            shared.set(table);
+            for (long n = 1; n <= samples; n++) {
+                int key = (int) (n % 3);
+                switch (key) {
+                    case 0 -> table.addBytes(key, 7 * n, 11 * n, n, 2 * n, 3 * n);
+                    case 1 -> table.addCycles(key, 7 * n, 11 * n, n, 5 * n);
+                    default -> table.addWork(key, 7 * n, 11 * n, n, 13 * n, n);
+                }
+            }
+            return table;
+        });
+        long checked = 0;
+        while (!writer.isDone()) {
+            StatTable table = shared.get();
+            for (int key = 0; table != null && key < 3; key++) {
+                checkTogether(key, table.read(key));
+                checked++;
+            }
+        }
+        crew.join();
+
+        StatTable table = Crew.result(writer);
+        long[] counts = new long[LatencyBuckets.COUNT];
+        assertThat(table.read(0, counts, false).count()
+                        + table.read(1, counts, false).count()
+                        + table.read(2, counts, false).count())
+                .isEqualTo(samples);
+        assertThat(Arrays.stream(counts).sum()).isEqualTo(samples);
+        assertThat(checked).isPositive();
+    }
+
+    private static void checkTogether(int key, StatRow row) {
+        if (row.count() == 0) {
+            return;
+        }
+        // The samples of a key are n = first, first + 3, ...: every column follows from the count.
+        long first = key == 0 ? 3 : key;
+        long last = first + 3 * (row.count() - 1);
+        long sum = (first + last) * row.count() / 2;
+        StatRow together = new StatRow(
+                row.count(),
+                7 * sum,
+                7 * first,
+                7 * last,
+                7 * last,
+                11 * last,
+                sum,
+                key == 0 ? 2 * sum : 0,
+                key == 0 ? 3 * sum : 0,
+                key == 1 ? 5 * sum : 0,
+                key == 1 ? 5 * first : Long.MAX_VALUE,
+                key == 1 ? 5 * last : 0,
+                key == 2 ? 13 * sum : 0,
+                key == 2 ? last : StatRow.NO_TAG);
+        // Compared by hand first: the more readings, the more of them meet a write.
+        if (!row.equals(together)) {
+            assertThat(row).isEqualTo(together);
+        }
+    }
+}
