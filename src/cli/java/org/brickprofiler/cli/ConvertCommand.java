@@ -2,6 +2,7 @@ package org.brickprofiler.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,8 +11,7 @@ import java.util.concurrent.Callable;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.JsonReport;
-import org.brickprofiler.trace.read.TimelineReading;
-import org.brickprofiler.trace.read.TimelineText;
+import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.Origin;
 import org.brickprofiler.trace.write.TraceFiles;
 import picocli.CommandLine.Command;
@@ -107,18 +107,21 @@ final class ConvertCommand implements Callable<Integer> {
             throw new IllegalArgumentException("cannot write " + out + ": --rules, --skip-steps and --keep-warmup are "
                     + "for profiles, and that is a timeline");
         }
-        TimelineReading reading = Input.timeline(in);
-        TraceFiles.write(reading.timeline(), out, reading.isOwn() ? Origin.OWN : Origin.OTHER);
         PrintWriter err = spec.commandLine().getErr();
-        String differences = TimelineText.differences(reading);
-        if (!differences.isEmpty()) {
-            Brick.report(err, out + " is not all that " + in + " is: " + differences);
+        try (TraceTimeline read = Input.timeline(in)) {
+            TraceFiles.write(read.timeline(), out, read.isOwn() ? Origin.OWN : Origin.OTHER);
+            String differences = read.differences();
+            if (!differences.isEmpty()) {
+                Brick.report(err, out + " is not all that " + in + " is: " + differences);
+            }
+            if (read.events() > 0) {
+                return CommandLine.ExitCode.OK;
+            }
+            Brick.report(err, in + " holds no event that a timeline could show");
+            return CommandLine.ExitCode.SOFTWARE;
+        } catch (UncheckedIOException failed) {
+            throw failed.getCause();
         }
-        if (reading.events() > 0) {
-            return CommandLine.ExitCode.OK;
-        }
-        Brick.report(err, in + " holds no event that a timeline could show");
-        return CommandLine.ExitCode.SOFTWARE;
     }
 
     private Format formatOf(Path file) {

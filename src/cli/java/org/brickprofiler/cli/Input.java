@@ -14,12 +14,10 @@ import org.brickprofiler.cli.Terminal.InputBar;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.read.ReadOptions;
-import org.brickprofiler.trace.read.TimelineReader;
-import org.brickprofiler.trace.read.TimelineReading;
+import org.brickprofiler.trace.read.TraceProfile;
 import org.brickprofiler.trace.read.TraceReader;
-import org.brickprofiler.trace.read.TraceReading;
 import org.brickprofiler.trace.read.TraceRules;
-import org.brickprofiler.trace.read.TraceText;
+import org.brickprofiler.trace.read.TraceTimeline;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine;
@@ -68,16 +66,16 @@ final class Input {
      * Reads the timeline of a trace, whatever the file is called.
      *
      * @param file a file that can be read more than once
-     * @return what it holds
+     * @return what it holds, to be closed
      * @throws IOException when it cannot be read, or is no trace; the message names the file
      */
-    static TimelineReading timeline(Path file) throws IOException {
+    static TraceTimeline timeline(Path file) throws IOException {
         return switch (Kind.of(file)) {
             case REPORT -> throw new IOException(file + " is a report: it holds sums, from which no timeline is made");
             case CHECKSUMS -> throw new IOException(file + " is a log of checksums, and no trace");
             case TRACE -> {
                 try (InputBar bar = InputBar.of(file)) {
-                    yield TimelineReader.read(file, bar);
+                    yield TraceReader.timeline(file, ReadOptions.defaults().withProgress(bar));
                 }
             }
         };
@@ -90,7 +88,7 @@ final class Input {
      * @param snapshot the profile
      * @param trace what else is known of it where the file is a trace
      */
-    record Profile(Path file, ProfileSnapshot snapshot, Optional<TraceReading> trace) {
+    record Profile(Path file, ProfileSnapshot snapshot, Optional<TraceProfile> trace) {
 
         /**
          * Reads a report or a trace, whatever the file is called.
@@ -121,14 +119,14 @@ final class Input {
 
         private static Profile trace(Path file, ReadOptions options) throws IOException {
             try (InputBar bar = InputBar.of(file)) {
-                TraceReading reading = TraceReader.read(file, options.withProgress(bar));
-                return new Profile(file, reading.snapshot(), Optional.of(reading));
+                TraceProfile profile = TraceReader.profile(file, options.withProgress(bar));
+                return new Profile(file, profile.snapshot(), Optional.of(profile));
             }
         }
 
         /** The report for people: of a trace, after what was and was not counted. */
         String text() {
-            String above = trace.map(reading -> TraceText.render(reading) + "\n").orElse("");
+            String above = trace.map(profile -> profile.summary() + "\n").orElse("");
             return above + TextReport.render(snapshot);
         }
 

@@ -9,7 +9,7 @@ import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
-import org.brickprofiler.trace.read.ReadProgress;
+import org.brickprofiler.trace.read.ReadOptions;
 import org.jspecify.annotations.Nullable;
 
 /** What is known of the other end of the standard output. Stateless; any thread. */
@@ -38,7 +38,7 @@ public final class Terminal {
     }
 
     /** A bar with the remaining time while a long input is read, gone when that is done. One thread. */
-    static final class InputBar implements ReadProgress, AutoCloseable {
+    static final class InputBar implements ReadOptions.Progress, AutoCloseable {
 
         /** Less is read before a bar could be. */
         static final long LONG_BYTES = 8L << 20;

@@ -32,7 +32,7 @@ class ConvertCommandTest {
         Path text = folder.resolve("profile.txt");
 
         assertThat(Cli.run("convert", TRACE, json)).isEqualTo(new Cli(0, "", ""));
-        assertThat(JsonReport.read(json)).isEqualTo(TraceReader.read(TRACE).snapshot());
+        assertThat(JsonReport.read(json)).isEqualTo(TraceReader.profile(TRACE).snapshot());
         assertThat(Cli.run("convert", json, csv)).isEqualTo(new Cli(0, "", ""));
         assertThat(Files.readString(csv)).isEqualTo(CsvReport.toCsv(JsonReport.read(json)));
         assertThat(Cli.run("convert", TRACE, text)).isEqualTo(new Cli(0, "", ""));
@@ -88,7 +88,7 @@ class ConvertCommandTest {
     }
 
     private static List<BrickStats> bricks(Path trace) throws IOException {
-        return TraceReader.read(trace).snapshot().bricks();
+        return TraceReader.profile(trace).snapshot().bricks();
     }
 
     @Test
@@ -121,11 +121,11 @@ class ConvertCommandTest {
                 .hasLineCount(1)
                 .startsWith("brick: " + out + " is not all that " + TRACE + " is: 3,160 arguments left out (External id")
                 .contains("192 flows without two ends left out");
-        assertThat(TraceReader.read(out).eventsCounted())
-                .isEqualTo(TraceReader.read(TRACE).eventsCounted())
+        assertThat(TraceReader.profile(out).eventsCounted())
+                .isEqualTo(TraceReader.profile(TRACE).eventsCounted())
                 .isEqualTo(98);
-        assertThat(TraceReader.read(out).snapshot().totalNs())
-                .isEqualTo(TraceReader.read(TRACE).snapshot().totalNs());
+        assertThat(TraceReader.profile(out).snapshot().totalNs())
+                .isEqualTo(TraceReader.profile(TRACE).snapshot().totalNs());
     }
 
     @Test

@@ -45,7 +45,7 @@ class DemoTraceIT {
         assertThat(demo.err()).isEmpty();
         assertThat(demo.exitCode()).isZero();
         ProfileSnapshot profile = JsonReport.read(folder.resolve("brick-profile.json"));
-        ProfileSnapshot read = TraceReader.read(
+        ProfileSnapshot read = TraceReader.profile(
                         folder.resolve(file), ReadOptions.defaults().withKeepWarmup(true))
                 .snapshot();
         assertThat(totals(read)).isEqualTo(totals(profile)).containsKey("QkvProjection");
@@ -63,7 +63,7 @@ class DemoTraceIT {
         assertThat(demo.err()).hasLineCount(1).contains("the timeline is in").contains("all.pftrace");
         assertThat(demo.exitCode()).isZero();
         assertThat(folder.resolve("all.pftrace")).isNotEmptyFile();
-        ProfileSnapshot read = TraceReader.read(
+        ProfileSnapshot read = TraceReader.profile(
                         folder.resolve("all.pftrace"), ReadOptions.defaults().withKeepWarmup(true))
                 .snapshot();
         assertThat(read.brick("Sampling").map(BrickStats::count)).as("warm-up included").contains(9L);

@@ -3,13 +3,16 @@ package org.brickprofiler.trace.read;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.LatencyDistribution;
+import org.brickprofiler.internal.record.LatencyBuckets;
 
 /** Adds events up by brick. One thread. */
 final class BrickSums {
 
-    private final Map<RuleTarget, Sum> sums = new HashMap<>();
+    private final Map<Rule.Target, Sum> sums = new HashMap<>();
     private final Spread.Supply buckets = new Spread.Supply();
     private long totalNs;
     private long totalElements;
@@ -30,7 +33,7 @@ final class BrickSums {
             spread = new Spread(buckets);
         }
 
-        void add(DeviceEvent event, long selfNs, long elements, long bytes) {
+        void add(Execution event, long selfNs, long elements, long bytes) {
             count++;
             totalNs += selfNs;
             minNs = Math.min(minNs, selfNs);
@@ -44,7 +47,7 @@ final class BrickSums {
             spread.add(selfNs);
         }
 
-        BrickStats stats(RuleTarget brick, TraceClock clock) {
+        BrickStats stats(Rule.Target brick, TraceHead.Clock clock) {
             return new BrickStats(
                     brick.name(), brick.category(), Bottleneck.UNKNOWN, count, totalNs, minNs, maxNs, lastNs,
                     clock.unixNs(lastEndNs), totalElements, totalBytes, 0, 0, 0, 0, spread.distribution());
@@ -61,17 +64,87 @@ final class BrickSums {
      * @param bytes its bytes
      * @throws ArithmeticException when the sum over all bricks of one of these no longer fits a {@code long}
      */
-    void add(RuleTarget brick, DeviceEvent event, long selfNs, long elements, long bytes) {
+    void add(Rule.Target brick, Execution event, long selfNs, long elements, long bytes) {
         totalNs = Math.addExact(totalNs, selfNs);
         totalElements = Math.addExact(totalElements, elements);
         totalBytes = Math.addExact(totalBytes, bytes);
         sums.computeIfAbsent(brick, added -> new Sum(buckets)).add(event, selfNs, elements, bytes);
     }
 
-    /** The sums, with the times of the last events in calendar time where the clock tells it. */
-    List<BrickStats> stats(TraceClock clock) {
+    /** The sums, with the times of the last events in calendar time where it is known. */
+    List<BrickStats> stats(TraceHead.Clock clock) {
         return sums.entrySet().stream()
                 .map(entry -> entry.getValue().stats(entry.getKey(), clock))
                 .toList();
+    }
+
+    /**
+     * How the durations of a brick are spread, in as many buckets as they need. The buckets of all bricks of a reading
+     * come from one supply; a brick for which it does not last has no percentiles. One thread.
+     */
+    static final class Spread {
+
+        private static final int STEP = 64;
+
+        private final Supply supply;
+        private int first;
+        private long[] counts = {};
+        private boolean complete = true;
+
+        /** The buckets that are left for all bricks, 8 bytes each. */
+        static final class Supply {
+            private int left = 1 << 20;
+
+            private boolean take(int buckets) {
+                boolean enough = buckets <= left;
+                left -= enough ? buckets : 0;
+                return enough;
+            }
+        }
+
+        Spread(Supply supply) {
+            this.supply = supply;
+        }
+
+        void add(long elapsedNs) {
+            int bucket = LatencyBuckets.indexOf(elapsedNs);
+            if (complete && (bucket < first || bucket >= first + counts.length)) {
+                widen(bucket);
+            }
+            if (complete) {
+                counts[bucket - first]++;
+            }
+        }
+
+        private void widen(int bucket) {
+            int from = bucket / STEP * STEP;
+            int to = from + STEP;
+            if (counts.length > 0) {
+                from = Math.min(from, first);
+                to = Math.max(to, first + counts.length);
+            }
+            if (!supply.take(to - from - counts.length)) {
+                supply.left += counts.length;
+                counts = new long[0];
+                complete = false;
+                return;
+            }
+            long[] wider = new long[to - from];
+            if (counts.length > 0) {
+                System.arraycopy(counts, 0, wider, first - from, counts.length);
+            }
+            first = from;
+            counts = wider;
+        }
+
+        /** The distribution, or nothing where the supply did not last. */
+        Optional<LatencyDistribution> distribution() {
+            if (!complete) {
+                return Optional.empty();
+            }
+            long[] all = new long[Math.min(LatencyBuckets.COUNT, first + counts.length)];
+            System.arraycopy(counts, 0, all, first, all.length - first);
+            return Optional.of(LatencyDistribution.ofCounts(all));
+        }
     }
 }

@@ -2,13 +2,11 @@ package org.brickprofiler.trace.read;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
-import org.brickprofiler.BrickProfiler;
 
 /** The kernels of a trace, by numbers from 0 on, and what they count as. One thread. */
 final class Kernels {
@@ -17,47 +15,35 @@ final class Kernels {
     static final int IGNORED = -1;
 
     private static final int CACHED = 2_048;
-    private static final RuleTarget OTHER_BRICKS = new RuleTarget(BrickProfiler.OTHER_NAMES, BrickCategory.OTHER);
+    private static final Rule.Target OTHER_BRICKS = new Rule.Target(Names.OTHERS, BrickCategory.OTHER);
 
     private final TraceRules rules;
     private final int mostNames;
     private final List<Kernel> kernels = new ArrayList<>();
     private final Map<Kernel, Integer> numbers = new HashMap<>();
-    private final Map<CacheKey, Integer> cache = new BoundedCache();
+
+    /** What the rules decided of late. */
+    private final Map<CacheKey, Integer> cache = new HashMap<>();
+
     private int knownBricks;
 
     /**
      * A kernel. Immutable.
      *
-     * @param name its name in the trace; {@code (other names)} of all that are not told apart
+     * @param name its name in the trace; {@code (other names)} of all that are past the bound
      * @param target what it counts as
      * @param matched whether a rule or its own name says so
      * @param isCopy whether it is a copy or a fill, whose time goes with its bytes
      */
-    record Kernel(String name, RuleTarget target, boolean matched, boolean isCopy) {
+    record Kernel(String name, Rule.Target target, boolean matched, boolean isCopy) {
 
         /** Whether all its executions do the same work. */
         boolean canWarmUp() {
-            return !isCopy && !name.equals(BrickProfiler.OTHER_NAMES);
+            return !isCopy && !name.equals(Names.OTHERS);
         }
     }
 
-    private record CacheKey(KernelKey key, boolean isCopy) {}
-
-    /** Forgets what was not asked for the longest. */
-    private static final class BoundedCache extends LinkedHashMap<CacheKey, Integer> {
-        private static final long serialVersionUID = 1L;
-        private static final float LOAD_FACTOR = 0.75f;
-
-        BoundedCache() {
-            super(CACHED, LOAD_FACTOR, true);
-        }
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<CacheKey, Integer> eldest) {
-            return size() > CACHED;
-        }
-    }
+    private record CacheKey(Rule.Key key, boolean isCopy) {}
 
     Kernels(TraceRules rules, int mostNames) {
         this.rules = rules;
@@ -70,12 +56,15 @@ final class Kernels {
      * @return 0 or more, or {@link #IGNORED}
      * @throws Rule.TooCostly when a rule takes too long
      */
-    int number(RawEvent event, boolean isCopy) {
+    int number(TraceEvent event, boolean isCopy) {
         String name = event.name.isEmpty() ? Names.NONE : event.name;
-        CacheKey key = new CacheKey(new KernelKey(name, event.category, Map.copyOf(event.args)), isCopy);
+        CacheKey key = new CacheKey(new Rule.Key(name, event.category, Map.copyOf(event.args)), isCopy);
         Integer known = cache.get(key);
         if (known == null) {
             known = find(key.key(), isCopy);
+            if (cache.size() == CACHED) {
+                cache.clear();
+            }
             cache.put(key, known);
         }
         return known;
@@ -87,7 +76,7 @@ final class Kernels {
      * @return 0 or more
      */
     int brick(String name, BrickCategory category) {
-        Kernel kernel = new Kernel(name, new RuleTarget(name, category), true, false);
+        Kernel kernel = new Kernel(name, new Rule.Target(name, category), true, false);
         Integer known = numbers.get(kernel);
         if (known != null) {
             return known;
@@ -100,14 +89,14 @@ final class Kernels {
         return add(hasRoom ? kernel : new Kernel(OTHER_BRICKS.name(), OTHER_BRICKS, true, false));
     }
 
-    private int find(KernelKey key, boolean isCopy) {
-        Optional<RuleTarget> target = rules.target(key).or(() -> RuleTarget.named(key.name()));
+    private int find(Rule.Key key, boolean isCopy) {
+        Optional<Rule.Target> target = rules.target(key).or(() -> Rule.Target.named(key.name()));
         if (target.isPresent() && !target.get().counts()) {
             return IGNORED;
         }
         Kernel kernel = new Kernel(
                 key.name(),
-                target.orElseGet(() -> new RuleTarget(key.name(), BrickCategory.OTHER)),
+                target.orElseGet(() -> new Rule.Target(key.name(), BrickCategory.OTHER)),
                 target.isPresent(),
                 isCopy);
         Integer known = numbers.get(kernel);
@@ -117,10 +106,10 @@ final class Kernels {
         return add(kernels.size() < mostNames ? kernel : oneOfOthers(kernel));
     }
 
-    /** Past the bound kernels are told apart by what rules say of them only. */
+    /** Past the bound kernels differ by what rules say of them only. */
     private static Kernel oneOfOthers(Kernel kernel) {
-        String name = BrickProfiler.OTHER_NAMES;
-        RuleTarget target = kernel.matched() ? kernel.target() : new RuleTarget(name, BrickCategory.OTHER);
+        String name = Names.OTHERS;
+        Rule.Target target = kernel.matched() ? kernel.target() : new Rule.Target(name, BrickCategory.OTHER);
         return new Kernel(name, target, kernel.matched(), kernel.isCopy());
     }
 

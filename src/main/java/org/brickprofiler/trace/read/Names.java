@@ -1,10 +1,22 @@
 package org.brickprofiler.trace.read;
 
-/** Names of bounded length that are still told apart. Stateless; any thread. */
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.internal.io.Fnv1a;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The names of a trace: of bounded length, still different where the whole ones were, and each usually one object
+ * however often it stands in the text. One thread.
+ */
 final class Names {
 
     /** What an event without a name is called. */
     static final String NONE = "(no name)";
+
+    /** What the names past a bound are called. */
+    static final String OTHERS = BrickProfiler.OTHER_NAMES;
 
     /** The longest name that is kept whole; names of templates run to tens of thousands of characters. */
     static final int LONGEST = 2_000;
@@ -12,10 +24,16 @@ final class Names {
     private static final String CUT = "...#";
     private static final int HASH_DIGITS = 16;
 
-    private static final long FNV_OFFSET = 0xcbf29ce484222325L;
-    private static final long FNV_PRIME = 0x100000001b3L;
+    /** Longer ones are rare, and take more memory than their objects cost time. */
+    private static final int LONGEST_KEPT = 256;
 
-    private Names() {}
+    private static final int PLACES = 1 << 12;
+    private static final int SAMPLED = 32;
+
+    /** The name that was met last of those with the same place, and its characters. */
+    private final @Nullable String[] met = new String[PLACES];
+
+    private final char[][] texts = new char[PLACES][];
 
     /** A name, or the beginning of a long one with the hash of the whole. One that is such a beginning stays. */
     static String bounded(String name) {
@@ -28,12 +46,29 @@ final class Names {
         return name.startsWith(CUT, LONGEST) && name.length() <= LONGEST + CUT.length() + HASH_DIGITS;
     }
 
-    /** FNV-1a over the characters. */
+    /** A hash that keeps names apart. */
     static long hash(String name) {
-        long hash = FNV_OFFSET;
-        for (int i = 0; i < name.length(); i++) {
-            hash = (hash ^ name.charAt(i)) * FNV_PRIME;
+        return Fnv1a.of(name.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The bounded name of some characters, without an object where the name was met before. */
+    String of(char[] text, int from, int length) {
+        if (length > LONGEST_KEPT) {
+            return bounded(new String(text, from, length));
         }
-        return hash;
+        // A few dozen characters are enough: what has the same place is compared in full.
+        int step = 1 + length / SAMPLED;
+        int hash = length;
+        for (int i = from; i < from + length; i += step) {
+            hash = 31 * hash + text[i];
+        }
+        int place = (hash ^ hash >>> 15) & PLACES - 1;
+        String known = met[place];
+        if (known == null || !Arrays.equals(texts[place], 0, known.length(), text, from, from + length)) {
+            known = new String(text, from, length);
+            met[place] = known;
+            texts[place] = Arrays.copyOfRange(text, from, from + length);
+        }
+        return known;
     }
 }

@@ -1,20 +1,39 @@
 package org.brickprofiler.trace.read;
 
+import static org.brickprofiler.internal.io.PerfettoSchema.*;
+import static org.brickprofiler.trace.read.ProtoInput.BYTES;
+import static org.brickprofiler.trace.read.ProtoInput.FIXED64;
+import static org.brickprofiler.trace.read.ProtoInput.VARINT;
+
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.jspecify.annotations.Nullable;
 
-/** A packet of a Perfetto trace, as far as it matters here; the same object for all of them. One thread. */
+/**
+ * A packet of a Perfetto trace, as far as it matters here, before it is known to which sequence it belongs; the same
+ * object for all of them. One thread.
+ */
 final class PerfettoPacket {
 
-    private static final int MOST_CLOCKS = 64;
+    /** What the names of a trace may take at a time, in characters. */
+    static final int MOST_CHARACTERS = 1 << 22;
 
-    final PerfettoEvent event = new PerfettoEvent();
+    // More than any packet has; further ones are passed over.
+    private static final int MOST_CLOCKS = 64;
+    private static final int MOST_LABELS = 64;
+    private static final int MOST_CATEGORIES = 64;
+    private static final int MOST_ANNOTATIONS = 256;
+    private static final int MOST_FLOWS = 64;
+
+    /** What a name takes beside its characters. */
+    private static final int NAME_ENTRY = 32;
+
     final List<Interned> interned = new ArrayList<>();
     final List<Clock> clocks = new ArrayList<>();
     /** What the packet says of a track. */
-    @Nullable PerfettoTrack track;
+    @Nullable TrackDescription track;
 
     long offset;
     long sequence;
@@ -23,37 +42,66 @@ final class PerfettoPacket {
     boolean hasTimestamp;
     long timestamp;
     long clockId;
-    boolean hasEvent;
-    /** Fields that were passed over. */
-    long skipped;
     long primaryClock;
     boolean hasDefaults;
     boolean hasDefaultTrack;
     long defaultTrack;
     long defaultClock;
+    /** Fields outside the event that were passed over. */
+    long skipped;
 
-    private int textLength;
+    boolean hasEvent;
+    final LongArrayList categoryIids = new LongArrayList();
+    final List<String> categories = new ArrayList<>();
+    final List<Annotation> annotations = new ArrayList<>();
+    final LongArrayList flows = new LongArrayList();
+    final LongArrayList terminatingFlows = new LongArrayList();
+    long eventType;
+    double eventValue;
+    long eventNameIid;
+    String eventName = "";
+    boolean hasEventTrack;
+    long eventTrack;
+    /** Fields of the event, and entries beyond the limits, that were passed over. */
+    int eventSkipped;
+
+    private final ProtoInput in;
+    private final int mostBytes;
+    private int characters;
 
     /** A number that stands for a text. Immutable. */
-    record Interned(int kind, long iid, String text) {}
+    record Interned(int kind, long iid, String text) {
+
+        /** What keeping the text takes, in characters. */
+        static int costOf(String text) {
+            return NAME_ENTRY + text.length();
+        }
+    }
 
     /** What a clock shows at the moment of a snapshot, in units of its own. Immutable. */
     record Clock(long id, long value, boolean isIncremental, long unitNs) {}
 
     /**
-     * Reads the message that was entered.
+     * Nothing read yet.
+     *
+     * @param in where packets come from
+     * @param mostBytes how long a text may be
+     */
+    PerfettoPacket(ProtoInput in, int mostBytes) {
+        this.in = in;
+        this.mostBytes = mostBytes;
+    }
+
+    /**
+     * Reads the packet that the current field holds.
      *
      * @throws TraceFormatException when it is malformed, or beyond a limit
      */
-    void read(ProtoInput in, int mostBytes) throws IOException {
+    void read() throws IOException {
+        long outer = in.enter();
         clear(in.offset());
-        while (in.nextField()) {
-            if (in.wireType() == ProtoInput.VARINT) {
-                number(in);
-            } else {
-                message(in, mostBytes);
-            }
-        }
+        in.fields(this::field);
+        in.leave(outer);
     }
 
     private void clear(long at) {
@@ -67,46 +115,58 @@ final class PerfettoPacket {
         hasTimestamp = false;
         timestamp = 0;
         clockId = 0;
-        hasEvent = false;
-        skipped = 0;
         primaryClock = 0;
         hasDefaults = false;
         hasDefaultTrack = false;
         defaultTrack = 0;
         defaultClock = 0;
-        textLength = 0;
+        skipped = 0;
+        characters = 0;
+        hasEvent = false;
     }
 
-    private void number(ProtoInput in) throws IOException {
-        switch (in.fieldOf(ProtoInput.VARINT)) {
-            case PerfettoFields.PACKET_TIMESTAMP -> {
+    private void clearEvent() {
+        hasEvent = true;
+        categoryIids.clear();
+        categories.clear();
+        annotations.clear();
+        flows.clear();
+        terminatingFlows.clear();
+        eventType = 0;
+        eventValue = Double.NaN;
+        eventNameIid = 0;
+        eventName = "";
+        hasEventTrack = false;
+        eventTrack = 0;
+        eventSkipped = 0;
+    }
+
+    private void field(int tag) throws IOException {
+        switch (tag) {
+            case PACKET_TIMESTAMP << 3 | VARINT -> {
                 hasTimestamp = true;
                 timestamp = in.varint();
             }
-            case PerfettoFields.PACKET_SEQUENCE_ID -> sequence = in.varint();
-            case PerfettoFields.PACKET_SEQUENCE_FLAGS -> flags = in.varint();
-            case PerfettoFields.PACKET_PREVIOUS_DROPPED -> previousDropped = in.varint() != 0;
-            case PerfettoFields.PACKET_CLOCK_ID -> clockId = in.varint();
-            default -> {
-                skipped++;
-                in.skip();
+            case PACKET_SEQUENCE_ID << 3 | VARINT -> sequence = in.varint();
+            case PACKET_SEQUENCE_FLAGS << 3 | VARINT -> flags = in.varint();
+            case PACKET_PREVIOUS_DROPPED << 3 | VARINT -> previousDropped = in.varint() != 0;
+            case PACKET_CLOCK_ID << 3 | VARINT -> clockId = in.varint();
+            case PACKET_TRACK_EVENT << 3 | BYTES -> {
+                clearEvent();
+                in.message(this::eventField);
             }
-        }
-    }
-
-    private void message(ProtoInput in, int mostBytes) throws IOException {
-        int field = in.fieldOf(ProtoInput.LENGTH_DELIMITED);
-        switch (field) {
-            case PerfettoFields.PACKET_TRACK_EVENT,
-                    PerfettoFields.PACKET_INTERNED_DATA,
-                    PerfettoFields.PACKET_CLOCK_SNAPSHOT,
-                    PerfettoFields.PACKET_DEFAULTS,
-                    PerfettoFields.PACKET_TRACK_DESCRIPTOR -> {
+            case PACKET_INTERNED_DATA << 3 | BYTES -> in.message(this::internedField);
+            case PACKET_CLOCK_SNAPSHOT << 3 | BYTES -> in.message(this::snapshotField);
+            case PACKET_DEFAULTS << 3 | BYTES -> {
+                hasDefaults = true;
+                in.message(this::defaultsField);
+            }
+            case PACKET_TRACK_DESCRIPTOR << 3 | BYTES -> {
                 long outer = in.enter();
-                inside(field, in, mostBytes);
+                track = new TrackReader().read();
                 in.leave(outer);
             }
-            case PerfettoFields.PACKET_COMPRESSED -> throw in.error(
+            case PACKET_COMPRESSED << 3 | BYTES -> throw in.error(
                     "compressed packets are not read; convert the trace with Perfetto's traceconv first");
             default -> {
                 skipped++;
@@ -115,109 +175,239 @@ final class PerfettoPacket {
         }
     }
 
-    private void inside(int field, ProtoInput in, int mostBytes) throws IOException {
-        switch (field) {
-            case PerfettoFields.PACKET_TRACK_EVENT -> {
-                hasEvent = true;
-                event.read(in, mostBytes);
+    // ---- the event ----
+
+    private void eventField(int tag) throws IOException {
+        switch (tag) {
+            case EVENT_TYPE << 3 | VARINT -> eventType = in.varint();
+            case EVENT_NAME_IID << 3 | VARINT -> eventNameIid = in.varint();
+            case EVENT_CATEGORY_IIDS << 3 | VARINT -> addCategory(in.varint());
+            case EVENT_CATEGORY_IIDS << 3 | BYTES -> in.packed(this::addCategory);
+            case EVENT_TRACK_UUID << 3 | VARINT -> {
+                hasEventTrack = true;
+                eventTrack = in.varint();
             }
-            case PerfettoFields.PACKET_INTERNED_DATA -> internedData(in, mostBytes);
-            case PerfettoFields.PACKET_CLOCK_SNAPSHOT -> snapshot(in);
-            case PerfettoFields.PACKET_DEFAULTS -> defaults(in);
-            default -> track = PerfettoTrack.read(in, mostBytes);
-        }
-    }
-
-    // ---- interned data ----
-
-    private void internedData(ProtoInput in, int mostBytes) throws IOException {
-        while (in.nextField()) {
-            int kind = in.fieldOf(ProtoInput.LENGTH_DELIMITED);
-            if (kind == PerfettoFields.INTERNED_CATEGORIES
-                    || kind == PerfettoFields.INTERNED_NAMES
-                    || kind == PerfettoFields.INTERNED_ANNOTATION_NAMES) {
-                long outer = in.enter();
-                intern(kind, in, mostBytes);
-                in.leave(outer);
-            } else {
-                in.skip();
-            }
-        }
-    }
-
-    private void intern(int kind, ProtoInput in, int mostBytes) throws IOException {
-        long iid = 0;
-        String text = "";
-        while (in.nextField()) {
-            if (in.is(PerfettoFields.INTERNED_IID, ProtoInput.VARINT)) {
-                iid = in.varint();
-            } else if (in.is(PerfettoFields.INTERNED_TEXT, ProtoInput.LENGTH_DELIMITED)) {
-                text = Names.bounded(in.text(mostBytes));
-            } else {
-                in.skip();
-            }
-        }
-        textLength += PerfettoNames.costOf(text);
-        if (textLength > PerfettoNames.MOST) {
-            throw in.error("the names of a packet take more than " + PerfettoNames.MOST + " characters");
-        }
-        interned.add(new Interned(kind, iid, text));
-    }
-
-    // ---- clocks, defaults ----
-
-    private void snapshot(ProtoInput in) throws IOException {
-        while (in.nextField()) {
-            if (in.is(PerfettoFields.SNAPSHOT_CLOCKS, ProtoInput.LENGTH_DELIMITED)) {
-                long outer = in.enter();
-                Clock clock = clock(in);
-                in.leave(outer);
-                if (clocks.size() < MOST_CLOCKS) {
-                    clocks.add(clock);
+            case EVENT_COUNTER_VALUE << 3 | VARINT -> eventValue = (double) in.varint();
+            case EVENT_DOUBLE_COUNTER_VALUE << 3 | FIXED64 -> eventValue = Double.longBitsToDouble(in.fixed64());
+            case EVENT_FLOWS << 3 | FIXED64 -> addFlow(flows, in.fixed64());
+            case EVENT_TERMINATING_FLOWS << 3 | FIXED64 -> addFlow(terminatingFlows, in.fixed64());
+            case EVENT_NAME << 3 | BYTES -> eventName = in.name(mostBytes);
+            case EVENT_CATEGORIES << 3 | BYTES -> {
+                String category = in.name(mostBytes);
+                if (categories.size() < MOST_CATEGORIES) {
+                    categories.add(category);
                 }
-            } else if (in.is(PerfettoFields.SNAPSHOT_PRIMARY_CLOCK, ProtoInput.VARINT)) {
-                primaryClock = in.varint();
-            } else {
+            }
+            case EVENT_ANNOTATIONS << 3 | BYTES -> {
+                if (annotations.size() < MOST_ANNOTATIONS) {
+                    Annotation annotation = new Annotation();
+                    in.message(annotation::field);
+                    annotations.add(annotation);
+                } else {
+                    eventSkipped++;
+                    in.skip();
+                }
+            }
+            default -> {
+                eventSkipped++;
                 in.skip();
             }
         }
     }
 
-    private static Clock clock(ProtoInput in) throws IOException {
-        long id = 0;
-        long value = 0;
-        boolean isIncremental = false;
-        long unitNs = 1;
-        while (in.nextField()) {
-            switch (in.fieldOf(ProtoInput.VARINT)) {
-                case PerfettoFields.CLOCK_ID -> id = in.varint();
-                case PerfettoFields.CLOCK_TIMESTAMP -> value = in.varint();
-                case PerfettoFields.CLOCK_IS_INCREMENTAL -> isIncremental = in.varint() != 0;
-                case PerfettoFields.CLOCK_UNIT_NS -> unitNs = in.varint();
+    private void addCategory(long iid) {
+        if (categoryIids.size() < MOST_CATEGORIES) {
+            categoryIids.add(iid);
+        }
+    }
+
+    private void addFlow(LongArrayList ends, long flow) {
+        if (ends.size() < MOST_FLOWS) {
+            ends.add(flow);
+        } else {
+            eventSkipped++;
+        }
+    }
+
+    /** An argument. */
+    final class Annotation {
+        /** The number of its name, 0 where it has the name itself. */
+        long nameIid;
+
+        String name = "";
+        /** Whether it is a whole number that fits. */
+        boolean isWhole;
+
+        long whole;
+        /** Its text, where it is something else; empty where it has parts. */
+        private String text = "";
+
+        String asText() {
+            return isWhole ? Long.toString(whole) : text;
+        }
+
+        private void field(int tag) throws IOException {
+            switch (tag) {
+                case ANNOTATION_NAME_IID << 3 | VARINT -> nameIid = in.varint();
+                case ANNOTATION_NAME << 3 | BYTES -> name = in.name(mostBytes);
+                case ANNOTATION_INT << 3 | VARINT -> {
+                    whole = in.varint();
+                    isWhole = true;
+                }
+                case ANNOTATION_UINT << 3 | VARINT -> {
+                    whole = in.varint();
+                    isWhole = whole >= 0;
+                    text = Long.toUnsignedString(whole);
+                }
+                case ANNOTATION_BOOL << 3 | VARINT -> text = String.valueOf(in.varint() != 0);
+                case ANNOTATION_DOUBLE << 3 | FIXED64 ->
+                    text = String.valueOf(Double.longBitsToDouble(in.fixed64()));
+                case ANNOTATION_STRING << 3 | BYTES -> text = in.name(mostBytes);
                 default -> in.skip();
             }
         }
-        return new Clock(id, value, isIncremental, unitNs);
     }
 
-    private void defaults(ProtoInput in) throws IOException {
-        hasDefaults = true;
-        while (in.nextField()) {
-            if (in.is(PerfettoFields.DEFAULTS_CLOCK_ID, ProtoInput.VARINT)) {
-                defaultClock = in.varint();
-            } else if (in.is(PerfettoFields.DEFAULTS_TRACK_EVENT, ProtoInput.LENGTH_DELIMITED)) {
-                long outer = in.enter();
-                while (in.nextField()) {
-                    if (in.is(PerfettoFields.EVENT_TRACK_UUID, ProtoInput.VARINT)) {
-                        hasDefaultTrack = true;
-                        defaultTrack = in.varint();
-                    } else {
-                        in.skip();
+    // ---- names, clocks, defaults ----
+
+    private void internedField(int tag) throws IOException {
+        switch (tag) {
+            case INTERNED_CATEGORIES << 3 | BYTES,
+                    INTERNED_NAMES << 3 | BYTES,
+                    INTERNED_ANNOTATION_NAMES << 3 | BYTES -> {
+                long[] iid = new long[1];
+                String[] text = {""};
+                in.message(inner -> {
+                    switch (inner) {
+                        case INTERNED_IID << 3 | VARINT -> iid[0] = in.varint();
+                        case INTERNED_TEXT << 3 | BYTES -> text[0] = in.name(mostBytes);
+                        default -> in.skip();
+                    }
+                });
+                characters += Interned.costOf(text[0]);
+                if (characters > MOST_CHARACTERS) {
+                    throw in.error("the names of a packet take more than " + MOST_CHARACTERS + " characters");
+                }
+                interned.add(new Interned(tag >>> 3, iid[0], text[0]));
+            }
+            default -> in.skip();
+        }
+    }
+
+    private void snapshotField(int tag) throws IOException {
+        switch (tag) {
+            case SNAPSHOT_CLOCKS << 3 | BYTES -> {
+                long[] clock = new long[CLOCK_UNIT_NS + 1];
+                clock[CLOCK_UNIT_NS] = 1;
+                in.message(inner -> {
+                    switch (inner) {
+                        case CLOCK_ID << 3 | VARINT,
+                                CLOCK_TIMESTAMP << 3 | VARINT,
+                                CLOCK_IS_INCREMENTAL << 3 | VARINT,
+                                CLOCK_UNIT_NS << 3 | VARINT -> clock[inner >>> 3] = in.varint();
+                        default -> in.skip();
+                    }
+                });
+                if (clocks.size() < MOST_CLOCKS) {
+                    clocks.add(new Clock(
+                            clock[CLOCK_ID], clock[CLOCK_TIMESTAMP], clock[CLOCK_IS_INCREMENTAL] != 0,
+                            clock[CLOCK_UNIT_NS]));
+                }
+            }
+            case SNAPSHOT_PRIMARY_CLOCK << 3 | VARINT -> primaryClock = in.varint();
+            default -> in.skip();
+        }
+    }
+
+    private void defaultsField(int tag) throws IOException {
+        switch (tag) {
+            case DEFAULTS_CLOCK_ID << 3 | VARINT -> defaultClock = in.varint();
+            case DEFAULTS_TRACK_EVENT << 3 | BYTES -> in.message(inner -> {
+                if (inner == (EVENT_TRACK_UUID << 3 | VARINT)) {
+                    hasDefaultTrack = true;
+                    defaultTrack = in.varint();
+                } else {
+                    in.skip();
+                }
+            });
+            default -> in.skip();
+        }
+    }
+
+    /** Reads what the packet says of a track. */
+    private final class TrackReader {
+        private final List<String> labels = new ArrayList<>();
+        private long uuid;
+        private String name = "";
+        private String innerName = "";
+        private long parent;
+        private @Nullable Long process;
+        private boolean isThread;
+        private long tid;
+        private @Nullable String unit;
+
+        /** Reads the message that was entered. */
+        TrackDescription read() throws IOException {
+            long at = in.offset();
+            in.fields(this::field);
+            return new TrackDescription(
+                    uuid, name.isEmpty() ? innerName : name, parent, process, isThread, tid, unit, labels, at);
+        }
+
+        private void field(int tag) throws IOException {
+            switch (tag) {
+                case TRACK_UUID << 3 | VARINT -> uuid = in.varint();
+                case TRACK_PARENT_UUID << 3 | VARINT -> parent = in.varint();
+                case TRACK_NAME << 3 | BYTES -> name = in.name(mostBytes);
+                case TRACK_PROCESS << 3 | BYTES -> {
+                    process = process == null ? Long.valueOf(0) : process;
+                    in.message(this::processField);
+                }
+                case TRACK_THREAD << 3 | BYTES -> {
+                    isThread = true;
+                    process = process == null ? Long.valueOf(0) : process;
+                    in.message(this::threadField);
+                }
+                case TRACK_COUNTER << 3 | BYTES -> {
+                    unit = "";
+                    in.message(this::counterField);
+                }
+                default -> in.skip();
+            }
+        }
+
+        private void processField(int tag) throws IOException {
+            switch (tag) {
+                case PROCESS_PID << 3 | VARINT -> process = in.varint();
+                case PROCESS_NAME << 3 | BYTES -> innerName = in.name(mostBytes);
+                case PROCESS_LABELS << 3 | BYTES -> {
+                    String label = in.name(mostBytes);
+                    if (labels.size() < MOST_LABELS) {
+                        labels.add(label);
                     }
                 }
-                in.leave(outer);
-            } else {
-                in.skip();
+                default -> in.skip();
+            }
+        }
+
+        private void threadField(int tag) throws IOException {
+            switch (tag) {
+                case THREAD_PID << 3 | VARINT -> process = in.varint();
+                case THREAD_TID << 3 | VARINT -> tid = in.varint();
+                case THREAD_NAME << 3 | BYTES -> innerName = in.name(mostBytes);
+                default -> in.skip();
+            }
+        }
+
+        private void counterField(int tag) throws IOException {
+            switch (tag) {
+                case COUNTER_UNIT << 3 | VARINT -> {
+                    long number = in.varint();
+                    String named = number == UNIT_BYTES ? "bytes" : "";
+                    unit = number == UNIT_NS ? "ns" : number == UNIT_COUNT ? "count" : named;
+                }
+                case COUNTER_UNIT_NAME << 3 | BYTES -> unit = in.name(mostBytes);
+                default -> in.skip();
             }
         }
     }

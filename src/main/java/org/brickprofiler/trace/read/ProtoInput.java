@@ -3,19 +3,23 @@ package org.brickprofiler.trace.read;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.function.LongConsumer;
 
 /**
  * Reads the wire format of Protocol Buffers field by field, without ever holding a message; see
  * <a href="https://protobuf.dev/programming-guides/encoding/">its description</a>. Fields with the wire types of groups
- * are refused. After {@link #nextField} exactly one of the methods that take the value is called. One thread.
+ * are refused. Of each field exactly one of the methods that take the value is called. One thread.
  */
 final class ProtoInput {
 
+    // A field and its encoding in one number, as it stands in a message: FIELD << 3 | TYPE.
     static final int VARINT = 0;
     static final int FIXED64 = 1;
-    static final int LENGTH_DELIMITED = 2;
-    static final int FIXED32 = 5;
+    static final int BYTES = 2;
+    private static final int FIXED32 = 5;
 
+    private static final int TYPE_BITS = 3;
+    private static final int TYPE_MASK = (1 << TYPE_BITS) - 1;
     private static final int BUFFER_BYTES = 1 << 16;
     private static final int LONGEST_VARINT_SHIFT = 63;
     private static final long NO_END = Long.MAX_VALUE;
@@ -30,8 +34,19 @@ final class ProtoInput {
     /** Where the message ends that is being read. */
     private long end = NO_END;
 
-    private int field;
-    private int wireType;
+    private int type;
+
+    /** Reads a field of a message. */
+    @FunctionalInterface
+    interface Field {
+        /**
+         * Takes its value, or {@linkplain #skip passes over it}.
+         *
+         * @param tag the field and its encoding, {@code FIELD << 3 | TYPE}
+         * @throws IOException when that fails
+         */
+        void read(int tag) throws IOException;
+    }
 
     /**
      * Reads from the first byte on.
@@ -56,39 +71,51 @@ final class ProtoInput {
     // ---- fields ----
 
     /**
-     * Goes to the next field of the message.
+     * Reads all fields up to the end of the bytes.
      *
-     * @return false where the message is over
-     * @throws TraceFormatException when there is no field
+     * @throws TraceFormatException when one is malformed
      */
-    boolean nextField() throws IOException {
-        if (offset() == end || (end == NO_END && next == filled && !fill())) {
-            return false;
+    void fields(Field field) throws IOException {
+        while (offset() != end && (end != NO_END || next < filled || fill())) {
+            long tag = varint();
+            if (tag >>> Integer.SIZE != 0 || tag >>> TYPE_BITS == 0) {
+                throw error("the field number " + Long.toUnsignedString(tag >>> TYPE_BITS) + " does not exist");
+            }
+            type = (int) tag & TYPE_MASK;
+            if (type > BYTES && type != FIXED32) {
+                throw error("the wire type " + type + " is not used in traces");
+            }
+            field.read((int) tag);
         }
-        long tag = varint();
-        field = (int) (tag >>> 3);
-        wireType = (int) tag & 7;
-        if (tag >>> Integer.SIZE != 0 || field == 0) {
-            throw error("the field number " + Long.toUnsignedString(tag >>> 3) + " does not exist");
-        }
-        if (wireType > LENGTH_DELIMITED && wireType != FIXED32) {
-            throw error("the wire type " + wireType + " is not used in traces");
-        }
-        return true;
     }
 
-    /** Whether the field is this one, and encoded so. */
-    boolean is(int number, int type) {
-        return field == number && wireType == type;
+    /** Reads all fields of the message that the current field holds. */
+    void message(Field field) throws IOException {
+        long outer = enter();
+        fields(field);
+        leave(outer);
     }
 
-    /** The field's number; 0 where it is not encoded so, which is passed over like a field that is not known. */
-    int fieldOf(int type) {
-        return wireType == type ? field : 0;
+    /** Reads the numbers that the current field holds one after the other. */
+    void packed(LongConsumer number) throws IOException {
+        long outer = enter();
+        while (offset() < end) {
+            number.accept(varint());
+        }
+        leave(outer);
     }
 
-    int wireType() {
-        return wireType;
+    /** Goes into the message that the current field holds; returns what {@link #leave} needs. */
+    long enter() throws IOException {
+        long length = length();
+        long outer = end;
+        end = offset() + length;
+        return outer;
+    }
+
+    /** Leaves the message that {@link #enter} went into last, at its end. */
+    void leave(long outer) {
+        end = outer;
     }
 
     // ---- values ----
@@ -116,12 +143,12 @@ final class ProtoInput {
     }
 
     /**
-     * A text in UTF-8; bytes that are none become replacement characters.
+     * A text in UTF-8 of bounded length; bytes that are none become replacement characters.
      *
      * @param mostBytes how long it may be
      * @throws TraceFormatException when it is longer
      */
-    String text(int mostBytes) throws IOException {
+    String name(int mostBytes) throws IOException {
         long length = length();
         if (length > mostBytes) {
             throw error("a text of " + length + " bytes; " + mostBytes + " is the limit");
@@ -130,34 +157,12 @@ final class ProtoInput {
         for (int i = 0; i < text.length; i++) {
             text[i] = (byte) read();
         }
-        return new String(text, StandardCharsets.UTF_8);
-    }
-
-    /**
-     * Goes into the message that the field holds.
-     *
-     * @return what {@link #leave} needs
-     */
-    long enter() throws IOException {
-        long length = length();
-        long outer = end;
-        end = offset() + length;
-        return outer;
-    }
-
-    /** Leaves the message that {@link #enter} went into last, wherever it stands in it. */
-    void leave(long outer) throws IOException {
-        skip(end - offset());
-        end = outer;
-    }
-
-    boolean isInside() {
-        return offset() < end;
+        return Names.bounded(new String(text, StandardCharsets.UTF_8));
     }
 
     /** Passes over the value. */
     void skip() throws IOException {
-        switch (wireType) {
+        switch (type) {
             case VARINT -> varint();
             case FIXED64 -> skip(Long.BYTES);
             case FIXED32 -> skip(Integer.BYTES);

@@ -3,23 +3,74 @@ package org.brickprofiler.trace.read;
 import java.util.Objects;
 
 /**
- * How to read a trace. Immutable; each {@code with} method returns a changed copy.
+ * How to read a trace. Immutable; each {@code with} method returns a changed copy. The rules, the steps and the warm-up
+ * are for profiles; a timeline holds everything.
  *
  * @param rules which kernels are which bricks
  * @param skipSteps how many steps at the beginning to leave out. Steps are the slices {@code ProfilerStep#N} of
  *     PyTorch; an event belongs to them by the time it begins, so everything before the first step that is kept is left
  *     out
  * @param keepWarmup whether to count warm-up too. Otherwise the first executions of a kernel are left out while they
- *     last more than {@value WarmupDetector#TIMES_MEDIAN} times the median of all its executions and more than
- *     {@value WarmupDetector#TIMES_LONGEST} times the longest one after its first
- *     {@value WarmupDetector#FIRST_EXECUTIONS}; a kernel with fewer than {@value WarmupDetector#LATER_EXECUTIONS}
+ *     last more than {@value Warmup#TIMES_MEDIAN} times the median of all its executions and more than
+ *     {@value Warmup#TIMES_LONGEST} times the longest one after its first
+ *     {@value Warmup#FIRST_EXECUTIONS}; a kernel with fewer than {@value Warmup#LATER_EXECUTIONS}
  *     further executions, and copies and fills, are never warm-up. In a trace of this library, what ended while a
  *     {@link org.brickprofiler.Schedule} was in its warm-up is left out, and nothing else
  * @param limits what bounds the memory
- * @param progress is told how far the reading has come
+ * @param progress is called as the reading goes on
  */
-public record ReadOptions(
-        TraceRules rules, int skipSteps, boolean keepWarmup, ReadLimits limits, ReadProgress progress) {
+public record ReadOptions(TraceRules rules, int skipSteps, boolean keepWarmup, Limits limits, Progress progress) {
+
+    /** Is called as a reading goes on, on the reading thread. */
+    @FunctionalInterface
+    public interface Progress {
+
+        /** The total where it is not known. */
+        long UNKNOWN = -1;
+
+        /**
+         * Some more was read.
+         *
+         * @param bytesRead bytes of the file so far, still packed
+         * @param totalBytes bytes of the whole file, or {@link #UNKNOWN} of a stream
+         */
+        void at(long bytesRead, long totalBytes);
+    }
+
+    /**
+     * What bounds the memory of a reading; a trace beyond a limit is refused, but for the distinct names. Immutable.
+     *
+     * @param nestingDepth arrays and objects inside one another
+     * @param stringLength characters of a string that matters: name, category, phase, row; others are passed over
+     * @param distinctNames kernels of a profile with a sum of their own; further ones that no rule matches all feed
+     *     {@code (other names)}
+     * @param rows pairs of process and thread
+     * @param openSlices slices of one row that are open at the same time
+     */
+    public record Limits(int nestingDepth, int stringLength, int distinctNames, int rows, int openSlices) {
+
+        /** Generous for real traces, and small enough for a heap of 64 MB. */
+        public static final Limits DEFAULT = new Limits(200, 1 << 20, 4_058, 16_384, 1_024);
+
+        /**
+         * Checks the limits.
+         *
+         * @throws IllegalArgumentException when one is not positive
+         */
+        public Limits {
+            requirePositive("nestingDepth", nestingDepth);
+            requirePositive("stringLength", stringLength);
+            requirePositive("distinctNames", distinctNames);
+            requirePositive("rows", rows);
+            requirePositive("openSlices", openSlices);
+        }
+
+        private static void requirePositive(String what, int value) {
+            if (value <= 0) {
+                throw new IllegalArgumentException(what + " " + value + " is not positive");
+            }
+        }
+    }
 
     /**
      * Checks the options.
@@ -36,12 +87,12 @@ public record ReadOptions(
     }
 
     /**
-     * The built-in rules, no step skipped, warm-up left out, nobody told.
+     * The built-in rules, no step skipped, warm-up left out, no progress reported.
      *
      * @return these options
      */
     public static ReadOptions defaults() {
-        return new ReadOptions(TraceRules.builtIn(), 0, false, ReadLimits.DEFAULT, (bytesRead, totalBytes) -> {});
+        return new ReadOptions(TraceRules.builtIn(), 0, false, Limits.DEFAULT, (bytesRead, totalBytes) -> {});
     }
 
     /**
@@ -82,18 +133,18 @@ public record ReadOptions(
      * @param other the limits
      * @return a changed copy
      */
-    public ReadOptions withLimits(ReadLimits other) {
+    public ReadOptions withLimits(Limits other) {
         Objects.requireNonNull(other, "other");
         return new ReadOptions(rules, skipSteps, keepWarmup, other, progress);
     }
 
     /**
-     * With somebody who is told.
+     * With reports of the progress.
      *
-     * @param other who
+     * @param other what to call
      * @return a changed copy
      */
-    public ReadOptions withProgress(ReadProgress other) {
+    public ReadOptions withProgress(Progress other) {
         Objects.requireNonNull(other, "other");
         return new ReadOptions(rules, skipSteps, keepWarmup, limits, other);
     }

@@ -1,7 +1,14 @@
 package org.brickprofiler.trace.read;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,10 +18,44 @@ import org.jspecify.annotations.Nullable;
  * @param conditions all of them must hold
  * @param line where it stands
  */
-record Rule(RuleTarget target, List<Condition> conditions, int line) {
+record Rule(Target target, List<Condition> conditions, int line) {
 
     /** Far more than a pattern needs that does not try combinations. */
     private static final int MOST_LOOKS = 2_000_000;
+
+    /**
+     * What a kernel counts as. Immutable.
+     *
+     * @param name display name of a known brick, or the name of a dynamic one
+     * @param category its category
+     * @param counts false where it counts nowhere
+     */
+    record Target(String name, BrickCategory category, boolean counts) {
+
+        static final Target IGNORE = new Target("ignore", BrickCategory.OTHER, false);
+
+        Target(String name, BrickCategory category) {
+            this(name, category, true);
+        }
+
+        static Target of(BrickId brick) {
+            return new Target(brick.displayName(), brick.category());
+        }
+
+        /** The known brick that a kernel is by its own name, as in traces of this library. */
+        static Optional<Target> named(String name) {
+            return BrickId.parse(name).map(Target::of);
+        }
+    }
+
+    /**
+     * What rules look at. Immutable.
+     *
+     * @param name the event's name
+     * @param category the event's category, empty without one
+     * @param args those arguments that some rule names, as text
+     */
+    record Key(String name, String category, Map<String, String> args) {}
 
     /** Says that a pattern tried too many combinations. */
     static final class TooCostly extends RuntimeException {
@@ -37,12 +78,12 @@ record Rule(RuleTarget target, List<Condition> conditions, int line) {
         static final String CATEGORY = "cat";
         static final String ARGS = "args.";
 
-        boolean holds(KernelKey key) {
+        boolean holds(Key key) {
             String text = text(key);
             return text != null && pattern.matcher(new WatchedText(text)).find();
         }
 
-        private @Nullable String text(KernelKey key) {
+        private @Nullable String text(Key key) {
             return switch (field) {
                 case NAME -> key.name();
                 case CATEGORY -> key.category();
@@ -56,7 +97,7 @@ record Rule(RuleTarget target, List<Condition> conditions, int line) {
      *
      * @throws TooCostly when a pattern takes too long, or too much of the stack
      */
-    boolean matches(KernelKey key) {
+    boolean matches(Key key) {
         try {
             return conditions.stream().allMatch(condition -> condition.holds(key));
         } catch (StackOverflowError tooDeep) {
@@ -94,6 +135,206 @@ record Rule(RuleTarget target, List<Condition> conditions, int line) {
         @Override
         public String toString() {
             return text;
+        }
+    }
+
+    /** Reads the rules of one text, a line at a time. One thread. */
+    static final class Parser {
+
+        private static final String ARROW = "<-";
+        private static final String IGNORE = "ignore";
+        private static final char COMMENT = '#';
+        private static final char QUOTE = '"';
+        private static final char SLASH = '/';
+
+        private final String source;
+        private final List<Rule> rules = new ArrayList<>();
+
+        private String line = "";
+        private int lineNumber;
+        private int at;
+
+        private Parser(String source) {
+            this.source = source;
+        }
+
+        /**
+         * Reads rules.
+         *
+         * @param source what to call the text in messages
+         * @param text the rules
+         * @return the rules, in order
+         * @throws IllegalArgumentException when one is malformed; the message names line and column
+         */
+        static List<Rule> parse(String source, String text) {
+            Parser parser = new Parser(source);
+            text.lines().forEach(parser::line);
+            return List.copyOf(parser.rules);
+        }
+
+        private void line(String next) {
+            line = next;
+            lineNumber++;
+            at = 0;
+            skipBlanks();
+            if (atEnd()) {
+                return;
+            }
+            Target target = target();
+            if (!line.startsWith(ARROW, at)) {
+                throw error("there is no " + ARROW + " after the brick");
+            }
+            at += ARROW.length();
+            List<Condition> conditions = new ArrayList<>();
+            skipBlanks();
+            while (!atEnd()) {
+                conditions.add(condition());
+                skipBlanks();
+            }
+            if (conditions.isEmpty()) {
+                throw error("there is no condition such as name=/regex/");
+            }
+            rules.add(new Rule(target, List.copyOf(conditions), lineNumber));
+        }
+
+        private Target target() {
+            int begin = at;
+            boolean quoted = line.charAt(at) == QUOTE;
+            String name = quoted ? delimited(QUOTE) : word();
+            if (name.isEmpty() || (name.startsWith(ARROW) && !quoted)) {
+                throw errorAt(begin, "the brick has no name");
+            }
+            skipBlanks();
+            Optional<BrickCategory> category = category();
+            if (name.equals(IGNORE) && !quoted && category.isEmpty()) {
+                return Target.IGNORE;
+            }
+            Optional<BrickId> known = BrickId.parse(name);
+            if (known.isPresent() && category.isPresent() && category.get() != known.get().category()) {
+                throw errorAt(
+                        begin,
+                        name + " is a known brick of category " + known.get().category().displayName() + ", not "
+                                + category.get().displayName());
+            }
+            return known.map(Target::of)
+                    .orElseGet(() -> new Target(name, category.orElse(BrickCategory.OTHER)));
+        }
+
+        private Optional<BrickCategory> category() {
+            if (atEnd() || line.charAt(at) != '(') {
+                return Optional.empty();
+            }
+            int begin = at + 1;
+            int end = line.indexOf(')', begin);
+            if (end < 0) {
+                throw error("the category has no )");
+            }
+            String name = line.substring(begin, end).strip();
+            at = end + 1;
+            skipBlanks();
+            for (BrickCategory category : BrickCategory.values()) {
+                if (category.displayName().equalsIgnoreCase(name)) {
+                    return Optional.of(category);
+                }
+            }
+            throw errorAt(begin, "there is no category \"" + name + "\"");
+        }
+
+        private Condition condition() {
+            int begin = at;
+            String field = field();
+            if (atEnd() || line.charAt(at) != '=') {
+                throw error("there is no = after " + field);
+            }
+            at++;
+            if (atEnd() || line.charAt(at) != SLASH) {
+                throw error("there is no /regex/ after " + field + "=");
+            }
+            boolean isArg = field.startsWith(Condition.ARGS) && field.length() > Condition.ARGS.length();
+            if (!isArg && !field.equals(Condition.NAME) && !field.equals(Condition.CATEGORY)) {
+                throw errorAt(begin, "\"" + field + "\" is none of name, cat, args.KEY, args.\"KEY WITH BLANKS\"");
+            }
+            return new Condition(field, pattern());
+        }
+
+        private String field() {
+            if (line.startsWith(Condition.ARGS + QUOTE, at)) {
+                at += Condition.ARGS.length();
+                return Condition.ARGS + delimited(QUOTE);
+            }
+            int begin = at;
+            while (!atEnd() && line.charAt(at) != '=' && !Character.isWhitespace(line.charAt(at))) {
+                at++;
+            }
+            return line.substring(begin, at);
+        }
+
+        private Pattern pattern() {
+            int begin = at + 1;
+            String regex = delimited(SLASH);
+            int flags = 0;
+            if (!atEnd() && line.charAt(at) == 'i') {
+                flags = Pattern.CASE_INSENSITIVE;
+                at++;
+            }
+            if (at < line.length() && !Character.isWhitespace(line.charAt(at))) {
+                throw error("\"" + line.charAt(at) + "\" follows the regex");
+            }
+            try {
+                return Pattern.compile(regex, flags);
+            } catch (PatternSyntaxException malformed) {
+                int within = Math.max(0, Math.min(regex.length(), malformed.getIndex()));
+                throw errorAt(begin + within, malformed.getDescription().toLowerCase(Locale.ROOT));
+            }
+        }
+
+        /** What stands up to the next delimiter without a backslash before it; other backslashes stay. */
+        private String delimited(char delimiter) {
+            int begin = at;
+            StringBuilder text = new StringBuilder();
+            at++;
+            while (at < line.length() && line.charAt(at) != delimiter) {
+                if (line.charAt(at) == '\\' && at + 1 < line.length()) {
+                    if (line.charAt(at + 1) != delimiter) {
+                        text.append('\\');
+                    }
+                    at++;
+                }
+                text.append(line.charAt(at));
+                at++;
+            }
+            if (at >= line.length()) {
+                throw errorAt(begin, "there is no second " + delimiter);
+            }
+            at++;
+            return text.toString();
+        }
+
+        private String word() {
+            int begin = at;
+            while (!atEnd() && !Character.isWhitespace(line.charAt(at)) && line.charAt(at) != '(') {
+                at++;
+            }
+            return line.substring(begin, at);
+        }
+
+        private void skipBlanks() {
+            while (at < line.length() && Character.isWhitespace(line.charAt(at))) {
+                at++;
+            }
+        }
+
+        private boolean atEnd() {
+            return at >= line.length() || line.charAt(at) == COMMENT;
+        }
+
+        private IllegalArgumentException error(String fault) {
+            return errorAt(at, fault);
+        }
+
+        private IllegalArgumentException errorAt(int index, String fault) {
+            return new IllegalArgumentException(
+                    source + ", line " + lineNumber + ", column " + (index + 1) + ": " + fault);
         }
     }
 }

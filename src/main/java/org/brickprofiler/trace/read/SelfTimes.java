@@ -7,9 +7,9 @@ import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes through events in order of time and says how much of each is its own: its interval without those of the events
- * that it holds on the same row. So no time of a row counts twice, unless two events overlap and neither holds the
- * other. One thread.
+ * Goes through events in order of time and measures how much of each is its own: its interval without those of the
+ * events that it holds on the same row. So no time of a row counts twice, unless two events overlap and neither holds
+ * the other. One thread.
  */
 final class SelfTimes {
 
@@ -18,7 +18,7 @@ final class SelfTimes {
     private final String source;
     private final int mostOpen;
     private final Sink sink;
-    private final IntObjectHashMap<Row> rows = new IntObjectHashMap<>();
+    private final IntObjectHashMap<List<Open>> rows = new IntObjectHashMap<>();
     private long open;
 
     /** Takes events. */
@@ -29,14 +29,16 @@ final class SelfTimes {
          * @param event the event
          * @return whether it counts
          */
-        boolean begins(DeviceEvent event);
+        boolean begins(Execution event);
 
         /**
          * An event that counts overlaps one before it that counts, and neither holds the other.
          *
          * @param event the later one
          */
-        void overlaps(DeviceEvent event);
+        default void overlaps(Execution event) {
+            // Of interest to one pass of several.
+        }
 
         /**
          * An event is over; called once for each, in no order.
@@ -46,27 +48,27 @@ final class SelfTimes {
          * @param counts whether it counts
          * @throws TraceFormatException when a sum is too large
          */
-        void ends(DeviceEvent event, long selfNs, boolean counts) throws TraceFormatException;
+        void ends(Execution event, long selfNs, boolean counts) throws TraceFormatException;
     }
 
     /** An event that is not over yet. */
     private static final class Open {
-        final DeviceEvent event;
+        final Execution event;
         final boolean counts;
         private long heldUntilNs;
         private long heldNs;
 
-        Open(DeviceEvent event, boolean counts) {
+        Open(Execution event, boolean counts) {
             this.event = event;
             this.counts = counts;
             this.heldUntilNs = event.startNs();
         }
 
-        boolean holds(DeviceEvent other) {
+        boolean holds(Execution other) {
             return other.endNs() <= event.endNs();
         }
 
-        void hold(DeviceEvent inner) {
+        void hold(Execution inner) {
             heldNs += Math.max(0, inner.endNs() - Math.max(inner.startNs(), heldUntilNs));
             heldUntilNs = Math.max(heldUntilNs, inner.endNs());
         }
@@ -74,10 +76,6 @@ final class SelfTimes {
         long selfNs() {
             return event.elapsedNs() - heldNs;
         }
-    }
-
-    private static final class Row {
-        final List<Open> stack = new ArrayList<>();
     }
 
     private SelfTimes(String source, int mostOpen, Sink sink) {
@@ -96,18 +94,18 @@ final class SelfTimes {
      * @throws TraceFormatException when more run at once
      * @throws IOException when the events cannot be read
      */
-    static void of(EventSorter.Cursor events, String source, int mostOpen, Sink sink) throws IOException {
+    static void of(EventStore.Cursor events, String source, int mostOpen, Sink sink) throws IOException {
         SelfTimes times = new SelfTimes(source, mostOpen, sink);
-        for (DeviceEvent event = events.next(); event != null; event = events.next()) {
-            times.begin(event);
+        for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+            times.begin(new Execution(event));
         }
         times.endAll();
     }
 
-    private void begin(DeviceEvent event) throws TraceFormatException {
-        Row row = rows.getIfAbsentPut(event.row(), Row::new);
+    private void begin(Execution event) throws TraceFormatException {
+        List<Open> row = rows.getIfAbsentPut(event.row(), ArrayList::new);
         endUntil(row, event.startNs());
-        if (row.stack.size() == mostOpen || open == (long) mostOpen * ROWS_AT_THEIR_LIMIT) {
+        if (row.size() == mostOpen || open == (long) mostOpen * ROWS_AT_THEIR_LIMIT) {
             throw new TraceFormatException(
                     source, event.offset(), "too many events run at once; " + mostOpen + " is the limit of a row");
         }
@@ -119,21 +117,21 @@ final class SelfTimes {
         if (counts && overlapsAnother(row, event)) {
             sink.overlaps(event);
         }
-        row.stack.add(new Open(event, counts));
+        row.add(new Open(event, counts));
         open++;
     }
 
-    private static @Nullable Open holder(Row row, DeviceEvent event) {
-        for (int i = row.stack.size() - 1; i >= 0; i--) {
-            if (row.stack.get(i).holds(event)) {
-                return row.stack.get(i);
+    private static @Nullable Open holder(List<Open> row, Execution event) {
+        for (int i = row.size() - 1; i >= 0; i--) {
+            if (row.get(i).holds(event)) {
+                return row.get(i);
             }
         }
         return null;
     }
 
-    private static boolean overlapsAnother(Row row, DeviceEvent event) {
-        for (Open other : row.stack) {
+    private static boolean overlapsAnother(List<Open> row, Execution event) {
+        for (Open other : row) {
             if (other.counts && !other.holds(event)) {
                 return true;
             }
@@ -141,17 +139,17 @@ final class SelfTimes {
         return false;
     }
 
-    private void endUntil(Row row, long nowNs) throws TraceFormatException {
-        for (int i = row.stack.size() - 1; i >= 0; i--) {
-            if (row.stack.get(i).event.endNs() <= nowNs) {
-                end(row.stack.remove(i));
+    private void endUntil(List<Open> row, long nowNs) throws TraceFormatException {
+        for (int i = row.size() - 1; i >= 0; i--) {
+            if (row.get(i).event.endNs() <= nowNs) {
+                end(row.remove(i));
             }
         }
     }
 
     private void endAll() throws TraceFormatException {
-        for (Row row : rows.values()) {
-            for (Open left : row.stack) {
+        for (List<Open> row : rows.values()) {
+            for (Open left : row) {
                 end(left);
             }
         }

@@ -1,5 +1,6 @@
 package org.brickprofiler.trace.read;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -12,33 +13,70 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.Backend;
 import org.brickprofiler.trace.DeviceInfo;
+import org.brickprofiler.trace.write.ChromeWriter;
+import org.brickprofiler.trace.write.PerfettoWriter;
 
-/** What a trace says of itself. One thread. */
+/** What a trace says of itself: who wrote it, where, and when. One thread. */
 final class TraceHead {
 
+    /** The producers of Chrome traces whose arguments are understood. */
+    static final List<String> CHROME_PRODUCERS = List.of(ChromeWriter.PRODUCER);
+
+    /** The same of Perfetto traces; the last one leaves out what is implied. */
+    static final List<String> PERFETTO_PRODUCERS = List.of("brick-profiler 1", PerfettoWriter.PRODUCER);
+
+    private static final String OWN = "brick-profiler ";
     private static final int MOST_DEVICES = 64;
     private static final long NONE = -1;
+    private static final long SECOND_NS = 1_000_000_000L;
+    private static final long EARLIEST_NS =
+            Instant.parse("2000-01-01T00:00:00Z").getEpochSecond() * SECOND_NS;
+    private static final long LATEST_NS = Instant.parse("2100-01-01T00:00:00Z").getEpochSecond() * SECOND_NS;
 
     private static final Pattern RANK_LABEL = Pattern.compile("rank (\\d{1,10}) of (\\d{1,10})");
     private static final Pattern CLOCK_ERROR_LABEL = Pattern.compile("device times within (\\d{1,18}) ns");
 
+    final Set<String> deviceNames = new TreeSet<>();
+    final List<DeviceInfo> devices = new ArrayList<>();
+    String processName = "";
+    /** The time since 1970 that all times of the trace are relative to. */
+    long baseTimeNs;
+    /** Which of several processes it was. */
+    long rank = NONE;
+
+    long worldSize = 1;
+    /** How far the times of devices may be off. */
+    long clockErrorNs = NONE;
+
+    /**
+     * Whether the format has tracks with identifiers, which {@link EventCollector#describe} explains, instead of
+     * processes and threads, and counters of one value each.
+     */
+    boolean hasTracks;
+
     private final String source;
-    private final Tally tally;
-    private final Set<String> devices = new TreeSet<>();
-    private final List<DeviceInfo> deviceInfos = new ArrayList<>();
-
-    private String processName = "";
-    private long rank = NONE;
-    private long worldSize = 1;
-    private long clockErrorNs = NONE;
+    private final Omission.Tally omissions;
     private long spansLost;
-    private boolean own;
-    private boolean leavesOut;
-    private long baseTimeNs;
+    private boolean isOwn;
+    private boolean isImplicit;
 
-    TraceHead(String source, Tally tally) {
+    TraceHead(String source, Omission.Tally omissions) {
         this.source = source;
-        this.tally = tally;
+        this.omissions = omissions;
+    }
+
+    /** When the times of a trace were in calendar time. Immutable. */
+    record Clock(boolean known, long baseNs) {
+
+        /** A time of the trace since 1970, ns; 0 where that is not known. */
+        long unixNs(long timeNs) {
+            return known ? baseNs + timeNs : 0;
+        }
+
+        /** A time of the trace as a moment; that of 1970 where it is not known. */
+        Instant instant(long timeNs) {
+            return Instant.EPOCH.plusNanos(unixNs(timeNs));
+        }
     }
 
     /**
@@ -53,7 +91,7 @@ final class TraceHead {
      */
     void producer(String producer, List<String> understood, long eventsRead, long offset)
             throws TraceFormatException {
-        if (!OwnTrace.isProducer(producer)) {
+        if (!producer.startsWith(OWN)) {
             return;
         }
         if (!understood.contains(producer)) {
@@ -61,40 +99,48 @@ final class TraceHead {
                     source, offset, "the trace is of \"" + Figures.plain(producer) + "\"; understood is \""
                             + String.join("\" or \"", understood) + "\"");
         }
-        if (eventsRead > 0 && !own) {
+        if (eventsRead > 0 && !isOwn) {
             throw new TraceFormatException(source, offset, "the producer is named after the events");
         }
-        own = true;
-        leavesOut = OwnTrace.leavesOut(producer);
+        isOwn = true;
+        isImplicit = producer.equals(PerfettoWriter.PRODUCER);
     }
 
-    /** This library lost spans while it recorded; said by another program it means nothing. */
+    /** Whether this library wrote the trace. */
+    boolean isOwn() {
+        return isOwn;
+    }
+
+    /** Whether the trace leaves out what is implied: one element of a brick, the layer of the slice around. */
+    boolean isImplicit() {
+        return isImplicit;
+    }
+
+    /** This library lost spans while it recorded; in another program's trace the number means nothing. */
     void lostSpans(long spans, long offset) {
-        if (own && spans > 0) {
+        if (isOwn && spans > 0) {
             spansLost += spans;
-            tally.repair(Repair.Kind.LOST_SPANS, spans, offset);
+            omissions.fault(Omission.Reason.LOST_SPANS, spans, offset);
         }
     }
 
-    /** The time since 1970 that all times of the trace are relative to. */
-    void baseTime(long ns) {
-        baseTimeNs = ns;
+    long spansLost() {
+        return spansLost;
     }
 
-    /** A device that the trace was taken on; of its numbers those that are told. */
-    void device(OptionalLong id, String name, String backend, OptionalLong memoryBytes) {
-        if (devices.size() < MOST_DEVICES && !name.isBlank()) {
-            devices.add(Names.bounded(name));
+    /** A device that the trace was taken on; of its numbers those that are known. */
+    void device(long index, String name, String backend, long memoryBytes) {
+        if (deviceNames.size() < MOST_DEVICES && !name.isBlank()) {
+            deviceNames.add(Names.bounded(name));
         }
-        long index = id.orElse(NONE);
         boolean isKnown = index >= 0 && index <= Integer.MAX_VALUE;
-        if (isKnown && deviceInfos.size() < MOST_DEVICES && device(index).isEmpty()) {
-            OptionalLong memory = memoryBytes.orElse(NONE) >= 0 ? memoryBytes : OptionalLong.empty();
-            deviceInfos.add(new DeviceInfo((int) index, Names.bounded(name), backendOf(backend), memory));
+        if (isKnown && devices.size() < MOST_DEVICES && device(index).isEmpty()) {
+            OptionalLong memory = memoryBytes >= 0 ? OptionalLong.of(memoryBytes) : OptionalLong.empty();
+            devices.add(new DeviceInfo((int) index, Names.bounded(name), backendOf(backend), memory));
         }
     }
 
-    /** Traces that do not tell it are those of Kineto, which began with CUDA's devices. */
+    /** Traces that do not name it are those of Kineto, which began with CUDA's devices. */
     private static Backend backendOf(String name) {
         return Arrays.stream(Backend.values())
                 .filter(backend -> backend.name().equals(name))
@@ -102,63 +148,24 @@ final class TraceHead {
                 .orElse(Backend.CUDA);
     }
 
-    /** What a Perfetto trace of this library tells beside the process. */
+    /** What is known of a device. */
+    Optional<DeviceInfo> device(long id) {
+        return devices.stream().filter(device -> device.id() == id).findFirst();
+    }
+
+    /** What a Perfetto trace of this library has beside the process. */
     void label(String label) {
         Matcher ofRank = RANK_LABEL.matcher(label);
         Matcher ofError = CLOCK_ERROR_LABEL.matcher(label);
-        if (own && ofRank.matches()) {
-            rank(Long.parseLong(ofRank.group(1)));
-            worldSize(Long.parseLong(ofRank.group(2)));
-        } else if (own && ofError.matches()) {
-            clockError(Long.parseLong(ofError.group(1)));
+        if (isOwn && ofRank.matches()) {
+            rank = Long.parseLong(ofRank.group(1));
+            worldSize = Long.parseLong(ofRank.group(2));
+        } else if (isOwn && ofError.matches()) {
+            clockErrorNs = Long.parseLong(ofError.group(1));
         }
     }
 
-    /** The process that was traced. */
-    void processName(String name) {
-        processName = Names.bounded(name);
-    }
-
-    /** Which of several processes it was. */
-    void rank(long number) {
-        rank = number;
-    }
-
-    /** How many there were. */
-    void worldSize(long processes) {
-        worldSize = processes;
-    }
-
-    /** How far the times of devices may be off. */
-    void clockError(long ns) {
-        clockErrorNs = ns;
-    }
-
-    /** Whether this library wrote the trace. */
-    boolean isOwn() {
-        return own;
-    }
-
-    /** Whether what goes without saying is not said: see {@link OwnTrace#leavesOut}. */
-    boolean leavesOut() {
-        return leavesOut;
-    }
-
-    Set<String> devices() {
-        return devices;
-    }
-
-    long baseTimeNs() {
-        return baseTimeNs;
-    }
-
-    // ---- for a timeline ----
-
-    String processName() {
-        return processName;
-    }
-
-    /** Empty where it is not told, or makes no sense. */
+    /** Empty where it is not known, or makes no sense. */
     OptionalInt rank() {
         return rank >= 0 && rank < Integer.MAX_VALUE ? OptionalInt.of((int) rank) : OptionalInt.empty();
     }
@@ -172,16 +179,19 @@ final class TraceHead {
         return clockErrorNs >= 0 ? OptionalLong.of(clockErrorNs) : OptionalLong.empty();
     }
 
-    long spansLost() {
-        return spansLost;
+    /**
+     * The calendar of the trace, going by one of its times. Traces give times relative to a base that they name, or
+     * since 1970 without one, or since something that nobody knows.
+     */
+    Clock clock(long timeNs) {
+        boolean isBase = isThisCentury(baseTimeNs);
+        if (isBase && isThisCentury(baseTimeNs + timeNs)) {
+            return new Clock(true, baseTimeNs);
+        }
+        return new Clock(isThisCentury(timeNs), 0);
     }
 
-    List<DeviceInfo> deviceInfos() {
-        return deviceInfos;
-    }
-
-    /** What is known of a device. */
-    Optional<DeviceInfo> device(long id) {
-        return deviceInfos.stream().filter(device -> device.id() == id).findFirst();
+    private static boolean isThisCentury(long unixNs) {
+        return unixNs >= EARLIEST_NS && unixNs < LATEST_NS;
     }
 }

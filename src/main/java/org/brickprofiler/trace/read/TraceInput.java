@@ -8,7 +8,7 @@ import java.io.InputStream;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
-/** The text of a trace: unpacked if it is packed, with progress, and with faults of the packing told apart. */
+/** The text of a trace: unpacked if it is packed, with progress, and with faults of the packing of their own type. */
 final class TraceInput {
 
     private static final int BUFFER_BYTES = 1 << 16;
@@ -32,12 +32,13 @@ final class TraceInput {
      * The text of a trace.
      *
      * @param raw the bytes of the file; packed with gzip if they begin so
-     * @param totalBytes how many there are, or {@link ReadProgress#UNKNOWN}
-     * @param progress is told when bytes were read
+     * @param totalBytes how many there are, or {@link ReadOptions.Progress#UNKNOWN}
+     * @param progress is called when bytes were read
      * @return the text; reading it throws {@link DamagedException} where the packing is wrong
      * @throws IOException when the bytes cannot be read
      */
-    static BufferedInputStream text(InputStream raw, long totalBytes, ReadProgress progress) throws IOException {
+    static BufferedInputStream text(InputStream raw, long totalBytes, ReadOptions.Progress progress)
+            throws IOException {
         BufferedInputStream bytes = new BufferedInputStream(new Counted(raw, totalBytes, progress), BUFFER_BYTES);
         bytes.mark(2);
         int first = bytes.read();
@@ -86,13 +87,13 @@ final class TraceInput {
         return at == ' ' || at == '\t' || at == '\n' || at == '\r' ? -1 : at;
     }
 
-    /** Tells how far it is. */
+    /** Reports how far it is. */
     private static final class Counted extends FilterInputStream {
         private final long totalBytes;
-        private final ReadProgress progress;
+        private final ReadOptions.Progress progress;
         private long bytesRead;
 
-        Counted(InputStream in, long totalBytes, ReadProgress progress) {
+        Counted(InputStream in, long totalBytes, ReadOptions.Progress progress) {
             super(in);
             this.totalBytes = totalBytes;
             this.progress = progress;

@@ -9,40 +9,51 @@ import java.util.Objects;
 import org.brickprofiler.internal.io.AtomicFile;
 
 /**
- * Reads traces into profiles: those of this library, and those of other programs.
+ * Reads traces into profiles and timelines: those of this library, and those of other programs.
  *
  * <p><b>Formats</b>, whatever the file is called, plain or packed with gzip: Chrome trace JSON, as PyTorch's Kineto and
  * many others write it, a bare array of events or an object with {@code traceEvents}; and Perfetto's format, as far as
  * a trace consists of track events (begin, end, instant, counter) in packets that are not compressed; whatever else is
  * in it is passed over.
  *
- * <p><b>This library's own traces</b> name it as their producer. Each span of a brick counts with its whole duration,
- * that of the bricks inside it too, so that names, categories, counts, totals, shortest and longest durations and
- * elements are those of the profiler. A brick that a device timed counts with the device's span, as in the profiler, and
- * its launch on the host does not. Nothing else counts: layers, steps, tiles, and what an application added, of a device
- * too, never do. Rules do not apply; what a schedule marked as its warm-up is left out unless kept; steps can be skipped.
- * The last duration is that of the span that ended
- * last, of several the longest. The profiler's own is another one where samples of a brick were recorded at one reading
- * of the clock, and where a synchronisation ended deferred measurements one by one. A timeline holds no bytes, cycles
- * or settings, no names beyond {@value Names#LONGEST} characters and no durations beyond 39 hours; of several profilers
- * with one recorder, it does not tell whose a span is. Spans that were lost while it was recorded are a
- * {@link Repair.Kind#LOST_SPANS}.
+ * <p><b>Times</b> of Chrome's format are decimal microseconds, read exactly, half up below 1 ns. Those of Perfetto's
+ * are brought to the clock that the trace names as its primary one.
  *
- * <p><b>What counts of other traces.</b> Where the trace marks events as the device's (the categories {@code kernel},
+ * <p><b>What counts in a profile.</b> Where the trace marks events as the device's (the categories {@code kernel},
  * {@code gpu_memcpy} and {@code gpu_memset}), those and no others. Otherwise every slice, that is, complete events
  * (phase X) and pairs of begin and end (B, E; matched in the order of the file). Annotations, waits, flows and the like
- * never do; {@link IgnoredReason} lists them.
+ * never do. Nothing counts twice: a slice that holds others of its row counts with the time that they leave; see
+ * {@link Omission.Reason#OVERLAP} for slices that overlap otherwise. Idle time is the wall time minus the union of all
+ * intervals. A trace without marked device events can draw one interval on two rows; nothing shows that, and both
+ * count.
  *
- * <p><b>Nothing counts twice</b> there. A slice that holds others of its row counts with the time that they leave; see
- * {@link Repair.Kind#OVERLAP} for slices that overlap otherwise. Idle time is the wall time minus the union of all
- * intervals. A trace without marked device events can draw one interval on two rows; nothing tells, and both count.
+ * <p><b>In a profile of this library's own traces</b>, which name it as their producer, each span of a brick counts
+ * with its whole duration, that of the bricks inside it too, so that names, categories, counts, totals, shortest and
+ * longest durations and elements are those of the profiler. A brick that a device timed counts with the device's span,
+ * and its launch on the host does not. Nothing else counts: layers, steps, tiles, and what an application added. Rules
+ * do not apply; what a schedule marked as its warm-up is left out unless kept; steps can be skipped. The last duration
+ * is that of the span that ended last, of several the longest. The profiler's own is another one where samples of a
+ * brick were recorded at one reading of the clock, and where a synchronisation ended deferred measurements one by one.
+ * A timeline holds no bytes, cycles or settings, no names beyond {@value Names#LONGEST} characters and no durations
+ * beyond 39 hours; of several profilers with one recorder, it does not show whose a span is. Spans that were lost while
+ * it was recorded are an {@link Omission.Reason#LOST_SPANS}.
  *
- * <p><b>Times</b> of Chrome's format are decimal microseconds, read exactly, half up below 1 ns.
- * Those of Perfetto's are brought to the clock that the trace names as its primary one.
+ * <p><b>What a timeline holds.</b> Each thread is a track. Devices are tracks, and their streams tracks below them: in
+ * Chrome's format where a process has events of the categories {@code kernel}, {@code gpu_memcpy}, {@code gpu_memset}
+ * or {@code gpu_user_annotation} or is labelled {@code GPU n}, as Kineto does; in Perfetto's where spans have the
+ * annotation {@code device}. Slices keep name, category, times and nesting; moments, the values of counters, and flows
+ * with two ends stay; of the arguments, {@code elements}, {@code layer}, {@code device_ns}, {@code device} and {@code
+ * stream} do. The threads of further processes bear the name of theirs. This library's own traces come back as they
+ * were recorded, with few exceptions: in Chrome's format steps are called {@code ProfilerStep#N} and times count from
+ * the first event; a Perfetto trace does not hold the numbers of streams, which are taken from their names, nor what a
+ * device is and how much memory it has.
  *
- * <p><b>Memory</b> is bounded whatever the size of the trace: up to 65,536 events are kept, more go to a temporary
- * file, 40 bytes each; names, rows, steps and open slices are bounded by {@link ReadLimits}. The reading takes one pass
- * over the text and at most two over the events.
+ * <p><b>Nothing is omitted silently</b>: each result lists its {@linkplain Omission omissions}.
+ *
+ * <p><b>Memory</b> is bounded whatever the size of the trace: up to {@value EventStore#KEPT} events are kept, more go
+ * to a temporary file, 64 bytes each; rows, steps and open slices are bounded by {@link ReadOptions.Limits}, the names
+ * of a profile too, and those of a timeline by {@value TimelineBuilder#MOST_CHARACTERS} characters. The flows of a
+ * timeline take a file in the same way, and two bits for each event.
  *
  * <p>Stateless; any thread.
  */
@@ -52,21 +63,23 @@ public final class TraceReader {
 
     private TraceReader() {}
 
+    // ---- profiles ----
+
     /**
-     * Reads a file with {@link ReadOptions#defaults()}.
+     * Reads the profile of a file with {@link ReadOptions#defaults()}.
      *
      * @param path the file
      * @return the profile, and what did not go into it
      * @throws TraceFormatException when the text is no trace, is damaged, or is beyond a limit
      * @throws IOException when the file cannot be read, or the temporary file cannot be written
      */
-    public static TraceReading read(Path path) throws IOException {
+    public static TraceProfile profile(Path path) throws IOException {
         Objects.requireNonNull(path, "path");
-        return read(path, ReadOptions.defaults());
+        return profile(path, ReadOptions.defaults());
     }
 
     /**
-     * Reads a file.
+     * Reads the profile of a file.
      *
      * @param path the file
      * @param options how to read it
@@ -75,20 +88,13 @@ public final class TraceReader {
      *     are to be skipped
      * @throws IOException when the file cannot be read, or the temporary file cannot be written
      */
-    public static TraceReading read(Path path, ReadOptions options) throws IOException {
+    public static TraceProfile profile(Path path, ReadOptions options) throws IOException {
         Objects.requireNonNull(options, "options");
-        Objects.requireNonNull(path, "path");
-        try (InputStream file = Files.newInputStream(path)) {
-            return read(file, Files.size(path), path.toString(), options);
-        } catch (TraceFormatException malformed) {
-            throw malformed;
-        } catch (IOException failed) {
-            throw new IOException("cannot read " + path + ": " + AtomicFile.reason(failed), failed);
-        }
+        return file(path, (bytes, size) -> profile(bytes, size, path.toString(), options));
     }
 
     /**
-     * Reads a stream up to its end.
+     * Reads the profile of a stream up to its end.
      *
      * @param trace the bytes of a file; left open
      * @param options how to read it
@@ -96,22 +102,93 @@ public final class TraceReader {
      * @throws TraceFormatException as above
      * @throws IOException when the stream cannot be read, or the temporary file cannot be written
      */
-    public static TraceReading read(InputStream trace, ReadOptions options) throws IOException {
+    public static TraceProfile profile(InputStream trace, ReadOptions options) throws IOException {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(trace, "trace");
-        return read(trace, ReadProgress.UNKNOWN, STREAM, options);
+        return profile(trace, ReadOptions.Progress.UNKNOWN, STREAM, options);
     }
 
-    private static TraceReading read(InputStream bytes, long totalBytes, String source, ReadOptions options)
+    private static TraceProfile profile(InputStream bytes, long size, String source, ReadOptions options)
             throws IOException {
-        BufferedInputStream text = TraceInput.text(bytes, totalBytes, options.progress());
-        try (TraceCollector collector = new TraceCollector(source, options)) {
-            if (TraceInput.isPerfetto(text, source)) {
-                PerfettoParser.parse(text, source, options.limits(), collector);
-            } else {
-                TraceParser.parse(text, source, options.limits(), collector);
-            }
-            return TraceAnalysis.of(collector, options);
+        try (ProfileBuilder builder = new ProfileBuilder(source, options)) {
+            parse(bytes, size, builder, options);
+            return builder.profile();
+        }
+    }
+
+    // ---- timelines ----
+
+    /**
+     * Reads the timeline of a file. The options' rules, steps and warm-up do not matter.
+     *
+     * @param path the file
+     * @param options how to read it
+     * @return the timeline, to be closed, and what did not go into it
+     * @throws TraceFormatException when the text is no trace, is damaged, or is beyond a limit
+     * @throws IOException when the file cannot be read, or the temporary file cannot be written
+     */
+    public static TraceTimeline timeline(Path path, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        return file(path, (bytes, size) -> timeline(bytes, size, path.toString(), options, EventStore.KEPT));
+    }
+
+    /**
+     * Reads the timeline of a stream up to its end. The options' rules, steps and warm-up do not matter.
+     *
+     * @param trace the bytes of a file; left open
+     * @param options how to read it
+     * @return the timeline, to be closed, and what did not go into it
+     * @throws TraceFormatException as above
+     * @throws IOException when the stream cannot be read, or the temporary file cannot be written
+     */
+    public static TraceTimeline timeline(InputStream trace, ReadOptions options) throws IOException {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(trace, "trace");
+        return timeline(trace, options, EventStore.KEPT);
+    }
+
+    /** The same with so many events in memory. */
+    static TraceTimeline timeline(InputStream trace, ReadOptions options, int mostKept) throws IOException {
+        return timeline(trace, ReadOptions.Progress.UNKNOWN, STREAM, options, mostKept);
+    }
+
+    private static TraceTimeline timeline(
+            InputStream bytes, long size, String source, ReadOptions options, int mostKept) throws IOException {
+        TimelineBuilder builder = new TimelineBuilder(source, options.limits(), mostKept);
+        try {
+            parse(bytes, size, builder, options);
+            return builder.timeline();
+        } catch (IOException | RuntimeException | Error failed) {
+            builder.close();
+            throw failed;
+        }
+    }
+
+    // ---- both ----
+
+    /** Reads something of the bytes of a file, of which the size is known. */
+    private interface Reading<T> {
+        T read(InputStream bytes, long size) throws IOException;
+    }
+
+    private static <T> T file(Path path, Reading<T> reading) throws IOException {
+        Objects.requireNonNull(path, "path");
+        try (InputStream file = Files.newInputStream(path)) {
+            return reading.read(file, Files.size(path));
+        } catch (TraceFormatException malformed) {
+            throw malformed;
+        } catch (IOException failed) {
+            throw new IOException("cannot read " + path + ": " + AtomicFile.reason(failed), failed);
+        }
+    }
+
+    private static void parse(
+            InputStream bytes, long size, EventCollector collector, ReadOptions options) throws IOException {
+        BufferedInputStream text = TraceInput.text(bytes, size, options.progress());
+        if (TraceInput.isPerfetto(text, collector.source)) {
+            PerfettoParser.parse(text, options.limits(), collector);
+        } else {
+            ChromeParser.parse(text, options.limits(), collector);
         }
     }
 }

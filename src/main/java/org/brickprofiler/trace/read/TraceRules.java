@@ -63,7 +63,7 @@ public final class TraceRules {
 
     /**
      * The rules that come with the library: kernels of PyTorch, vLLM, cuBLAS, cuDNN, CUTLASS, FlashAttention,
-     * FlashInfer and NCCL, copies and fills. A matrix product does not tell which projection it is and counts as
+     * FlashInfer and NCCL, copies and fills. Which projection a matrix product is cannot be seen; it counts as
      * {@code Gemm}.
      *
      * @return the same object each time
@@ -95,7 +95,7 @@ public final class TraceRules {
     }
 
     private static TraceRules parse(String source, String text) {
-        return new TraceRules(source, RuleParser.parse(source, text));
+        return new TraceRules(source, Rule.Parser.parse(source, text));
     }
 
     /**
@@ -146,7 +146,7 @@ public final class TraceRules {
      * @return empty where no rule holds
      * @throws Rule.TooCostly when a pattern takes too long; the message names it
      */
-    Optional<RuleTarget> target(KernelKey key) {
+    Optional<Rule.Target> target(Rule.Key key) {
         for (Rule rule : rules) {
             try {
                 if (rule.matches(key)) {

@@ -3,49 +3,100 @@ package org.brickprofiler.trace.read;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.brickprofiler.trace.Track;
+import org.brickprofiler.trace.read.TraceRows.Row;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes tracks of rows: first the threads, then each device with its streams, then the counters. One thread, once.
+ * Makes tracks of rows: first the threads, then each device with its streams, then the counters. Which rows are what is
+ * a matter of the trace: of its processes and the categories of its slices ({@link OfProcesses}), or of the tracks that
+ * it describes ({@link OfTracks}). A row that this library's writers put beside a track, for spans that overlap,
+ * belongs to that track. One thread, once.
  */
-final class TrackLayout {
+abstract class TrackLayout {
 
-    /** A row that is no track. */
-    static final int NO_TRACK = -1;
+    private static final int NO_TRACK = -1;
+    private static final long NONE = TraceRows.NONE;
 
     /** What the writers of this library call the rows beside a track. */
     private static final Pattern LANE = Pattern.compile("(.*) \\(lane \\d+\\)", Pattern.DOTALL);
 
-    private final TraceHead head;
+    final TraceRows rows;
+    final TraceHead head;
     private final List<Track> tracks = new ArrayList<>();
     private final int[] trackOfRow;
     private final TreeMap<Long, Device> devices = new TreeMap<>();
-    private final List<Line> counters = new ArrayList<>();
+    private final List<Branch> counters = new ArrayList<>();
     private final Set<String> furtherProcesses = new LinkedHashSet<>();
     private String processName = "";
     private long pid;
 
     /** A row that becomes a track below a device, or is a counter. */
-    private record Line(int row, String name, long id, String unit, long device) {}
+    private record Branch(int row, String name, long id, String unit, long device) {}
 
     /** A device and its streams. */
     private static final class Device {
         private String name = "";
-        private final List<Line> streams = new ArrayList<>();
+        private final List<Branch> streams = new ArrayList<>();
     }
 
-    TrackLayout(TraceHead head, int rows) {
+    private TrackLayout(TraceRows rows, TraceHead head) {
+        this.rows = rows;
         this.head = head;
-        this.trackOfRow = new int[rows];
+        this.trackOfRow = new int[rows.size()];
         Arrays.fill(trackOfRow, NO_TRACK);
     }
+
+    /**
+     * The tracks of the rows.
+     *
+     * @param described what the trace says of its tracks, by identifier
+     */
+    static TrackLayout of(TraceRows rows, TraceHead head, Map<Long, TrackDescription> described) {
+        TrackLayout layout =
+                head.hasTracks ? new OfTracks(rows, head, described) : new OfProcesses(rows, head);
+        layout.findDevices();
+        for (int row = 0; row < rows.size(); row++) {
+            if (layout.isShown(rows.get(row)) && layout.shownRow(row) == row) {
+                layout.add(rows.get(row));
+            }
+        }
+        layout.addDevicesAndCounters();
+        for (int row = 0; row < rows.size(); row++) {
+            layout.trackOfRow[row] = layout.trackOfRow[layout.shownRow(row)];
+        }
+        return layout;
+    }
+
+    private int shownRow(int row) {
+        int main = mainRow(rows.get(row));
+        return isShown(rows.get(main)) ? main : row;
+    }
+
+    // ---- what the rows are ----
+
+    /** Finds the devices, and calls {@link #device} for each. */
+    abstract void findDevices();
+
+    /** Whether there is anything to show of a row. */
+    abstract boolean isShown(Row row);
+
+    /** The row that a row stands beside; else the row itself. */
+    abstract int mainRow(Row row);
+
+    /** Makes a track of a row. */
+    abstract void add(Row row);
 
     /** The name of the track that a row stands beside, going by the row's own; null where it stands for itself. */
     static @Nullable String besideWhat(String name) {
@@ -53,64 +104,73 @@ final class TrackLayout {
         return lane.matches() ? lane.group(1) : null;
     }
 
+    /** Numbers devices whose number is not known. */
+    static <T> void numberTheRest(Map<T, Long> devices) {
+        Set<Long> taken = new HashSet<>(devices.values());
+        devices.replaceAll((device, id) -> {
+            long free = 0;
+            while (id < 0 && !taken.add(free)) {
+                free++;
+            }
+            return id < 0 ? Long.valueOf(free) : id;
+        });
+    }
+
     // ---- filling ----
 
     /** The traced process. */
     void process(String name, String number) {
         processName = name;
-        pid = Math.max(0, wholeNumber(number));
+        pid = Math.max(0, TraceEvent.wholeNumberOf(number));
     }
 
     /** A thread of the traced process. */
-    void thread(int row, String name, long id) {
-        trackOfRow[row] = tracks.size();
+    void thread(Row row, String name, long id) {
+        trackOfRow[row.number] = tracks.size();
         tracks.add(new Track(Track.Kind.HOST_THREAD, name, Track.PROCESS, id));
     }
 
-    /** A thread of another process, which only its name tells. */
-    void foreignThread(int row, String process, String name) {
+    /** A thread of another process, which only its name shows. */
+    void foreignThread(Row row, String process, String name) {
         furtherProcesses.add(process);
-        thread(row, process + ": " + name, TimelineRows.NONE);
+        thread(row, process + ": " + name, NONE);
     }
 
-    /** A device; what it is called where the trace does not tell its model. */
+    /** A device; what it is called where its model is not known. */
     void device(long id, String name) {
-        Device device = devices.computeIfAbsent(id, any -> new Device());
+        Device device = deviceOf(id);
         device.name = device.name.isEmpty() ? name : device.name;
     }
 
-    /** A stream of a device that was told. */
-    void stream(int row, String name, long id, long device) {
-        deviceOf(device).streams.add(new Line(row, name, id, "", device));
+    /** A stream of a device. */
+    void stream(Row row, String name, long id, long device) {
+        deviceOf(device).streams.add(new Branch(row.number, name, id, "", device));
     }
 
     private Device deviceOf(long id) {
         return devices.computeIfAbsent(id, any -> new Device());
     }
 
-    /** A counter of a device, or where that is {@link TimelineRows#NONE}, of the process. */
-    void counter(int row, String name, String unit, long device) {
-        counters.add(new Line(row, name, counters.size(), unit, device));
-        if (device != TimelineRows.NONE) {
+    /** A counter of a device, or where that is {@link TraceRows#NONE}, of the process. */
+    void counter(Row row, String name, String unit, long device) {
+        counters.add(new Branch(row.number, name, counters.size(), unit, device));
+        if (device != NONE) {
             deviceOf(device);
         }
     }
 
-    // ---- the end ----
-
-    /** Adds the tracks of devices and counters. */
-    void end() {
-        TreeMap<Long, Integer> deviceTracks = new TreeMap<>();
+    private void addDevicesAndCounters() {
+        Map<Long, Integer> deviceTracks = new HashMap<>();
         devices.forEach((id, device) -> {
             deviceTracks.put(id, tracks.size());
             tracks.add(new Track(Track.Kind.DEVICE, nameOf(id, device), Track.PROCESS, id));
-            device.streams.sort(Comparator.comparingLong(Line::id));
-            for (Line stream : device.streams) {
+            device.streams.sort(Comparator.comparingLong(Branch::id));
+            for (Branch stream : device.streams) {
                 trackOfRow[stream.row()] = tracks.size();
                 tracks.add(new Track(Track.Kind.STREAM, stream.name(), deviceTracks.get(id), stream.id()));
             }
         });
-        for (Line counter : counters) {
+        for (Branch counter : counters) {
             int parent = deviceTracks.getOrDefault(counter.device(), Track.PROCESS);
             trackOfRow[counter.row()] = tracks.size();
             tracks.add(new Track(Track.Kind.COUNTER, counter.name(), parent, counter.id(), counter.unit()));
@@ -122,22 +182,27 @@ final class TrackLayout {
         if (head.isOwn() && !model.isBlank()) {
             return model;
         }
-        // Several devices of one model are told apart by the label that a process of Kineto's has.
+        // Several devices of one model differ by the label that a process of Kineto's has.
         String called = (device.name + " " + model).strip();
         return called.isEmpty() ? "device " + id : called;
     }
 
-    /** Puts the events of a row on the track of another one. */
-    void merge(int row, int into) {
-        trackOfRow[row] = trackOfRow[into];
-    }
+    // ---- the result ----
 
     List<Track> tracks() {
         return List.copyOf(tracks);
     }
 
-    int trackOf(int row) {
-        return trackOfRow[row];
+    /** The rows of each track. */
+    int[][] rowsOfTracks() {
+        IntArrayList[] rowsOf = new IntArrayList[tracks.size()];
+        Arrays.setAll(rowsOf, track -> new IntArrayList());
+        for (int row = 0; row < trackOfRow.length; row++) {
+            if (trackOfRow[row] != NO_TRACK) {
+                rowsOf[trackOfRow[row]].add(row);
+            }
+        }
+        return Arrays.stream(rowsOf).map(IntArrayList::toArray).toArray(int[][]::new);
     }
 
     String processName() {
@@ -152,12 +217,248 @@ final class TrackLayout {
         return furtherProcesses.size();
     }
 
-    /** A number as a trace writes it; {@link TimelineRows#NONE} where it is none, or negative. */
-    static long wholeNumber(String text) {
-        try {
-            return Math.max(TimelineRows.NONE, Long.parseLong(text));
-        } catch (NumberFormatException noNumber) {
-            return TimelineRows.NONE;
+    /** Rows of processes and threads: Kineto's conventions, in which a device stands in the place of a process. */
+    private static final class OfProcesses extends TrackLayout {
+        private static final String HOST_LABEL = "CPU";
+        private static final Pattern NUMBER = Pattern.compile("-?\\d+");
+        private static final Pattern DEVICE_LABEL = Pattern.compile("GPU \\d+.*", Pattern.DOTALL);
+
+        private final String host;
+        private final Map<String, Long> devices = new HashMap<>();
+
+        OfProcesses(TraceRows rows, TraceHead head) {
+            super(rows, head);
+            this.host = host();
+            boolean isNamed = head.isOwn() && !head.processName.isEmpty();
+            process(isNamed ? head.processName : rows.process(host).name, host);
+        }
+
+        /**
+         * The process that was traced: the one that says so, or else the one with the most events that no device's
+         * are.
+         */
+        private String host() {
+            Map<String, Long> events = new HashMap<>();
+            String most = rows.size() == 0 ? "" : rows.get(0).process;
+            long mostEvents = 0;
+            for (int number = 0; number < rows.size(); number++) {
+                Row row = rows.get(number);
+                if (head.isOwn() && rows.process(row.process).label.startsWith(HOST_LABEL)) {
+                    return row.process;
+                }
+                if (!row.isCounter && !row.isOnDevice && !isLabelledDevice(row)) {
+                    long sum = events.merge(row.process, row.events, Long::sum);
+                    if (sum > mostEvents) {
+                        mostEvents = sum;
+                        most = row.process;
+                    }
+                }
+            }
+            return most;
+        }
+
+        private boolean isLabelledDevice(Row row) {
+            return DEVICE_LABEL.matcher(rows.process(row.process).label).matches();
+        }
+
+        /** Gives each process that is a device's its number: the one of its events, or its own, or a free one. */
+        @Override
+        void findDevices() {
+            for (int number = 0; number < rows.size(); number++) {
+                Row row = rows.get(number);
+                boolean isDevice = head.isOwn() || row.isOnDevice || isLabelledDevice(row);
+                if (isShown(row) && !row.process.equals(host) && isDevice) {
+                    devices.merge(row.process, row.device, Math::max);
+                }
+            }
+            devices.replaceAll((process, id) -> id >= 0 ? id : TraceEvent.wholeNumberOf(process));
+            numberTheRest(devices);
+            devices.forEach((process, id) -> {
+                String label = rows.process(process).label;
+                int end = label.indexOf(',');
+                device(id, end < 0 ? label : label.substring(0, end));
+            });
+        }
+
+        @Override
+        boolean isShown(Row row) {
+            return row.events > 0 || !row.name.isEmpty();
+        }
+
+        @Override
+        int mainRow(Row row) {
+            String main = head.isOwn() && !row.isCounter ? besideWhat(row.name) : null;
+            if (main == null) {
+                return row.number;
+            }
+            int found = rows.find(row.process, Long.toString(row.sortIndex));
+            return found >= 0 && rows.get(found).name.equals(main) ? found : row.number;
+        }
+
+        @Override
+        void add(Row row) {
+            Long ofProcess = devices.get(row.process);
+            long device = ofProcess != null ? ofProcess : row.isOnDevice ? Math.max(0, row.device) : NONE;
+            if (row.isCounter) {
+                boolean isHosts = device != NONE || row.process.equals(host);
+                counter(row, isHosts ? row.name : processName(row.process) + ": " + row.name, row.unit, device);
+            } else if (device != NONE) {
+                long stream = row.stream >= 0 ? row.stream : TraceEvent.wholeNumberOf(row.thread);
+                stream(row, row.name.isEmpty() ? "stream " + row.thread : row.name, stream, device);
+            } else if (row.process.equals(host)) {
+                thread(row, threadName(row), TraceEvent.wholeNumberOf(row.thread));
+            } else {
+                foreignThread(row, processName(row.process), threadName(row));
+            }
+        }
+
+        private static String threadName(Row row) {
+            if (!row.name.isEmpty()) {
+                return row.name;
+            }
+            boolean isNumber = NUMBER.matcher(row.thread).matches();
+            return isNumber ? "thread " + row.thread : row.thread.isEmpty() ? "(no thread)" : row.thread;
+        }
+
+        private String processName(String process) {
+            String number = process.isEmpty() ? "(no process)" : process;
+            String name = rows.process(process).name;
+            return name.isEmpty() ? number : name + " " + number;
+        }
+    }
+
+    /**
+     * Rows of tracks that the trace describes, as Perfetto's do. A track whose spans have the annotation {@code device}
+     * belongs to one: to the track above it, or it is a device itself.
+     */
+    private static final class OfTracks extends TrackLayout {
+        private static final Pattern STREAM = Pattern.compile("stream (\\d{1,9})\\b.*", Pattern.DOTALL);
+
+        private final Map<Long, TrackDescription> described;
+        /** The device of a track that is one. */
+        private final Map<Long, Long> devices = new LinkedHashMap<>();
+
+        private final Map<Long, Integer> streams = new HashMap<>();
+        private final @Nullable TrackDescription host;
+
+        OfTracks(TraceRows rows, TraceHead head, Map<Long, TrackDescription> described) {
+            super(rows, head);
+            this.described = described;
+            this.host = described.values().stream()
+                    .filter(TrackDescription::isProcess)
+                    .findFirst()
+                    .orElse(null);
+            if (host != null) {
+                process(host.name(), String.valueOf(host.process()));
+            }
+        }
+
+        private static long idOf(Row row) {
+            return Long.parseUnsignedLong(row.isCounter ? row.name : row.thread);
+        }
+
+        private @Nullable TrackDescription trackOf(Row row) {
+            return described.get(idOf(row));
+        }
+
+        @Override
+        void findDevices() {
+            for (int number = 0; number < rows.size(); number++) {
+                Row row = rows.get(number);
+                if (row.isOnDevice) {
+                    devices.putIfAbsent(deviceAbove(idOf(rows.get(mainRow(row)))), row.device);
+                }
+            }
+            if (head.isOwn()) {
+                findDevicesWithoutSpans();
+            }
+            numberTheRest(devices);
+            devices.forEach((track, id) -> device(id, nameOf(track)));
+        }
+
+        /** The track of the device that a track with spans on it belongs to. */
+        private long deviceAbove(long id) {
+            TrackDescription track = described.get(id);
+            TrackDescription above = track == null ? null : described.get(track.parent());
+            return above == null || above.isProcess() || above.isThread() ? id : above.id();
+        }
+
+        /** In a trace of this library a track that has others below it is a device. */
+        private void findDevicesWithoutSpans() {
+            for (TrackDescription track : described.values()) {
+                TrackDescription above = described.get(track.parent());
+                boolean isLane = above != null && above.name().equals(besideWhat(track.name()));
+                if (above != null && !isLane && !above.isProcess() && !above.isThread()) {
+                    devices.putIfAbsent(above.id(), NONE);
+                }
+            }
+        }
+
+        @Override
+        boolean isShown(Row row) {
+            TrackDescription track = trackOf(row);
+            return row.events > 0 || (track != null && track.isThread());
+        }
+
+        @Override
+        int mainRow(Row row) {
+            TrackDescription track = row.isCounter ? null : trackOf(row);
+            TrackDescription above = track == null ? null : described.get(track.parent());
+            if (track == null || above == null || !above.name().equals(besideWhat(track.name()))) {
+                return row.number;
+            }
+            int found = rows.find("", Long.toUnsignedString(above.id()));
+            return found >= 0 ? found : row.number;
+        }
+
+        @Override
+        void add(Row row) {
+            TrackDescription track = trackOf(row);
+            long id = idOf(row);
+            Long ofItself = devices.getOrDefault(id, NONE);
+            long device = devices.getOrDefault(track == null ? id : track.parent(), ofItself);
+            if (row.isCounter) {
+                String unit = track == null ? null : track.unit();
+                counter(row, nameOf(id), unit == null ? "" : unit, device);
+            } else if (device >= 0) {
+                stream(row, nameOf(id), streamNumber(nameOf(id), device), device);
+            } else {
+                addThread(row, track, nameOf(id));
+            }
+        }
+
+        /** The format does not hold it: the one in the name, or else they are numbered. */
+        private long streamNumber(String name, long device) {
+            Matcher stream = STREAM.matcher(name);
+            int next = streams.merge(device, 1, Integer::sum) - 1;
+            return stream.matches() ? Long.parseLong(stream.group(1)) : next;
+        }
+
+        private void addThread(Row row, @Nullable TrackDescription track, String name) {
+            Long process = processOf(track);
+            boolean isForeign = host != null && process != null && !process.equals(host.process());
+            if (isForeign) {
+                foreignThread(row, "process " + process, name);
+            } else {
+                thread(row, name, track != null && track.isThread() ? track.tid() : 0);
+            }
+        }
+
+        /** The process of a track, or of one above it. */
+        private @Nullable Long processOf(@Nullable TrackDescription track) {
+            TrackDescription at = track;
+            for (int depth = 0; at != null && depth < described.size(); depth++) {
+                if (at.process() != null) {
+                    return at.process();
+                }
+                at = described.get(at.parent());
+            }
+            return null;
+        }
+
+        private String nameOf(long id) {
+            TrackDescription track = described.get(id);
+            return track == null || track.name().isEmpty() ? "track " + Long.toUnsignedString(id) : track.name();
         }
     }
 }

@@ -1,9 +1,10 @@
 /**
  * Traces as profiles and as timelines: this library's own ones, and those of other programs in Chrome's format, as
- * PyTorch's Kineto writes it, or Perfetto's. {@link org.brickprofiler.trace.read.TraceReader} adds them up;
- * {@link org.brickprofiler.trace.read.TraceRules} says which kernels are which bricks, and
- * {@link org.brickprofiler.trace.read.TraceText} prints what was counted and what was not.
- * {@link org.brickprofiler.trace.read.TimelineReader} keeps them as they are. Needs jackson-core on the class path.
+ * PyTorch's Kineto writes it, or Perfetto's. {@link org.brickprofiler.trace.read.TraceReader} reads both, a
+ * {@link org.brickprofiler.trace.read.TraceProfile} or a {@link org.brickprofiler.trace.read.TraceTimeline};
+ * {@link org.brickprofiler.trace.read.TraceRules} decide which kernels are which bricks, and each
+ * {@link org.brickprofiler.trace.read.Omission} names something that is not in the result. Needs jackson-core on the
+ * class path.
  */
 @NullMarked
 package org.brickprofiler.trace.read;

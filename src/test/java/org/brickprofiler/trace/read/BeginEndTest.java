@@ -8,6 +8,7 @@ import static org.brickprofiler.trace.read.Traces.slice;
 import static org.brickprofiler.trace.read.Traces.totalNs;
 
 import java.io.IOException;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
 /** Slices of two events each. */
@@ -24,70 +25,70 @@ final class BeginEndTest {
 
     @Test
     void theLastBeginOfTheRowEnds() throws IOException {
-        TraceReading reading = Traces.read(array(
+        TraceProfile reading = Traces.read(array(
                 begin("outer", 1, "0"), begin("inner", 1, "10"), begin("other", 2, "11"), end("", 1, "30"),
                 end("", 2, "31"), end("outer", 1, "50")));
 
         assertThat(totalNs(reading, "outer")).isEqualTo(30_000);
         assertThat(totalNs(reading, "inner")).isEqualTo(20_000);
         assertThat(totalNs(reading, "other")).isEqualTo(20_000);
-        assertThat(reading.ignored()).containsOnlyKeys(IgnoredReason.END).containsValue(3L);
-        assertThat(reading.repairs()).isEmpty();
+        assertThat(Omissions.ignored(reading)).containsOnlyKeys(Reason.END).containsValue(3L);
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
     }
 
     @Test
     void anEndWithANameEndsThatSliceAndDropsThoseInside() throws IOException {
-        TraceReading reading =
+        TraceProfile reading =
                 Traces.read(array(begin("outer", 1, "0"), begin("lost", 1, "10"), end("outer", 1, "50")));
 
         assertThat(totalNs(reading, "outer")).isEqualTo(50_000);
-        assertThat(repair(reading, Repair.Kind.BEGIN_WITHOUT_END).count()).isOne();
+        assertThat(repair(reading, Reason.BEGIN_WITHOUT_END).count()).isOne();
     }
 
     @Test
     void endsWithoutBeginAndBeginsWithoutEndAreDropped() throws IOException {
-        TraceReading reading = Traces.read(array(
+        TraceProfile reading = Traces.read(array(
                 end("", 1, "5"), begin("a", 1, "10"), end("b", 1, "20"), begin("c", 2, "1"), slice("x", 30, 1)));
 
         assertThat(reading.eventsCounted()).isOne();
-        assertThat(repair(reading, Repair.Kind.END_WITHOUT_BEGIN).count()).isEqualTo(2);
-        assertThat(repair(reading, Repair.Kind.BEGIN_WITHOUT_END).count()).isEqualTo(2);
+        assertThat(repair(reading, Reason.END_WITHOUT_BEGIN).count()).isEqualTo(2);
+        assertThat(repair(reading, Reason.BEGIN_WITHOUT_END).count()).isEqualTo(2);
     }
 
     @Test
     void aBeginWithAWrongTimeTakesItsOwnEnd() throws IOException {
-        TraceReading reading = Traces.read(array(
+        TraceProfile reading = Traces.read(array(
                 begin("outer", 1, "0"), begin("wrong", 1, "\"?\""), end("", 1, "20"), end("", 1, "50")));
 
         assertThat(totalNs(reading, "outer")).isEqualTo(50_000);
-        assertThat(repair(reading, Repair.Kind.MALFORMED_TIME).count()).isOne();
+        assertThat(repair(reading, Reason.MALFORMED_TIME).count()).isOne();
     }
 
     @Test
     void anEndBeforeItsBeginIsANegativeDuration() throws IOException {
-        TraceReading reading = Traces.read(array(begin("a", 1, "20"), end("", 1, "10")));
+        TraceProfile reading = Traces.read(array(begin("a", 1, "20"), end("", 1, "10")));
 
         assertThat(reading.eventsCounted()).isZero();
-        assertThat(repair(reading, Repair.Kind.NEGATIVE_DURATION).count()).isOne();
+        assertThat(repair(reading, Reason.NEGATIVE_DURATION).count()).isOne();
     }
 
     @Test
     void pairsAreTheHostsWhereTheDeviceIsMarked() throws IOException {
         String annotation = "{\"ph\": \"B\", \"cat\": \"user_annotation\", \"name\": \"u\", \"tid\": 3, \"ts\": 1}";
-        TraceReading reading = Traces.read(array(
+        TraceProfile reading = Traces.read(array(
                 begin("before", 1, "0"), slice("k", "kernel", 7, 5, 5), end("", 1, "30"), begin("after", 1, "31"),
                 end("", 1, "32"), annotation, "{\"ph\": \"E\", \"tid\": 3, \"ts\": 9}"));
 
         assertThat(reading.eventsCounted()).isOne();
-        assertThat(reading.ignored())
-                .containsEntry(IgnoredReason.HOST, 2L)
-                .containsEntry(IgnoredReason.ANNOTATION, 1L)
-                .containsEntry(IgnoredReason.END, 3L);
+        assertThat(Omissions.ignored(reading))
+                .containsEntry(Reason.HOST, 2L)
+                .containsEntry(Reason.ANNOTATION, 1L)
+                .containsEntry(Reason.END, 3L);
     }
 
     @Test
     void theDevicesSlicesMayBePairs() throws IOException {
-        TraceReading reading = Traces.read(array(
+        TraceProfile reading = Traces.read(array(
                 "{\"ph\": \"B\", \"cat\": \"kernel\", \"name\": \"k\", \"ts\": 1, \"args\": {\"bytes\": 7}}",
                 "{\"ph\": \"E\", \"ts\": 9}", slice("op", 0, 100)));
 
@@ -98,7 +99,7 @@ final class BeginEndTest {
 
     @Test
     void tooManyOpenSlicesAreRefused() {
-        ReadOptions small = ReadOptions.defaults().withLimits(new ReadLimits(5, 100, 10, 100, 2));
+        ReadOptions small = ReadOptions.defaults().withLimits(new ReadOptions.Limits(5, 100, 10, 100, 2));
 
         assertThatThrownBy(() -> Traces.read(array(begin("a", 1, "1"), begin("a", 1, "2"), begin("a", 1, "3")), small))
                 .isInstanceOf(TraceFormatException.class)

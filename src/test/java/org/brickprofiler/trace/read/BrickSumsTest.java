@@ -12,16 +12,16 @@ import org.junit.jupiter.api.Test;
 
 final class BrickSumsTest {
 
-    private static final RuleTarget BRICK = new RuleTarget("a", BrickCategory.FFN);
-    private static final TraceClock RELATIVE = new TraceClock(false, 0);
+    private static final Rule.Target BRICK = new Rule.Target("a", BrickCategory.FFN);
+    private static final TraceHead.Clock RELATIVE = new TraceHead.Clock(false, 0);
     private static final long YEAR_2023_NS = 1_700_000_000_000_000_000L;
 
-    private static BrickStats stats(TraceClock clock, long... startsAndNs) {
+    private static BrickStats stats(TraceHead.Clock clock, long... startsAndNs) {
         BrickSums sums = new BrickSums();
         for (int i = 0; i < startsAndNs.length; i += 2) {
             long startNs = startsAndNs[i];
             long elapsedNs = startsAndNs[i + 1];
-            sums.add(BRICK, new DeviceEvent(startNs, startNs + elapsedNs, i, 3, 0, 0), elapsedNs, 1, 3);
+            sums.add(BRICK, new Execution(startNs, startNs + elapsedNs, i, 3, 0, 0), elapsedNs, 1, 3);
         }
         return sums.stats(clock).get(0);
     }
@@ -45,7 +45,7 @@ final class BrickSumsTest {
         assertThat(stats(RELATIVE, 100, 10, 0, 1_000, 300, 4).lastNs()).isEqualTo(1_000);
         assertThat(stats(RELATIVE, 0, 20, 10, 10).lastNs()).as("of two, the longer").isEqualTo(20);
         assertThat(stats(RELATIVE, 0, 20).lastAtUnixNs()).isZero();
-        assertThat(stats(TraceClock.of(YEAR_2023_NS, 5), 0, 20).lastAtUnixNs()).isEqualTo(YEAR_2023_NS + 20);
+        assertThat(stats(new TraceHead.Clock(true, YEAR_2023_NS), 0, 20).lastAtUnixNs()).isEqualTo(YEAR_2023_NS + 20);
     }
 
     @Test
@@ -65,10 +65,10 @@ final class BrickSumsTest {
 
     @Test
     void bricksBeyondTheSupplyHaveNoPercentiles() {
-        Spread.Supply supply = new Spread.Supply();
-        List<Spread> spreads = new ArrayList<>();
+        BrickSums.Spread.Supply supply = new BrickSums.Spread.Supply();
+        List<BrickSums.Spread> spreads = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
-            Spread spread = new Spread(supply);
+            BrickSums.Spread spread = new BrickSums.Spread(supply);
             spread.add(1);
             spread.add(Long.MAX_VALUE);
             spreads.add(spread);

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -83,8 +84,8 @@ final class DamagedTraceTest {
             String cut = whole.substring(0, length);
             boolean afterAnEvent = cut.stripTrailing().endsWith("}") || cut.stripTrailing().endsWith("},");
             if (afterAnEvent) {
-                TraceReading reading = Traces.read(cut);
-                assertThat(repair(reading, Repair.Kind.OPEN_ARRAY).count()).isOne();
+                TraceProfile reading = Traces.read(cut);
+                assertThat(repair(reading, Reason.OPEN_ARRAY).count()).isOne();
                 assertThat(reading.eventsCounted()).isBetween(1L, 2L);
             } else {
                 refused(cut);
@@ -114,20 +115,20 @@ final class DamagedTraceTest {
     void namesTheFile() throws IOException {
         Path file = Files.writeString(folder.resolve("t.json"), "[{]");
 
-        assertThat(refused(() -> TraceReader.read(file)))
+        assertThat(refused(() -> TraceReader.profile(file)))
                 .hasMessageStartingWith(file + ", offset ")
                 .satisfies(refused -> assertThat(refused.source()).isEqualTo(file.toString()));
-        assertThatThrownBy(() -> TraceReader.read(folder.resolve("none")))
+        assertThatThrownBy(() -> TraceReader.profile(folder.resolve("none")))
                 .isExactlyInstanceOf(IOException.class)
                 .hasMessage("cannot read " + folder.resolve("none") + ": it does not exist");
     }
 
     @Test
     void emptyElementsMeanNothing() throws IOException {
-        TraceReading reading = Traces.read("[" + slice("a", 0, 5) + ", {}, null,\n]");
+        TraceProfile reading = Traces.read("[" + slice("a", 0, 5) + ", {}, null,\n]");
 
-        assertThat(reading.ignored()).isEqualTo(Map.of(IgnoredReason.EMPTY, 2L));
-        assertThat(reading.repairs()).isEmpty();
+        assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(Reason.EMPTY, 2L));
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
     }
 
     // ---- faulty events ----
@@ -135,7 +136,7 @@ final class DamagedTraceTest {
     @Spec("14.3")
     @Test
     void faultyEventsAreDroppedAndCounted() throws IOException {
-        TraceReading reading = Traces.read(array(
+        TraceProfile reading = Traces.read(array(
                 slice("a", 0, 5),
                 "{\"name\": \"no phase\", \"ts\": 1, \"dur\": 1}",
                 "{\"ph\": \"XX\", \"ts\": 1, \"dur\": 1}",
@@ -150,24 +151,24 @@ final class DamagedTraceTest {
                 slice("a", 9, -3)));
 
         assertThat(reading.eventsCounted()).isOne();
-        assertThat(reading.repairs())
-                .extracting(Repair::kind, Repair::count)
+        assertThat(Omissions.faults(reading.omissions()))
+                .extracting(Omission::reason, Omission::count)
                 .containsExactly(
-                        tuple(Repair.Kind.NO_PHASE, 2L),
-                        tuple(Repair.Kind.NO_TIME, 3L),
-                        tuple(Repair.Kind.MALFORMED_TIME, 3L),
-                        tuple(Repair.Kind.TIME_OUT_OF_RANGE, 2L),
-                        tuple(Repair.Kind.NEGATIVE_DURATION, 1L));
-        assertThat(TraceText.render(reading)).contains("1 negative duration, dropped; first at offset ");
+                        tuple(Reason.NO_PHASE, 2L),
+                        tuple(Reason.NO_TIME, 3L),
+                        tuple(Reason.MALFORMED_TIME, 3L),
+                        tuple(Reason.TIME_OUT_OF_RANGE, 2L),
+                        tuple(Reason.NEGATIVE_DURATION, 1L));
+        assertThat(reading.summary()).contains("1 negative duration, dropped; first at offset ");
     }
 
     @Test
     void aRepeatedKeyIsReported() throws IOException {
-        TraceReading reading =
+        TraceProfile reading =
                 Traces.read("[{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 5, \"dur\": 7}]");
 
         assertThat(totalNs(reading, "a")).isEqualTo(7_000);
-        assertThat(reading.repairs()).containsExactly(new Repair(Repair.Kind.REPEATED_KEY, 1, 1));
+        assertThat(Omissions.faults(reading.omissions())).containsExactly(new Omission(Reason.REPEATED_KEY, "", 1, 0, 1));
     }
 
     @Test

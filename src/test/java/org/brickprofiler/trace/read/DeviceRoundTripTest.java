@@ -16,6 +16,7 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -122,9 +123,9 @@ final class DeviceRoundTripTest {
         pass();
         sameAsTheProfiler();
 
-        TraceReading reading = format.read(recorder.timeline());
+        TraceProfile reading = format.read(recorder.timeline());
         assertThat(reading.eventsCounted()).isEqualTo(4);
-        assertThat(reading.ignored()).containsEntry(IgnoredReason.DEVICE, 1L).containsEntry(IgnoredReason.NO_BRICK, 5L);
+        assertThat(Omissions.ignored(reading)).containsEntry(Reason.DEVICE, 1L).containsEntry(Reason.NO_BRICK, 5L);
         // Two streams are busy; the launches are not looked at.
         assertThat(reading.rows()).isEqualTo(2);
         assertThat(reading.wallNs()).isEqualTo(9_100);
@@ -137,7 +138,7 @@ final class DeviceRoundTripTest {
             clock.advance(1_000);
         }
         for (RoundTrip.Format format : RoundTrip.Format.values()) {
-            TraceReading reading = format.read(recorder.timeline(), ReadOptions.defaults().withSkipSteps(2));
+            TraceProfile reading = format.read(recorder.timeline(), ReadOptions.defaults().withSkipSteps(2));
             assertThat(reading.snapshot().samples()).isEqualTo(4);
         }
     }
@@ -148,8 +149,8 @@ final class DeviceRoundTripTest {
         pass();
         Timeline timeline = recorder.timeline();
         for (RoundTrip.Format format : RoundTrip.Format.values()) {
-            TimelineReading reading = TimelineReader.read(new ByteArrayInputStream(format.written(timeline)));
-            assertThat(reading.losses()).doesNotContainKey(Loss.ARGUMENT);
+            TraceTimeline reading = TraceReader.timeline(new ByteArrayInputStream(format.written(timeline)), ReadOptions.defaults());
+            assertThat(Omissions.unkept(reading)).doesNotContainKey(Reason.ARGUMENT);
             assertThat(reading.timeline().info().clockErrorNs()).isEqualTo(timeline.info().clockErrorNs());
             RoundTrip.assertSame(reading.timeline(), profiler.snapshot());
         }
@@ -165,9 +166,9 @@ final class DeviceRoundTripTest {
 
         assertThat(profiler.snapshot().samples()).isEqualTo(1);
         for (RoundTrip.Format format : RoundTrip.Format.values()) {
-            assertThat(format.read(recorder.timeline()).repairs())
-                    .extracting(Repair::kind)
-                    .containsExactly(Repair.Kind.LOST_SPANS);
+            assertThat(Omissions.faults(format.read(recorder.timeline()).omissions()))
+                    .extracting(Omission::reason)
+                    .containsExactly(Reason.LOST_SPANS);
         }
     }
 }

@@ -22,61 +22,84 @@ final class IntervalProperties {
     private static final int END = 60;
 
     @Provide
-    Arbitrary<List<DeviceEvent>> events() {
+    Arbitrary<List<Execution>> events() {
         Arbitrary<Integer> times = Arbitraries.integers().between(0, END);
         return Combinators.combine(times, times, Arbitraries.integers().between(0, 2))
                 .as((one, two, row) ->
-                        new DeviceEvent(Math.min(one, two), Math.max(one, two), 0, one % 4, row, two % 3))
+                        new Execution(Math.min(one, two), Math.max(one, two), 0, one % 4, row, two % 3))
                 .list()
                 .ofMaxSize(40)
                 .map(IntervalProperties::numbered);
     }
 
-    private static List<DeviceEvent> numbered(List<DeviceEvent> events) {
-        List<DeviceEvent> numbered = new ArrayList<>();
-        for (DeviceEvent event : events) {
-            numbered.add(new DeviceEvent(
+    private static List<Execution> numbered(List<Execution> events) {
+        List<Execution> numbered = new ArrayList<>();
+        for (Execution event : events) {
+            numbered.add(new Execution(
                     event.startNs(), event.endNs(), numbered.size(), event.amount(), event.row(), event.kernel()));
         }
         return numbered;
     }
 
-    private static List<DeviceEvent> all(EventSorter.Cursor cursor) throws IOException {
-        List<DeviceEvent> all = new ArrayList<>();
-        for (DeviceEvent event = cursor.next(); event != null; event = cursor.next()) {
-            all.add(event);
+    private static List<Execution> all(EventStore.Cursor cursor) throws IOException {
+        List<Execution> all = new ArrayList<>();
+        for (EventStore.Event event = cursor.next(); event != null; event = cursor.next()) {
+            all.add(new Execution(event));
         }
         return all;
     }
 
-    private static BitSet bits(DeviceEvent event) {
+    private static BitSet bits(Execution event) {
         BitSet bits = new BitSet();
         bits.set((int) event.startNs(), (int) event.endNs());
         return bits;
     }
 
     @Property
-    void runsInAFileAreSortedAsInMemory(@ForAll("events") List<DeviceEvent> events) throws IOException {
-        List<DeviceEvent> sorted = new ArrayList<>(events);
-        sorted.sort(DeviceEvent.BY_TIME);
+    void runsInAFileAreSortedAsInMemory(@ForAll("events") List<Execution> events) throws IOException {
+        List<Execution> sorted = new ArrayList<>(events);
+        sorted.sort(Execution.BY_TIME);
         for (int runEvents : new int[] {1, 3, 7, 1_000}) {
-            try (EventSorter sorter = new EventSorter(runEvents)) {
-                for (DeviceEvent event : events) {
-                    sorter.add(event);
+            try (EventStore store = new EventStore(EventStore.Order.BY_TIME, runEvents)) {
+                addAll(events, store);
+                assertThat(all(store.inOrder())).isEqualTo(sorted);
+                assertThat(all(store.inOrder())).as("once more").isEqualTo(sorted);
+                assertThat(store.size()).isEqualTo(events.size());
+            }
+        }
+    }
+
+    private static void addAll(List<Execution> events, EventStore store) throws IOException {
+        for (Execution event : events) {
+            store.add(
+                    event.row(), event.startNs(), event.endNs(), event.offset(), event.kernel(), event.amount(), 0, 0);
+        }
+    }
+
+    @Property
+    void rowsAreReadOneByOneOrMerged(@ForAll("events") List<Execution> events) throws IOException {
+        List<Execution> sorted = new ArrayList<>(events);
+        sorted.sort(Execution.BY_TIME);
+        for (int runEvents : new int[] {1, 3, 7, 1_000}) {
+            try (EventStore store = new EventStore(EventStore.Order.BY_ROW, runEvents)) {
+                addAll(events, store);
+                for (int row = 0; row <= 3; row++) {
+                    int only = row;
+                    assertThat(all(store.rows(row)))
+                            .isEqualTo(sorted.stream().filter(event -> event.row() == only).toList());
                 }
-                assertThat(all(sorter.inOrder())).isEqualTo(sorted);
-                assertThat(all(sorter.inOrder())).as("once more").isEqualTo(sorted);
-                assertThat(sorter.size()).isEqualTo(events.size());
+                assertThat(all(store.rows(2, 0)))
+                        .isEqualTo(sorted.stream().filter(event -> event.row() != 1).toList());
             }
         }
     }
 
     @Spec("14.4")
     @Property
-    void busyAndWallTimeAreUnions(@ForAll("events") List<DeviceEvent> events) {
-        List<DeviceEvent> sorted = new ArrayList<>(events);
-        sorted.sort(DeviceEvent.BY_TIME);
-        BusyTime busy = new BusyTime();
+    void busyAndWallTimeAreUnions(@ForAll("events") List<Execution> events) {
+        List<Execution> sorted = new ArrayList<>(events);
+        sorted.sort(Execution.BY_TIME);
+        ProfileBuilder.BusyTime busy = new ProfileBuilder.BusyTime();
         BitSet counted = new BitSet();
         BitSet leftOutOnly = new BitSet();
         int last = 0;
@@ -87,7 +110,7 @@ final class IntervalProperties {
             lastCounted = sorted.get(i).amount() > 0 ? i : lastCounted;
         }
         for (int i = 0; i <= lastCounted; i++) {
-            DeviceEvent event = sorted.get(i);
+            Execution event = sorted.get(i);
             boolean counts = event.amount() > 0;
             busy.add(event, counts);
             (counts ? counted : leftOutOnly).or(bits(event));
@@ -108,46 +131,44 @@ final class IntervalProperties {
     /** What a pass over events says. */
     private static final class Result implements SelfTimes.Sink {
         final Map<Integer, Long> selfNsByRow = new HashMap<>();
-        final List<DeviceEvent> ended = new ArrayList<>();
+        final List<Execution> ended = new ArrayList<>();
         boolean overlaps;
 
         @Override
-        public boolean begins(DeviceEvent event) {
+        public boolean begins(Execution event) {
             return true;
         }
 
         @Override
-        public void overlaps(DeviceEvent event) {
+        public void overlaps(Execution event) {
             overlaps = true;
         }
 
         @Override
-        public void ends(DeviceEvent event, long selfNs, boolean counts) {
+        public void ends(Execution event, long selfNs, boolean counts) {
             assertThat(selfNs).isBetween(0L, event.elapsedNs());
             selfNsByRow.merge(event.row(), selfNs, Long::sum);
             ended.add(event);
         }
     }
 
-    private static Result selfTimes(List<DeviceEvent> events) throws IOException {
+    private static Result selfTimes(List<Execution> events) throws IOException {
         Result result = new Result();
-        try (EventSorter sorter = new EventSorter()) {
-            for (DeviceEvent event : events) {
-                sorter.add(event);
-            }
-            SelfTimes.of(sorter.inOrder(), "t", 1_000, result);
+        try (EventStore store = new EventStore(EventStore.Order.BY_TIME)) {
+            addAll(events, store);
+            SelfTimes.of(store.inOrder(), "t", 1_000, result);
         }
         return result;
     }
 
-    private static boolean overlapsWithoutHolding(DeviceEvent one, DeviceEvent two) {
-        DeviceEvent first = DeviceEvent.BY_TIME.compare(one, two) < 0 ? one : two;
-        DeviceEvent second = first.equals(one) ? two : one;
+    private static boolean overlapsWithoutHolding(Execution one, Execution two) {
+        Execution first = Execution.BY_TIME.compare(one, two) < 0 ? one : two;
+        Execution second = first.equals(one) ? two : one;
         return one.row() == two.row() && second.startNs() < first.endNs() && second.endNs() > first.endNs();
     }
 
     @Property
-    void selfTimesOfARowAddUpToItsUnion(@ForAll("events") List<DeviceEvent> events) throws IOException {
+    void selfTimesOfARowAddUpToItsUnion(@ForAll("events") List<Execution> events) throws IOException {
         Result result = selfTimes(events);
 
         assertThat(result.ended).containsExactlyInAnyOrderElementsOf(events);
@@ -156,7 +177,7 @@ final class IntervalProperties {
         assertThat(result.overlaps).isEqualTo(overlap);
         for (int row = 0; row <= 2; row++) {
             BitSet union = new BitSet();
-            for (DeviceEvent event : events) {
+            for (Execution event : events) {
                 if (event.row() == row) {
                     union.or(bits(event));
                 }

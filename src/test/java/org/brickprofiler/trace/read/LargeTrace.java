@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
 import java.io.InputStream;
+import org.brickprofiler.trace.Span;
+import org.brickprofiler.trace.TimelineVisitor;
 
 /**
  * A Kineto trace of any size that is made while it is read; and a program that reads one in its own virtual machine and
@@ -15,7 +17,7 @@ final class LargeTrace extends InputStream {
     private static final String HEAD = "{\"schemaVersion\": 1, \"traceEvents\": [\n";
     private static final String TAIL = "{}], \"traceName\": \"large\"}";
 
-    /** A launch on the host, its flow, and a kernel of 3 us on one of two streams, every 5 us; the clock is exact. */
+    /** A launch on the host, a kernel of 3 us on one of two streams, and their flow, every 5 us; the clock is exact. */
     private static final String EVENT =
             """
             {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 4711, "tid": 4711, "ts": %1$d.250,
@@ -25,6 +27,7 @@ final class LargeTrace extends InputStream {
              "args": {"External id": %2$d, "queued": 0, "device": 0, "context": 1, "stream": %5$d, "correlation": %2$d,
              "registers per thread": 47, "shared memory": 0, "blocks per SM": 8, "warps per SM": 64,
              "grid": [864, 1, 1], "block": [256, 1, 1], "est. achieved occupancy %%": 63}},
+            {"ph": "f", "id": %2$d, "pid": 0, "tid": %5$d, "ts": %6$d.500, "cat": "ac2g", "name": "ac2g", "bp": "e"},
             """;
 
     private final long parts;
@@ -78,16 +81,56 @@ final class LargeTrace extends InputStream {
     /**
      * Reads such a trace.
      *
-     * @param arguments the number of kernels, a multiple of 256, and of their names
+     * @param arguments {@code profile} or {@code timeline}, the number of kernels, a multiple of 256, and of their names
      */
     public static void main(String[] arguments) throws IOException {
-        long kernels = Long.parseLong(arguments[0]);
+        LargeTrace trace = new LargeTrace(Long.parseLong(arguments[1]), Integer.parseInt(arguments[2]));
         long[] bytes = new long[1];
-        TraceReading reading = TraceReader.read(
-                new LargeTrace(kernels, Integer.parseInt(arguments[1])),
-                ReadOptions.defaults().withProgress((bytesRead, totalBytes) -> bytes[0] = bytesRead));
-        System.out.println(bytes[0] + " " + reading.eventsRead() + " " + reading.eventsCounted() + " "
-                + reading.snapshot().totalNs() + " " + reading.busyNs() + " " + reading.wallNs() + " "
-                + reading.snapshot().bricks().size() + " " + reading.repairs().size());
+        ReadOptions options = ReadOptions.defaults().withProgress((bytesRead, totalBytes) -> bytes[0] = bytesRead);
+        if (arguments[0].equals("timeline")) {
+            try (TraceTimeline read = TraceReader.timeline(trace, options)) {
+                Counter counter = new Counter();
+                for (int track = 0; track < read.timeline().tracks().size(); track++) {
+                    counter.lastNs = Long.MIN_VALUE;
+                    read.timeline().replay(track, counter);
+                }
+                System.out.println(bytes[0] + " " + read.eventsRead() + " " + read.events() + " " + counter.spans + " "
+                        + counter.elapsedNs + " " + counter.flows + " " + read.omissions().size());
+            }
+        } else {
+            TraceProfile read = TraceReader.profile(trace, options);
+            System.out.println(bytes[0] + " " + read.eventsRead() + " " + read.eventsCounted() + " "
+                    + read.snapshot().totalNs() + " " + read.busyNs() + " " + read.wallNs() + " "
+                    + read.snapshot().bricks().size() + " " + Omissions.faults(read.omissions()).size());
+        }
+    }
+
+    /** Counts spans, and flows with two ends. */
+    private static final class Counter implements TimelineVisitor {
+        private long spans;
+        private long elapsedNs;
+        private long flows;
+        private long lastNs;
+
+        @Override
+        public void span(Span span) {
+            if (span.startNs() < lastNs) {
+                throw new AssertionError("the span at " + span.startNs() + " comes after one at " + lastNs);
+            }
+            lastNs = span.startNs();
+            spans++;
+            elapsedNs += span.endNs() - span.startNs();
+            flows += span.flowIn() > 0 ? 1 : 0;
+        }
+
+        @Override
+        public void instant(long atNs, int name) {
+            throw new AssertionError("an instant at " + atNs);
+        }
+
+        @Override
+        public void counter(long atNs, double value) {
+            throw new AssertionError("a value at " + atNs);
+        }
     }
 }

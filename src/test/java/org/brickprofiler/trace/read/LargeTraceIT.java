@@ -27,12 +27,12 @@ final class LargeTraceIT {
 
     @Test
     void isReadInASmallHeapAndLeavesNoFile() throws IOException {
-        List<String> figures = run(KERNELS, 100);
+        List<String> figures = run("profile", KERNELS, 100);
 
         assertThat(Long.parseLong(figures.get(0))).isGreaterThan(LEAST_BYTES);
         assertThat(figures.subList(1, figures.size()))
                 .containsExactly(
-                        Long.toString(3 * KERNELS + 1),
+                        Long.toString(4 * KERNELS + 1),
                         Long.toString(KERNELS),
                         Long.toString(3_000 * KERNELS),
                         Long.toString(3_000 * KERNELS),
@@ -43,17 +43,32 @@ final class LargeTraceIT {
     }
 
     @Test
+    void itsTimelineIsReadInASmallHeapToo() throws IOException {
+        List<String> figures = run("timeline", KERNELS, 100);
+
+        assertThat(Long.parseLong(figures.get(0))).isGreaterThan(LEAST_BYTES);
+        assertThat(figures.subList(1, 6))
+                .containsExactly(
+                        Long.toString(4 * KERNELS + 1),
+                        Long.toString(2 * KERNELS),
+                        Long.toString(2 * KERNELS),
+                        Long.toString((3_000 + 2_125) * KERNELS),
+                        Long.toString(KERNELS));
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
     void moreNamesThanAreKeptFitToo() throws IOException {
-        List<String> figures = run(KERNELS / 8, 40_000);
+        List<String> figures = run("profile", KERNELS / 8, 40_000);
 
         assertThat(figures.get(2)).isEqualTo(Long.toString(KERNELS / 8));
         assertThat(figures.get(6)).isEqualTo("4059");
     }
 
-    private List<String> run(long kernels, int names) throws IOException {
+    private List<String> run(String view, long kernels, int names) throws IOException {
         ProcessResult process = ChildProcess.java(LargeTrace.class)
                 .jvmOptions(List.of("-XX:-UsePerfData", HEAP, "-Djava.io.tmpdir=" + folder))
-                .arguments(List.of(Long.toString(kernels), Integer.toString(names)))
+                .arguments(List.of(view, Long.toString(kernels), Integer.toString(names)))
                 .run()
                 .assertSucceeded();
         return Pattern.compile(" ").splitAsStream(process.output().strip()).toList();

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.junit.jupiter.api.Test;
@@ -37,7 +38,7 @@ final class PerfettoReadTest {
         event(TrackEvent.Type.TYPE_SLICE_END, track, ns);
     }
 
-    private TraceReading read() throws IOException {
+    private TraceProfile read() throws IOException {
         return Traces.read(trace.build().toByteArray(), ALL);
     }
 
@@ -59,14 +60,14 @@ final class PerfettoReadTest {
         end(-2, 160);
         end(1, 200);
 
-        TraceReading reading = read();
-        assertThat(reading.counting()).isEqualTo(Counting.ALL_SLICES);
+        TraceProfile reading = read();
+        assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.ALL_SLICES);
         assertThat(Traces.totalNs(reading, "outer")).isEqualTo(70);
         assertThat(Traces.totalNs(reading, "inner")).isEqualTo(30);
         assertThat(Traces.totalNs(reading, "x")).isEqualTo(50);
         assertThat(reading.rows()).isEqualTo(2);
         assertThat(reading.wallNs()).isEqualTo(100);
-        assertThat(reading.ignored()).containsEntry(IgnoredReason.END, 3L);
+        assertThat(Omissions.ignored(reading)).containsEntry(Reason.END, 3L);
     }
 
     @Test
@@ -80,11 +81,11 @@ final class PerfettoReadTest {
                 .addDebugAnnotations(PerfettoTrace.DebugAnnotation.newBuilder().setName("bytes").setIntValue(64));
         end(2, 35);
 
-        TraceReading reading = read();
-        assertThat(reading.counting()).isEqualTo(Counting.DEVICE_EVENTS);
+        TraceProfile reading = read();
+        assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.DEVICE_EVENTS);
         assertThat(Traces.totalNs(reading, "RmsNorm")).isEqualTo(20);
         assertThat(reading.snapshot().bricks()).extracting("totalBytes").containsExactlyInAnyOrder(0L, 64L);
-        assertThat(reading.ignored()).containsEntry(IgnoredReason.HOST, 1L);
+        assertThat(Omissions.ignored(reading)).containsEntry(Reason.HOST, 1L);
     }
 
     @Test
@@ -94,7 +95,7 @@ final class PerfettoReadTest {
         end(1, 10);
         TraceRules rules = TraceRules.parse("seven <- args.k=/^7$/");
 
-        TraceReading reading = Traces.read(trace.build().toByteArray(), ALL.withRules(rules));
+        TraceProfile reading = Traces.read(trace.build().toByteArray(), ALL.withRules(rules));
         assertThat(Traces.totalNs(reading, "seven")).isEqualTo(10);
     }
 
@@ -105,10 +106,10 @@ final class PerfettoReadTest {
         event(TrackEvent.Type.TYPE_UNSPECIFIED, 1, 5);
         packet(1).getTrackDescriptorBuilder().setUuid(1).setName("t");
 
-        TraceReading reading = read();
+        TraceProfile reading = read();
         assertThat(reading.eventsRead()).isEqualTo(3);
-        assertThat(reading.ignored())
-                .containsOnlyKeys(IgnoredReason.INSTANT, IgnoredReason.COUNTER, IgnoredReason.OTHER_PHASE);
+        assertThat(Omissions.ignored(reading))
+                .containsOnlyKeys(Reason.INSTANT, Reason.COUNTER, Reason.OTHER_PHASE);
     }
 
     @Test
@@ -120,11 +121,11 @@ final class PerfettoReadTest {
         packet(1).getTrackEventBuilder().setType(TrackEvent.Type.TYPE_SLICE_BEGIN).setTrackUuid(3);
         begin("far", 4, -5);
 
-        assertThat(read().repairs())
-                .extracting(Repair::kind)
+        assertThat(Omissions.faults(read().omissions()))
+                .extracting(Omission::reason)
                 .containsExactlyInAnyOrder(
-                        Repair.Kind.END_WITHOUT_BEGIN, Repair.Kind.BEGIN_WITHOUT_END, Repair.Kind.NEGATIVE_DURATION,
-                        Repair.Kind.NO_TIME, Repair.Kind.TIME_OUT_OF_RANGE);
+                        Reason.END_WITHOUT_BEGIN, Reason.BEGIN_WITHOUT_END, Reason.NEGATIVE_DURATION,
+                        Reason.NO_TIME, Reason.TIME_OUT_OF_RANGE);
     }
 
     // ---- sequences ----
@@ -161,7 +162,7 @@ final class PerfettoReadTest {
         beginInterned(3, 1, 7);
         end(1, 15);
 
-        TraceReading reading = read();
+        TraceProfile reading = read();
         assertThat(Traces.totalNs(reading, "(no name)")).isEqualTo(8);
         assertThat(Traces.totalNs(reading, "two")).isEqualTo(1);
         assertThat(Traces.totalNs(reading, "three")).isEqualTo(2);
@@ -175,8 +176,8 @@ final class PerfettoReadTest {
         beginInterned(2, 1, 10);
         end(1, 12);
 
-        TraceReading reading = read();
-        assertThat(Traces.repair(reading, Repair.Kind.LOST_STATE).count()).isEqualTo(1);
+        TraceProfile reading = read();
+        assertThat(Traces.repair(reading, Reason.LOST_STATE).count()).isEqualTo(1);
         assertThat(reading.snapshot().totalNs()).isEqualTo(2);
     }
 
@@ -199,9 +200,9 @@ final class PerfettoReadTest {
                 .setName("b");
         packet(2).setTimestamp(1).getTrackEventBuilder().setType(TrackEvent.Type.TYPE_SLICE_END).setTrackUuid(8);
 
-        TraceReading reading = read();
+        TraceProfile reading = read();
         assertThat(Traces.totalNs(reading, "a")).isEqualTo(70);
-        assertThat(reading.repairs()).extracting(Repair::kind).containsExactly(Repair.Kind.NEGATIVE_DURATION);
+        assertThat(Omissions.faults(reading.omissions())).extracting(Omission::reason).containsExactly(Reason.NEGATIVE_DURATION);
     }
 
     @Test
@@ -222,7 +223,7 @@ final class PerfettoReadTest {
                 .setName("monotonic");
         end(1, 10_400);
 
-        TraceReading reading = read();
+        TraceProfile reading = read();
         assertThat(reading.wallNs()).isEqualTo(400);
         assertThat(reading.busyNs()).isEqualTo(200);
         assertThat(reading.snapshot().brick("boottime").orElseThrow().lastAtUnixNs())
@@ -311,7 +312,7 @@ final class PerfettoReadTest {
             begin("x", 1, i);
         }
         byte[] deep = trace.build().toByteArray();
-        ReadOptions small = ALL.withLimits(new ReadLimits(20, 300, 5, 8, 6));
+        ReadOptions small = ALL.withLimits(new ReadOptions.Limits(20, 300, 5, 8, 6));
 
         for (byte[] bytes : List.of(longName, manySequences, deep)) {
             assertThatExceptionOfType(TraceFormatException.class).isThrownBy(() -> Traces.read(bytes, small));

@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.Golden;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -56,13 +57,13 @@ final class RealTracesTest {
                 .collect(Collectors.joining("\n", "", "\n"));
     }
 
-    private static void assertGolden(TraceReading reading, String name) throws IOException {
-        Golden.assertSame(TraceText.render(reading) + "\n" + table(reading.snapshot()), RealTracesTest.class, name);
+    private static void assertGolden(TraceProfile reading, String name) throws IOException {
+        Golden.assertSame(reading.summary() + "\n" + table(reading.snapshot()), RealTracesTest.class, name);
     }
 
     @Test
     void mixtureOfExpertsWithWarmup() throws IOException {
-        TraceReading reading = Traces.read(Traces.MOE, ReadOptions.defaults().withKeepWarmup(true));
+        TraceProfile reading = Traces.read(Traces.MOE, ReadOptions.defaults().withKeepWarmup(true));
 
         assertBrick(reading, "moe", 31_056, 4_391_443 * US);
         assertBrick(reading, "attn", 31_056, 1_161_389 * US);
@@ -72,36 +73,36 @@ final class RealTracesTest {
         assertThat(reading.snapshot().totalNs()).isEqualTo(5_979_384 * US);
         assertThat(reading.busyNs()).isEqualTo(5_971_915 * US);
         assertThat(reading.wallNs()).isEqualTo(13_616_201 * US);
-        assertThat(reading.leftOut()).isEmpty();
-        assertThat(reading.counting()).isEqualTo(Counting.ALL_SLICES);
+        assertThat(Omissions.leftOut(reading)).isEmpty();
+        assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.ALL_SLICES);
         assertThat(reading.rows()).isEqualTo(48);
-        assertThat(reading.repairs()).containsExactly(new Repair(Repair.Kind.OVERLAP, 1, 78));
+        assertThat(Omissions.faults(reading.omissions())).containsExactly(new Omission(Reason.OVERLAP, "", 1, 0, 78));
         assertGolden(reading, "moe-with-warmup.txt");
     }
 
     @Test
     void mixtureOfExpertsLeavesTheFirstLayersWarmupOut() throws IOException {
-        TraceReading kept = Traces.read(Traces.MOE, ReadOptions.defaults().withKeepWarmup(true));
+        TraceProfile kept = Traces.read(Traces.MOE, ReadOptions.defaults().withKeepWarmup(true));
 
-        TraceReading reading = Traces.read(Traces.MOE, ReadOptions.defaults());
+        TraceProfile reading = Traces.read(Traces.MOE, ReadOptions.defaults());
 
-        assertThat(reading.leftOut())
+        assertThat(Omissions.leftOut(reading))
                 .containsExactly(
-                        new LeftOut(LeftOut.Reason.WARM_UP, "moe", 1, 170_219 * US),
-                        new LeftOut(LeftOut.Reason.WARM_UP, "attn", 1, 7_631 * US));
-        for (LeftOut part : reading.leftOut()) {
-            BrickStats with = kept.snapshot().brick(part.kernel()).orElseThrow();
-            assertBrick(reading, part.kernel(), with.count() - part.events(), with.totalNs() - part.elapsedNs());
+                        new Omission(Reason.WARM_UP, "moe", 1, 170_219 * US, Omission.NO_OFFSET),
+                        new Omission(Reason.WARM_UP, "attn", 1, 7_631 * US, Omission.NO_OFFSET));
+        for (Omission part : Omissions.leftOut(reading)) {
+            BrickStats with = kept.snapshot().brick(part.name()).orElseThrow();
+            assertBrick(reading, part.name(), with.count() - part.count(), with.totalNs() - part.elapsedNs());
         }
         assertBrick(reading, "LmHead", 643, 414_118 * US);
-        assertThat(reading.repairs()).isEmpty();
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
         assertThat(reading.wallNs()).isEqualTo((13_616_201 - 170_392) * US);
         assertGolden(reading, "moe.txt");
     }
 
     @Test
     void smallKinetoRun() throws IOException {
-        TraceReading reading = Traces.read(Traces.SIMPLE_ADD, ReadOptions.defaults());
+        TraceProfile reading = Traces.read(Traces.SIMPLE_ADD, ReadOptions.defaults());
 
         assertThat(reading.eventsRead()).isEqualTo(1_348);
         assertThat(reading.eventsCounted()).isEqualTo(98);
@@ -111,17 +112,17 @@ final class RealTracesTest {
         assertBrick(reading, "HostToDevice", 16, 39_080 * US);
         assertBrick(reading, "Memset", 3, 8 * US);
         assertThat(reading.snapshot().brick("HostToDevice").orElseThrow().totalBytes()).isEqualTo(244_403_360);
-        assertThat(reading.ignored())
+        assertThat(Omissions.ignored(reading))
                 .isEqualTo(Map.of(
-                        IgnoredReason.HOST, 690L,
-                        IgnoredReason.ANNOTATION, 8L,
-                        IgnoredReason.WRAPPER, 1L,
-                        IgnoredReason.DEVICE_WAIT, 41L,
-                        IgnoredReason.FLOW, 470L,
-                        IgnoredReason.METADATA, 38L,
-                        IgnoredReason.INSTANT, 2L));
-        assertThat(reading.leftOut()).isEmpty();
-        assertThat(reading.repairs()).isEmpty();
+                        Reason.HOST, 690L,
+                        Reason.ANNOTATION, 8L,
+                        Reason.WRAPPER, 1L,
+                        Reason.DEVICE_WAIT, 41L,
+                        Reason.FLOW, 470L,
+                        Reason.METADATA, 38L,
+                        Reason.INSTANT, 2L));
+        assertThat(Omissions.leftOut(reading)).isEmpty();
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
         assertThat(reading.snapshot().startedAt()).hasToString("2023-09-06T22:39:54.071305Z");
         assertThat(reading.snapshot().environments()).hasSize(1);
         assertGolden(reading, "simple-add.txt");
@@ -129,7 +130,7 @@ final class RealTracesTest {
 
     @Test
     void kinetoTrainingStep() throws IOException {
-        TraceReading reading = Traces.read(Traces.TRAINING, ReadOptions.defaults());
+        TraceProfile reading = Traces.read(Traces.TRAINING, ReadOptions.defaults());
 
         assertThat(reading.eventsRead()).isEqualTo(109_123);
         assertThat(reading.eventsCounted()).isEqualTo(9_450);
@@ -139,11 +140,11 @@ final class RealTracesTest {
         assertBrick(reading, "SendRecv", 42, 130_655 * US);
         assertBrick(reading, "AllReduce", 18, 32_880 * US);
         assertBrick(reading, "HostToDevice", 150, 50_656 * US);
-        assertThat(reading.leftOut()).isEmpty();
-        assertThat(reading.repairs()).isEmpty();
+        assertThat(Omissions.leftOut(reading)).isEmpty();
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
         assertThat(reading.steps()).isEqualTo(6);
         assertThat(reading.rows()).isEqualTo(4);
-        assertThat(reading.unmatched()).isEqualTo(new TraceReading.Unmatched(6, 54, 15_521 * US));
+        assertThat(reading.unmatched()).isEqualTo(new TraceProfile.Unmatched(6, 54, 15_521 * US));
         assertGolden(reading, "training-step.txt");
     }
 
@@ -153,12 +154,12 @@ final class RealTracesTest {
      */
     @Test
     void kinetoTrainingStepWithoutItsFirstTwoSteps() throws IOException {
-        TraceReading all = Traces.read(Traces.TRAINING, ReadOptions.defaults());
+        TraceProfile all = Traces.read(Traces.TRAINING, ReadOptions.defaults());
 
-        TraceReading reading =
+        TraceProfile reading =
                 Traces.read(Traces.TRAINING, ReadOptions.defaults().withSkipSteps(2));
 
-        assertThat(reading.leftOut()).allMatch(part -> part.reason() == LeftOut.Reason.SKIPPED_STEP);
+        assertThat(Omissions.leftOut(reading)).allMatch(part -> part.reason() == Reason.SKIPPED_STEP);
         assertThat(reading.eventsCounted()).isEqualTo(6_300);
         assertThat(reading.snapshot().totalNs()).isEqualTo(354_692 * US);
         assertThat(reading.busyNs()).isEqualTo(268_212 * US);
@@ -171,7 +172,7 @@ final class RealTracesTest {
 
     @Test
     void everyShareOfTheSummaryNamesItsBase() throws IOException {
-        List<String> shares = TraceText.render(TraceReader.read(Traces.TRAINING))
+        List<String> shares = TraceReader.profile(Traces.TRAINING).summary()
                 .lines()
                 .filter(line -> line.contains("%"))
                 .toList();
@@ -179,7 +180,7 @@ final class RealTracesTest {
         assertThat(shares).hasSize(3).allSatisfy(line -> assertThat(line).containsPattern("% of (wall|brick) time"));
     }
 
-    private static void assertBrick(TraceReading reading, String name, long count, long totalNs) {
+    private static void assertBrick(TraceProfile reading, String name, long count, long totalNs) {
         BrickStats brick = reading.snapshot().brick(name).orElseThrow();
         assertThat(brick.count()).as("count of %s", name).isEqualTo(count);
         assertThat(brick.totalNs()).as("total of %s", name).isEqualTo(totalNs);

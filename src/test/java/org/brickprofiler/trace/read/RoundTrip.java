@@ -56,13 +56,13 @@ final class RoundTrip {
 
         abstract byte[] written(Timeline timeline) throws IOException;
 
-        TraceReading read(Timeline timeline) throws IOException {
+        TraceProfile read(Timeline timeline) throws IOException {
             return read(timeline, ReadOptions.defaults());
         }
 
-        TraceReading read(Timeline timeline, ReadOptions options) throws IOException {
-            TraceReading reading = Traces.read(written(timeline), options);
-            assertThat(reading.counting()).isEqualTo(Counting.BRICKS);
+        TraceProfile read(Timeline timeline, ReadOptions options) throws IOException {
+            TraceProfile reading = Traces.read(written(timeline), options);
+            assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.BRICKS);
             return reading;
         }
     }

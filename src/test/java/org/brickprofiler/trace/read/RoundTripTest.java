@@ -28,6 +28,8 @@ import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.DeviceTrack;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.read.Omission.Effect;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.junit.jupiter.api.Test;
@@ -76,13 +78,13 @@ final class RoundTripTest {
 
         sameAsTheProfiler();
         for (RoundTrip.Format format : RoundTrip.Format.values()) {
-            TraceReading reading = format.read(recorder.timeline());
+            TraceProfile reading = format.read(recorder.timeline());
             assertThat(Traces.totalNs(reading, "FusedAttention")).isEqualTo(100);
             assertThat(reading.wallNs()).isEqualTo(100);
             assertThat(reading.busyNs()).isEqualTo(100);
             assertThat(reading.rows()).isEqualTo(1);
             assertThat(reading.unmatched().events()).isZero();
-            assertThat(reading.repairs()).isEmpty();
+            assertThat(Omissions.faults(reading.omissions())).isEmpty();
         }
     }
 
@@ -128,7 +130,7 @@ final class RoundTripTest {
             profiler.record(profiler.brickKey(name, BrickCategory.FFN), 7, 2);
         }
         brick(BrickId.RMS_NORM, 1);
-        ReadOptions two = ReadOptions.defaults().withLimits(new ReadLimits(20, 300, 2, 8, 6));
+        ReadOptions two = ReadOptions.defaults().withLimits(new ReadOptions.Limits(20, 300, 2, 8, 6));
         for (RoundTrip.Format format : RoundTrip.Format.values()) {
             assertThat(format.read(recorder.timeline(), two).snapshot().bricks())
                     .extracting(brick -> brick.name() + " " + brick.category())
@@ -138,8 +140,8 @@ final class RoundTripTest {
 
     // ---- what is no brick ----
 
-    private TraceReading onlyOneBrick(RoundTrip.Format format) throws IOException {
-        TraceReading reading = format.read(recorder.timeline());
+    private TraceProfile onlyOneBrick(RoundTrip.Format format) throws IOException {
+        TraceProfile reading = format.read(recorder.timeline());
         assertThat(RoundTrip.bricks(reading.snapshot())).isEqualTo(RoundTrip.bricks(profiler.snapshot()));
         assertThat(reading.eventsCounted()).isEqualTo(1);
         return reading;
@@ -156,9 +158,9 @@ final class RoundTripTest {
         stream.span("UpProjection", "FFN", clock.now() + 600, 50, 3);
         stream.endToEnd(clock.now(), List.of("copy"), "Transfer", 30);
 
-        TraceReading reading = onlyOneBrick(format);
+        TraceProfile reading = onlyOneBrick(format);
         assertThat(recorder.timeline().names()).extracting("category").contains("FFN", "Transfer");
-        assertThat(reading.ignored()).containsEntry(IgnoredReason.DEVICE, 3L);
+        assertThat(Omissions.ignored(reading)).containsEntry(Reason.DEVICE, 3L);
         assertThat(reading.wallNs()).isEqualTo(10);
     }
 
@@ -179,14 +181,14 @@ final class RoundTripTest {
         recorder.span("request", "OpenTelemetry", 5_000, 10);
         recorder.push("RmsNorm", "Norm", 10, 1);
 
-        TraceReading reading = onlyOneBrick(format);
+        TraceProfile reading = onlyOneBrick(format);
         assertThat(reading.steps()).isEqualTo(1);
         // A layer, a tile, three spans of the application and a pushed timer.
-        assertThat(reading.ignored())
-                .containsEntry(IgnoredReason.NO_BRICK, 6L)
-                .containsEntry(IgnoredReason.ANNOTATION, 1L)
-                .containsEntry(IgnoredReason.INSTANT, 1L)
-                .containsEntry(IgnoredReason.COUNTER, 1L);
+        assertThat(Omissions.ignored(reading))
+                .containsEntry(Reason.NO_BRICK, 6L)
+                .containsEntry(Reason.ANNOTATION, 1L)
+                .containsEntry(Reason.INSTANT, 1L)
+                .containsEntry(Reason.COUNTER, 1L);
     }
 
     @ParameterizedTest
@@ -197,7 +199,7 @@ final class RoundTripTest {
             profiler.endPass();
             clock.advance(5);
         }
-        TraceReading reading = format.read(recorder.timeline(), ReadOptions.defaults().withSkipSteps(3));
+        TraceProfile reading = format.read(recorder.timeline(), ReadOptions.defaults().withSkipSteps(3));
 
         assertThat(reading.steps()).isEqualTo(4);
         assertThat(reading.eventsCounted()).isEqualTo(1);
@@ -215,26 +217,26 @@ final class RoundTripTest {
         for (int i = 0; i < 10; i++) {
             brick(BrickId.RMS_NORM, 10);
         }
-        TraceReading reading = format.read(recorder.timeline());
+        TraceProfile reading = format.read(recorder.timeline());
 
         assertThat(reading.spansLost())
                 .isEqualTo(recorder.timeline().info().droppedSpans())
                 .isPositive()
                 .isEqualTo(10 - reading.eventsCounted());
-        assertThat(TraceText.render(reading)).contains("spans lost while recording: the table is incomplete");
-        assertThat(reading.eventsDropped()).isZero();
+        assertThat(reading.summary()).contains("spans lost while recording: the table is incomplete");
+        assertThat(reading.events(Effect.DROPPED)).isZero();
     }
 
     @ParameterizedTest
     @EnumSource(RoundTrip.Format.class)
     void aTimelineWithoutBricksIsAnEmptyProfile(RoundTrip.Format format) throws IOException {
         recorder.instant("here");
-        TraceReading reading = format.read(recorder.timeline());
+        TraceProfile reading = format.read(recorder.timeline());
 
         assertThat(reading.snapshot().bricks()).isEmpty();
         assertThat(reading.wallNs()).isZero();
         assertThat(reading.spansLost()).isZero();
-        assertThat(TraceText.render(reading)).contains("the trace names its bricks itself");
+        assertThat(reading.summary()).contains("the trace names its bricks itself");
     }
 
     // ---- files ----
@@ -246,7 +248,7 @@ final class RoundTripTest {
         brick(BrickId.RMS_NORM, 10);
         clock.set(100);
         TraceInfo info = recorder.timeline().info();
-        TraceReading reading = format.read(recorder.timeline());
+        TraceProfile reading = format.read(recorder.timeline());
 
         long startedUnixNs = ChronoUnit.NANOS.between(Instant.EPOCH, reading.snapshot().startedAt());
         assertThat(startedUnixNs - (info.unixNs() - 170)).isBetween(-1L, 60_000_000_000L);
@@ -258,7 +260,7 @@ final class RoundTripTest {
         brick(BrickId.RMS_NORM, 10);
         for (String name : List.of("a.pftrace", "a.json", "a.json.gz")) {
             TraceFiles.write(recorder.timeline(), folder.resolve(name));
-            TraceReading reading = TraceReader.read(folder.resolve(name));
+            TraceProfile reading = TraceReader.profile(folder.resolve(name));
             assertThat(RoundTrip.bricks(reading.snapshot())).isEqualTo(RoundTrip.bricks(profiler.snapshot()));
         }
     }
@@ -285,16 +287,16 @@ final class RoundTripTest {
     void aFormerPerfettoTraceMeansWhatItMeant() throws IOException {
         Path former = Path.of("src", "test", "resources", "org", "brickprofiler", "trace", "read", "former.pftrace.txt");
         PerfettoTrace.Trace trace = TextFormat.parse(Files.readString(former), PerfettoTrace.Trace.class);
-        TraceReading reading = Traces.read(trace.toByteArray(), ReadOptions.defaults());
+        TraceProfile reading = Traces.read(trace.toByteArray(), ReadOptions.defaults());
 
-        assertThat(reading.counting()).isEqualTo(Counting.BRICKS);
+        assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.BRICKS);
         assertThat(reading.snapshot().bricks())
                 .extracting("name", "count", "totalNs", "totalElements")
                 .containsExactlyInAnyOrder(
                         tuple("RmsNorm", 2L, 10_000L, 1L), tuple("Qkv \"proj\"\n\u00e9\ud83d\ude00", 1L, 10_001L, 1L));
-        assertThat(reading.ignored())
-                .containsEntry(IgnoredReason.NO_BRICK, 2L)
-                .containsEntry(IgnoredReason.DEVICE, 3L);
+        assertThat(Omissions.ignored(reading))
+                .containsEntry(Reason.NO_BRICK, 2L)
+                .containsEntry(Reason.DEVICE, 3L);
         assertThat(reading.spansLost()).isEqualTo(42);
     }
 
@@ -317,9 +319,9 @@ final class RoundTripTest {
         brick(BrickId.ATTENTION_SCORE, 40);
         profiler.stopBrick(outer, 7);
         byte[] foreign = withProducer(format.written(recorder.timeline()), "other-profiler 1");
-        TraceReading reading = Traces.read(foreign, ReadOptions.defaults());
+        TraceProfile reading = Traces.read(foreign, ReadOptions.defaults());
 
-        assertThat(reading.counting()).isEqualTo(Counting.ALL_SLICES);
+        assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.ALL_SLICES);
         assertThat(Traces.totalNs(reading, "FusedAttention")).isZero();
         assertThat(Traces.totalNs(reading, "AttentionScore")).isEqualTo(40);
     }

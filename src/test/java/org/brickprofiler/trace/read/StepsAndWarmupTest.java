@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.Omission.Effect;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
 /** What is left out of the beginning. */
@@ -34,14 +36,14 @@ final class StepsAndWarmupTest {
     @Spec("14.5")
     @Test
     void skippedStepsAreLeftOutByTheTimeTheirEventsBegin() throws IOException {
-        TraceReading reading = Traces.read(threeSteps(), OPTIONS.withSkipSteps(1));
+        TraceProfile reading = Traces.read(threeSteps(), OPTIONS.withSkipSteps(1));
 
         assertThat(reading.steps()).isEqualTo(3);
-        assertThat(reading.leftOut())
+        assertThat(Omissions.leftOut(reading))
                 .containsExactly(
-                        new LeftOut(LeftOut.Reason.SKIPPED_STEP, "late1", 1, 30_000),
-                        new LeftOut(LeftOut.Reason.SKIPPED_STEP, "k1", 1, 20_000),
-                        new LeftOut(LeftOut.Reason.SKIPPED_STEP, "early", 1, 5_000));
+                        new Omission(Reason.SKIPPED_STEP, "late1", 1, 30_000, Omission.NO_OFFSET),
+                        new Omission(Reason.SKIPPED_STEP, "k1", 1, 20_000, Omission.NO_OFFSET),
+                        new Omission(Reason.SKIPPED_STEP, "early", 1, 5_000, Omission.NO_OFFSET));
         assertThat(reading.eventsCounted()).isEqualTo(2);
         assertThat(reading.wallNs()).isEqualTo(120_000);
         assertThat(reading.busyNs()).isEqualTo(40_000);
@@ -85,9 +87,9 @@ final class StepsAndWarmupTest {
     @Spec({"14.3", "14.5"})
     @Test
     void firstExecutionsFarOutOfLineAreWarmup() throws IOException {
-        TraceReading reading = Traces.read(series("kernel", steady(900, 300)));
+        TraceProfile reading = Traces.read(series("kernel", steady(900, 300)));
 
-        assertThat(reading.leftOut()).containsExactly(new LeftOut(LeftOut.Reason.WARM_UP, "k", 2, 1_200_000));
+        assertThat(Omissions.leftOut(reading)).containsExactly(new Omission(Reason.WARM_UP, "k", 2, 1_200_000, Omission.NO_OFFSET));
         assertThat(totalNs(reading, "k")).isEqualTo(400_000);
         assertThat(reading.wallNs()).isEqualTo((39_000 + 10) * 1_000L);
     }
@@ -95,22 +97,22 @@ final class StepsAndWarmupTest {
     @Spec("14.5")
     @Test
     void warmupCanBeKept() throws IOException {
-        TraceReading reading = Traces.read(series("kernel", steady(900, 300)), OPTIONS.withKeepWarmup(true));
+        TraceProfile reading = Traces.read(series("kernel", steady(900, 300)), OPTIONS.withKeepWarmup(true));
 
-        assertThat(reading.leftOut()).isEmpty();
+        assertThat(Omissions.leftOut(reading)).isEmpty();
         assertThat(totalNs(reading, "k")).isEqualTo(1_600_000);
     }
 
     @Test
     void warmupEndsWithTheFirstExecutionInLine() throws IOException {
-        assertThat(Traces.read(series("kernel", steady(900, 10, 300))).eventsLeftOut()).isOne();
-        assertThat(Traces.read(series("kernel", steady(10, 900))).eventsLeftOut()).isZero();
+        assertThat(Traces.read(series("kernel", steady(900, 10, 300))).events(Effect.LEFT_OUT)).isOne();
+        assertThat(Traces.read(series("kernel", steady(10, 900))).events(Effect.LEFT_OUT)).isZero();
     }
 
     @Test
     void tenTimesTheMedianIsTheBound() throws IOException {
-        assertThat(Traces.read(series("kernel", steady(100))).eventsLeftOut()).isZero();
-        assertThat(Traces.read(series("kernel", steady(101))).eventsLeftOut()).isOne();
+        assertThat(Traces.read(series("kernel", steady(100))).events(Effect.LEFT_OUT)).isZero();
+        assertThat(Traces.read(series("kernel", steady(101))).events(Effect.LEFT_OUT)).isOne();
     }
 
     @Test
@@ -119,32 +121,32 @@ final class StepsAndWarmupTest {
         for (int i = 1; i < mixed.length; i++) {
             mixed[i] = i % 3 == 0 ? 1 : 10;
         }
-        assertThat(Traces.read(series("kernel", mixed)).eventsLeftOut()).isZero();
+        assertThat(Traces.read(series("kernel", mixed)).events(Effect.LEFT_OUT)).isZero();
 
         long[] many = new long[3_000];
         Arrays.fill(many, 10);
         Arrays.fill(many, 1_000, 2_700, 30);
         many[0] = 299;
-        assertThat(Traces.read(series("kernel", many)).eventsLeftOut()).isZero();
+        assertThat(Traces.read(series("kernel", many)).events(Effect.LEFT_OUT)).isZero();
         many[0] = 301;
-        assertThat(Traces.read(series("kernel", many)).eventsLeftOut()).isOne();
+        assertThat(Traces.read(series("kernel", many)).events(Effect.LEFT_OUT)).isOne();
     }
 
     @Test
     void whatHappensAgainIsNoWarmup() throws IOException {
         long[] again = steady(900);
         again[30] = 450;
-        assertThat(Traces.read(series("kernel", again)).eventsLeftOut()).isZero();
+        assertThat(Traces.read(series("kernel", again)).events(Effect.LEFT_OUT)).isZero();
         again[30] = 449;
-        assertThat(Traces.read(series("kernel", again)).eventsLeftOut()).isOne();
+        assertThat(Traces.read(series("kernel", again)).events(Effect.LEFT_OUT)).isOne();
     }
 
     @Test
     void copiesAndRareKernelsAreNeverWarmup() throws IOException {
-        assertThat(Traces.read(series("gpu_memcpy", steady(900))).eventsLeftOut()).isZero();
+        assertThat(Traces.read(series("gpu_memcpy", steady(900))).events(Effect.LEFT_OUT)).isZero();
         long[] few = Arrays.copyOf(steady(900), 23);
-        assertThat(Traces.read(series("kernel", few)).eventsLeftOut()).isZero();
-        assertThat(Traces.read(series("kernel", Arrays.copyOf(steady(900), 24))).eventsLeftOut()).isOne();
+        assertThat(Traces.read(series("kernel", few)).events(Effect.LEFT_OUT)).isZero();
+        assertThat(Traces.read(series("kernel", Arrays.copyOf(steady(900), 24))).events(Effect.LEFT_OUT)).isOne();
     }
 
     @Test
@@ -156,7 +158,7 @@ final class StepsAndWarmupTest {
             events.add(slice("k", "kernel", 7, 920 + 10L * i, 10));
         }
 
-        TraceReading reading = Traces.read(array(events.toArray(String[]::new)));
+        TraceProfile reading = Traces.read(array(events.toArray(String[]::new)));
 
         assertThat(reading.leftOutNs()).isEqualTo(900_000);
         assertThat(reading.wallNs()).isEqualTo(320_000);
@@ -172,10 +174,10 @@ final class StepsAndWarmupTest {
             events.add(slice("k", "kernel", 7, 2_000 + 10L * i, 5));
         }
 
-        TraceReading reading = Traces.read(array(events.toArray(String[]::new)), OPTIONS.withSkipSteps(1));
+        TraceProfile reading = Traces.read(array(events.toArray(String[]::new)), OPTIONS.withSkipSteps(1));
 
-        assertThat(reading.leftOut())
-                .extracting(LeftOut::reason)
-                .containsExactly(LeftOut.Reason.SKIPPED_STEP, LeftOut.Reason.WARM_UP);
+        assertThat(Omissions.leftOut(reading))
+                .extracting(Omission::reason)
+                .containsExactly(Reason.SKIPPED_STEP, Reason.WARM_UP);
     }
 }

@@ -4,12 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.tuple;
-import static org.brickprofiler.trace.read.ToldTimelines.event;
-import static org.brickprofiler.trace.read.ToldTimelines.read;
-import static org.brickprofiler.trace.read.ToldTimelines.refused;
-import static org.brickprofiler.trace.read.ToldTimelines.told;
-import static org.brickprofiler.trace.read.ToldTimelines.tracks;
+import static org.brickprofiler.trace.read.TimelineLines.event;
+import static org.brickprofiler.trace.read.TimelineLines.read;
+import static org.brickprofiler.trace.read.TimelineLines.refused;
+import static org.brickprofiler.trace.read.TimelineLines.lines;
+import static org.brickprofiler.trace.read.TimelineLines.tracks;
 import static org.brickprofiler.trace.read.Traces.array;
 import static org.brickprofiler.trace.read.Traces.slice;
 
@@ -21,6 +22,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackEvent;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.junit.jupiter.api.Test;
@@ -33,11 +35,11 @@ final class TimelineReaderTest {
 
     @Test
     void slicesComeByStartTheLongerFirst() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 slice("late", 9, 1), slice("inner", 2, 3), slice("outer", 2, 6), slice("twin", 2, 6),
                 event("B", "\"name\": \"begun\", \"ts\": 1"), event("E", "\"ts\": 8.5")));
 
-        assertThat(told(reading))
+        assertThat(lines(reading))
                 .containsExactly(
                         "thread 1: begun 1000..8500",
                         "thread 1: outer 2000..8000",
@@ -45,7 +47,7 @@ final class TimelineReaderTest {
                         "thread 1: inner 2000..5000",
                         "thread 1: late 9000..10000");
         assertThat(reading.timeline().earliestNs()).isEqualTo(1_000);
-        assertThat(TimelineText.differences(reading)).isEmpty();
+        assertThat(reading.differences()).isEmpty();
     }
 
     @Test
@@ -55,7 +57,7 @@ final class TimelineReaderTest {
         for (int i = 0; i < count; i++) {
             slices[i] = slice("s" + i % 7, count - i, 1);
         }
-        List<String> lines = told(read(array(slices)));
+        List<String> lines = lines(read(array(slices)));
 
         assertThat(lines).hasSize(count);
         for (int i = 0; i < count; i++) {
@@ -66,7 +68,7 @@ final class TimelineReaderTest {
 
     @Test
     void whatIsFaultyIsLeftOutAndTold() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 event("B", "\"name\": \"open\", \"ts\": 1"),
                 event("X", "\"name\": \"no end\", \"ts\": 2"),
                 event("X", "\"name\": \"backwards\", \"ts\": 3, \"dur\": -1"),
@@ -76,15 +78,15 @@ final class TimelineReaderTest {
                 "{\"name\": \"no phase\"}", "null", "{}", slice("right", 5, 1),
                 "{\"ph\": \"E\", \"pid\": 2, \"tid\": 2, \"ts\": 5}"));
 
-        assertThat(told(reading)).containsExactly("thread 1: right 5000..6000");
-        assertThat(reading.repairs()).extracting(Repair::kind, Repair::count).containsExactly(
-                tuple(Repair.Kind.NO_PHASE, 1L),
-                tuple(Repair.Kind.NO_TIME, 3L),
-                tuple(Repair.Kind.MALFORMED_TIME, 1L),
-                tuple(Repair.Kind.NEGATIVE_DURATION, 1L),
-                tuple(Repair.Kind.BEGIN_WITHOUT_END, 1L),
-                tuple(Repair.Kind.END_WITHOUT_BEGIN, 1L));
-        assertThat(TimelineText.differences(reading)).contains("1 begin without end, dropped (first at offset 1)");
+        assertThat(lines(reading)).containsExactly("thread 1: right 5000..6000");
+        assertThat(Omissions.faults(reading.omissions())).extracting(Omission::reason, Omission::count).containsExactly(
+                tuple(Reason.NO_PHASE, 1L),
+                tuple(Reason.NO_TIME, 3L),
+                tuple(Reason.MALFORMED_TIME, 1L),
+                tuple(Reason.NEGATIVE_DURATION, 1L),
+                tuple(Reason.BEGIN_WITHOUT_END, 1L),
+                tuple(Reason.END_WITHOUT_BEGIN, 1L));
+        assertThat(reading.differences()).contains("1 begin without end, dropped (first at offset 1)");
     }
 
     // ---- what a timeline has no place for ----
@@ -92,7 +94,7 @@ final class TimelineReaderTest {
     @Spec("14.10")
     @Test
     void whatATimelineHasNoPlaceForIsCounted() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 event("X", "\"name\": \"a\", \"ts\": 1, \"dur\": 1, \"tts\": 4, \"args\": {\"elements\": 3, \"layer\": 2,"
                         + " \"device_ns\": 7, \"bytes\": 1, \"grid\": [1, 2], \"stream\": 7}"),
                 event("X", "\"name\": \"b\", \"ts\": 3, \"dur\": 1, \"args\": {\"elements\": \"many\","
@@ -103,15 +105,15 @@ final class TimelineReaderTest {
                 event("C", "\"name\": \"c\", \"ts\": 1, \"args\": {\"value\": \"high\"}"),
                 event("i", "\"name\": \"i\", \"ts\": 1, \"s\": \"g\"")));
 
-        assertThat(reading.losses()).isEqualTo(Map.of(
-                Loss.ARGUMENT, 6L, Loss.FIELD, 2L, Loss.ASYNC, 2L, Loss.OTHER_PHASE, 1L, Loss.FURTHER_FLOW, 1L,
-                Loss.METADATA, 1L, Loss.NO_NUMBER, 1L));
-        assertThat(reading.arguments()).isEqualTo(
+        assertThat(Omissions.unkept(reading)).isEqualTo(Map.of(
+                Reason.ARGUMENT, 6L, Reason.FIELD, 2L, Reason.ASYNC, 2L, Reason.OTHER_PHASE, 1L, Reason.FURTHER_FLOW, 1L,
+                Reason.OTHER_METADATA, 1L, Reason.NO_NUMBER, 1L));
+        assertThat(Omissions.arguments(reading)).isEqualTo(
                 Map.of("bytes", 2L, "elements", 1L, "grid", 1L, "layer", 1L, "stream", 1L));
-        assertThat(TimelineText.differences(reading))
-                .isEqualTo("6 arguments left out (bytes 2, elements 1, grid 1, layer 1, stream 1), 2 further fields left"
-                        + " out, 2 async events left out, 1 second flow of a slice left out, 1 counter value that is no"
-                        + " number left out, 1 event of another phase left out, 1 other metadata event left out");
+        assertThat(reading.differences())
+                .isEqualTo("2 async events left out, 1 event of another phase left out, 6 arguments left out (bytes 2,"
+                        + " elements 1, grid 1, layer 1, stream 1), 2 further fields left out, 1 second flow of a slice"
+                        + " left out, 1 counter value that is no number left out, 1 other metadata event left out");
         assertThat(reading.eventsRead()).isEqualTo(9);
     }
 
@@ -121,10 +123,10 @@ final class TimelineReaderTest {
         for (int i = 0; i < slices.length; i++) {
             slices[i] = event("X", "\"name\": \"a\", \"ts\": 1, \"dur\": 1, \"args\": {\"key " + i + "\": 1}");
         }
-        TimelineReading reading = read(array(slices));
+        TraceTimeline reading = read(array(slices));
 
-        assertThat(reading.arguments()).hasSize(257).containsEntry(TimelineReading.OTHER_ARGUMENTS, 44L);
-        assertThat(TimelineText.differences(reading)).contains("300 arguments left out ((others) 44, key 0 1,");
+        assertThat(Omissions.arguments(reading)).hasSize(257).containsEntry(Omission.OTHER_NAMES, 44L);
+        assertThat(reading.differences()).contains("300 arguments left out ((others) 44, key 0 1,");
     }
 
     // ---- flows ----
@@ -136,11 +138,11 @@ final class TimelineReaderTest {
 
     @Test
     void aFlowBelongsToTheSliceAroundIt() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 flow("f", 4, 2, 25), flow("s", 4, 1, 3), slice("outer", "x", 1, 0, 10), slice("inner", "x", 1, 2, 3),
                 slice("kernel", "x", 2, 20, 9), slice("later", "x", 2, 30, 9)));
 
-        assertThat(told(reading))
+        assertThat(lines(reading))
                 .containsExactly(
                         "thread 2: kernel 20000..29000 in 1",
                         "thread 2: later 30000..39000",
@@ -150,30 +152,30 @@ final class TimelineReaderTest {
 
     @Test
     void ofSlicesThatBeginTogetherTheOneBeforeTheFlowIsMeant() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 slice("outer", "x", 1, 0, 10), flow("s", 4, 1, 0), slice("inner", "x", 1, 0, 3),
                 slice("kernel", "x", 2, 20, 9), flow("f", 4, 2, 20), slice("inside", "x", 2, 20, 5)));
 
-        assertThat(told(reading)).contains("thread 1: outer 0..10000 out 1", "thread 2: kernel 20000..29000 in 1");
+        assertThat(lines(reading)).contains("thread 1: outer 0..10000 out 1", "thread 2: kernel 20000..29000 in 1");
     }
 
     @Test
     void aFlowThatDoesNotBindToTheSliceAroundEndsInTheNext() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 slice("from", "x", 1, 0, 10), flow("s", 4, 1, 5),
                 slice("around", "x", 2, 0, 90), slice("next", "x", 2, 30, 5),
                 "{\"ph\":\"f\",\"cat\":\"ac2g\",\"id\":4,\"pid\":1,\"tid\":2,\"ts\":20}"));
 
-        assertThat(told(reading)).contains("thread 1: from 0..10000 out 1", "thread 2: next 30000..35000 in 1");
+        assertThat(lines(reading)).contains("thread 1: from 0..10000 out 1", "thread 2: next 30000..35000 in 1");
     }
 
     @Test
     void anIdentifierMayComeAgainAfterItsFlow() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 slice("a", "x", 1, 0, 10), flow("s", 4, 1, 0), slice("b", "x", 2, 10, 10), flow("f", 4, 2, 10),
                 slice("c", "x", 1, 20, 10), flow("s", 4, 1, 20), slice("d", "x", 2, 30, 10), flow("f", 4, 2, 30)));
 
-        assertThat(told(reading))
+        assertThat(lines(reading))
                 .containsExactly(
                         "thread 1: a 0..10000 out 1", "thread 1: c 20000..30000 out 2",
                         "thread 2: b 10000..20000 in 1", "thread 2: d 30000..40000 in 2");
@@ -181,14 +183,14 @@ final class TimelineReaderTest {
 
     @Test
     void looseAndSecondFlowsAreCounted() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 slice("a", "x", 1, 0, 10), flow("s", 1, 1, 0), flow("s", 2, 1, 0), flow("s", 3, 1, 0),
                 flow("s", 1, 1, 0), slice("b", "x", 2, 10, 10), flow("f", 1, 2, 10), flow("f", 2, 2, 15),
                 flow("s", 5, 1, 500), flow("f", 5, 2, 10), flow("f", 6, 2, 10)));
 
-        assertThat(told(reading)).containsExactly("thread 1: a 0..10000 out 1", "thread 2: b 10000..20000 in 1");
+        assertThat(lines(reading)).containsExactly("thread 1: a 0..10000 out 1", "thread 2: b 10000..20000 in 1");
         // Two further ones of a slice, or of an identifier; without two ends those of 3, 5 and 6.
-        assertThat(reading.losses()).isEqualTo(Map.of(Loss.FURTHER_FLOW, 2L, Loss.LOOSE_FLOW, 3L));
+        assertThat(Omissions.unkept(reading)).isEqualTo(Map.of(Reason.FURTHER_FLOW, 2L, Reason.LOOSE_FLOW, 3L));
     }
 
     // ---- the whole ----
@@ -197,9 +199,9 @@ final class TimelineReaderTest {
     void theCalendarIsThatOfTheTrace() throws IOException {
         String base = "{\"baseTimeNanoseconds\": 1700000000000000000, \"distributedInfo\": {\"rank\": 3, \"backend\":"
                 + " \"nccl\"}, \"traceEvents\": " + array(slice("a", 5, 1)) + "}";
-        TimelineReading relative = read(base);
-        TimelineReading absolute = read(array(slice("a", 1_700_000_000_000_005L, 1)));
-        TimelineReading unknown = read(array(slice("a", 5, 1)));
+        TraceTimeline relative = read(base);
+        TraceTimeline absolute = read(array(slice("a", 1_700_000_000_000_005L, 1)));
+        TraceTimeline unknown = read(array(slice("a", 5, 1)));
 
         assertThat(calendarNs(relative)).isEqualTo(1_700_000_000_000_005_000L);
         assertThat(calendarNs(absolute)).isEqualTo(1_700_000_000_000_005_000L);
@@ -208,26 +210,26 @@ final class TimelineReaderTest {
         assertThat(relative.timeline().info().worldSize()).isEqualTo(4);
     }
 
-    private static long calendarNs(TimelineReading reading) {
+    private static long calendarNs(TraceTimeline reading) {
         return reading.timeline().info().unixNs() - reading.timeline().info().monotonicNs()
                 + reading.timeline().earliestNs();
     }
 
     @Test
     void anEmptyTraceIsAnEmptyTimeline() throws IOException {
-        TimelineReading reading = read("[]");
+        TraceTimeline reading = read("[]");
 
-        assertThat(told(reading)).isEmpty();
+        assertThat(lines(reading)).isEmpty();
         assertThat(reading.timeline().tracks()).isEmpty();
         assertThat(reading.timeline().earliestNs()).isZero();
     }
 
     @Test
     void anArrayWithoutItsEndIsReadToItsLastEvent() throws IOException {
-        TimelineReading reading = read("[" + slice("a", 0, 1) + ",");
+        TraceTimeline reading = read("[" + slice("a", 0, 1) + ",");
 
-        assertThat(told(reading)).containsExactly("thread 1: a 0..1000");
-        assertThat(TimelineText.differences(reading)).contains("1 array without end, read to its last event");
+        assertThat(lines(reading)).containsExactly("thread 1: a 0..1000");
+        assertThat(reading.differences()).contains("1 array without end, read to its last event");
     }
 
     // ---- Perfetto ----
@@ -254,10 +256,10 @@ final class TimelineReaderTest {
         perfettoEvent(trace, TrackEvent.Type.TYPE_COUNTER, 5, 105).setCounterValue(-3);
         perfettoEvent(trace, TrackEvent.Type.TYPE_COUNTER, 5, 106).setDoubleCounterValue(0.5);
         perfettoEvent(trace, TrackEvent.Type.TYPE_INSTANT, 99, 160).setName("where");
-        TimelineReading reading =
-                TimelineReader.read(new ByteArrayInputStream(trace.build().toByteArray()));
+        TraceTimeline reading =
+                TraceReader.timeline(new ByteArrayInputStream(trace.build().toByteArray()), ReadOptions.defaults());
 
-        assertThat(told(reading))
+        assertThat(lines(reading))
                 .containsExactly(
                         "main: outer 100..130 out 1", "main: inner 110..120", "queue: job 140..150 in 1",
                         "process 9: track 8: tick at 125", "track 99: where at 160", "bytes: -3.0 at 105",
@@ -267,8 +269,8 @@ final class TimelineReaderTest {
                         "HOST_THREAD main 6", "HOST_THREAD queue 0", "HOST_THREAD process 9: track 8 -1",
                         "HOST_THREAD track 99 0", "COUNTER bytes 0 in bytes");
         assertThat(reading.timeline().info().processName()).isEqualTo("app");
-        assertThat(reading.losses()).isEqualTo(
-                Map.of(Loss.ARGUMENT, 1L, Loss.LOOSE_FLOW, 1L, Loss.PROCESS, 1L));
+        assertThat(Omissions.unkept(reading)).isEqualTo(
+                Map.of(Reason.ARGUMENT, 1L, Reason.LOOSE_FLOW, 1L, Reason.PROCESS, 1L));
         assertThat(reading.isOwn()).isFalse();
     }
 
@@ -290,21 +292,35 @@ final class TimelineReaderTest {
         return perfettoEvent(trace, TrackEvent.Type.TYPE_SLICE_BEGIN, track, ns).setName(name);
     }
 
-    // ---- what is refused ----
+    // ---- large ones ----
 
     @Spec("14.11")
     @Test
-    void moreEventsThanTheHeapHoldsAreRefused() {
-        String json = array(slice("a", 0, 1), slice("b", 1, 1), slice("c", 2, 1));
+    void whatGoesToAFileComesBack() throws IOException {
+        String json = array(
+                flow("f", 4, 2, 25), flow("s", 4, 1, 3), slice("outer", "x", 1, 0, 10), slice("inner", "x", 1, 2, 3),
+                slice("kernel", "x", 2, 20, 9), event("i", "\"name\": \"now\", \"ts\": 1"),
+                slice("around", "x", 2, 0, 90), slice("from", "x", 1, 20, 5), flow("s", 5, 1, 20),
+                "{\"ph\":\"f\",\"cat\":\"ac2g\",\"id\":5,\"pid\":1,\"tid\":2,\"ts\":30}",
+                slice("next", "x", 2, 30, 5), event("C", "\"name\": \"c\", \"ts\": 1, \"args\": {\"value\": 3}"),
+                flow("s", 6, 1, 20), flow("f", 6, 2, 30), flow("s", 7, 3, 20));
+        TraceTimeline inMemory = read(json);
 
-        assertThatExceptionOfType(TraceFormatException.class)
-                .isThrownBy(() -> TimelineReader.read(new ByteArrayInputStream(json.getBytes(UTF_8)), 2))
-                .withMessageContaining("more than 2 events")
-                .withMessageContaining("-Xmx")
-                .withMessageContaining("64,000,000");
-        assertThat(TimelineReader.mostEvents(96L << 20)).isEqualTo(1 << 20);
-        assertThat(TimelineReader.mostEvents(Long.MAX_VALUE)).isEqualTo(TimelineReader.MOST_EVENTS);
+        for (int kept = 1; kept < 8; kept++) {
+            try (TraceTimeline inFile = TraceReader.timeline(
+                    new ByteArrayInputStream(json.getBytes(UTF_8)), ReadOptions.defaults(), kept)) {
+                assertThat(lines(inFile)).isEqualTo(lines(inMemory));
+                assertThat(lines(inFile)).as("once more").isEqualTo(lines(inMemory));
+                assertThat(inFile.omissions()).isEqualTo(inMemory.omissions());
+                assertThat(inFile.timeline().earliestNs()).isZero();
+            }
+        }
+        assertThat(lines(inMemory)).contains("thread 2: next 30000..35000 in 2");
+        inMemory.close();
+        assertThatIllegalStateException().isThrownBy(() -> lines(inMemory)).withMessage("the trace is closed");
     }
+
+    // ---- what is refused ----
 
     @Test
     void whatIsNoTraceOrDamagedIsRefused(@TempDir Path folder) throws IOException {
@@ -316,11 +332,11 @@ final class TimelineReaderTest {
         Files.write(cut, Arrays.copyOf(packed, packed.length / 2));
 
         assertThatExceptionOfType(TraceFormatException.class)
-                .isThrownBy(() -> TimelineReader.read(cut, (bytesRead, totalBytes) -> {}))
+                .isThrownBy(() -> TraceReader.timeline(cut, ReadOptions.defaults()))
                 .withMessageContaining(cut.toString())
                 .withMessageContaining("the packed file ends too early");
         assertThatIOException()
-                .isThrownBy(() -> TimelineReader.read(folder.resolve("none"), (bytesRead, totalBytes) -> {}))
+                .isThrownBy(() -> TraceReader.timeline(folder.resolve("none"), ReadOptions.defaults()))
                 .withMessage("cannot read " + folder.resolve("none") + ": it does not exist");
     }
 

@@ -1,15 +1,16 @@
 package org.brickprofiler.trace.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.brickprofiler.trace.read.ToldTimelines.event;
-import static org.brickprofiler.trace.read.ToldTimelines.read;
-import static org.brickprofiler.trace.read.ToldTimelines.told;
-import static org.brickprofiler.trace.read.ToldTimelines.tracks;
+import static org.brickprofiler.trace.read.TimelineLines.event;
+import static org.brickprofiler.trace.read.TimelineLines.read;
+import static org.brickprofiler.trace.read.TimelineLines.lines;
+import static org.brickprofiler.trace.read.TimelineLines.tracks;
 import static org.brickprofiler.trace.read.Traces.array;
 import static org.brickprofiler.trace.read.Traces.object;
 
 import java.io.IOException;
 import java.util.Map;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
 /** The threads, devices, streams and counters of other programs' traces as tracks. */
@@ -27,7 +28,7 @@ final class TimelineTracksTest {
 
     @Test
     void devicesAndTheirStreamsAreTracksBelowThem() throws IOException {
-        TimelineReading reading = read(object(
+        TraceTimeline reading = read(object(
                 meta("process_name", 900, 0, "\"name\": \"python\""),
                 meta("process_labels", 900, 0, "\"labels\": \"CPU\""),
                 meta("process_labels", 1, 0, "\"labels\": \"GPU 1\""),
@@ -55,13 +56,13 @@ final class TimelineTracksTest {
                         "COUNTER threads 1");
         assertThat(reading.timeline().info().processName()).isEqualTo("python");
         assertThat(reading.timeline().info().pid()).isEqualTo(900);
-        assertThat(reading.losses()).isEmpty();
-        assertThat(told(reading)).contains("power watts: 200.5 at 1000", "threads: 3.0 at 1000");
+        assertThat(Omissions.unkept(reading)).isEmpty();
+        assertThat(lines(reading)).contains("power watts: 200.5 at 1000", "threads: 3.0 at 1000");
     }
 
     @Test
     void threadsOfFurtherProcessesBearItsName() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 row("\"Spans\"", "\"Profiler\"", "Trace", ""),
                 row("5", "6", "x", ""), row("5", "7", "x", ""), row("5", "7", "x", ""),
                 meta("process_name", 8, 0, "\"name\": \"worker\""), row("8", "6", "x", ""),
@@ -71,12 +72,12 @@ final class TimelineTracksTest {
                 .containsExactly(
                         "HOST_THREAD Spans: Profiler -1", "HOST_THREAD thread 6 6", "HOST_THREAD thread 7 7",
                         "HOST_THREAD worker 8: thread 6 -1", "HOST_THREAD (no process): (no thread) -1");
-        assertThat(reading.losses()).isEqualTo(Map.of(Loss.PROCESS, 3L));
+        assertThat(Omissions.unkept(reading)).isEqualTo(Map.of(Reason.PROCESS, 3L));
     }
 
     @Test
     void kernelsBesideThreadsOfOneProcessAreOnItsDevice() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 row("5", "1", "cpu_op", ""), row("5", "2", "kernel", "\"device\": 3, \"stream\": 9")));
 
         assertThat(tracks(reading))
@@ -85,12 +86,12 @@ final class TimelineTracksTest {
 
     @Test
     void countersOfSeveralSeriesAreSeveral() throws IOException {
-        TimelineReading reading = read(array(
+        TraceTimeline reading = read(array(
                 event("C", "\"name\": \"memory\", \"ts\": 2, \"args\": {\"used\": 1, \"free\": 9}"),
                 event("C", "\"name\": \"memory\", \"ts\": 1, \"args\": {\"used\": 0, \"free\": 10}"),
                 event("C", "\"name\": \"memory\", \"id\": \"0x1\", \"ts\": 1, \"args\": {\"value\": -0.0}")));
 
-        assertThat(told(reading))
+        assertThat(lines(reading))
                 .containsExactly(
                         "memory free: 10.0 at 1000", "memory free: 9.0 at 2000", "memory used: 0.0 at 1000",
                         "memory used: 1.0 at 2000", "memory 0x1: -0.0 at 1000");

@@ -19,9 +19,10 @@ import org.junit.jupiter.api.Timeout;
 final class TraceReaderFuzz {
 
     /** Small limits, so that inputs of a few kilobytes reach them. */
-    private static final ReadLimits SMALL = new ReadLimits(20, 300, 5, 8, 6);
+    private static final ReadOptions.Limits SMALL = new ReadOptions.Limits(20, 300, 5, 8, 6);
 
-    private static final int MOST_EVENTS = 200;
+    /** Fewer than an input holds, so that most go through a file. */
+    private static final int KEPT_EVENTS = 3;
 
     private static final TraceRules RULES = TraceRules.parse("ignore <- args.stream=/^9$/\nx <- args.\"a b\"=/1/")
             .then(TraceRules.builtIn());
@@ -41,12 +42,12 @@ final class TraceReaderFuzz {
 
     /** What is read can be written, in either format and with its own or another's name. */
     private static void timeline(byte[] bytes) throws IOException {
-        try {
-            TimelineReading reading = TimelineReader.read(new ByteArrayInputStream(bytes), MOST_EVENTS);
+        try (TraceTimeline reading =
+                TraceReader.timeline(new ByteArrayInputStream(bytes), ReadOptions.defaults(), KEPT_EVENTS)) {
             PerfettoWriter.write(reading.timeline(), OutputStream.nullOutputStream(), Origin.OWN);
             ChromeWriter.write(reading.timeline(), OutputStream.nullOutputStream(), Origin.OTHER);
-            if (!TimelineText.differences(reading).matches("[ -~]*")) {
-                throw new AssertionError("not printable: " + TimelineText.differences(reading));
+            if (!reading.differences().matches("[ -~]*")) {
+                throw new AssertionError("not printable: " + reading.differences());
             }
         } catch (TraceFormatException refused) {
             if (refused.offset() < 0) {
@@ -57,10 +58,10 @@ final class TraceReaderFuzz {
 
     private static void read(byte[] bytes, ReadOptions options) throws IOException {
         try {
-            TraceReading reading = TraceReader.read(new ByteArrayInputStream(bytes), options);
+            TraceProfile reading = TraceReader.profile(new ByteArrayInputStream(bytes), options);
             Traces.assertAccounted(reading);
-            if (!TraceText.render(reading).matches("(?:[ -~]*\n)+")) {
-                throw new AssertionError("not printable: " + TraceText.render(reading));
+            if (!reading.summary().matches("(?:[ -~]*\n)+")) {
+                throw new AssertionError("not printable: " + reading.summary());
             }
         } catch (TraceFormatException refused) {
             if (refused.offset() < 0) {

@@ -23,6 +23,7 @@ import java.util.stream.IntStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
 /** Traces as bricks: the forms of their text, the events that count, the rules, and the limits. */
@@ -36,7 +37,7 @@ final class TraceReaderTest {
     @Test
     void readsAnArrayAndAnObjectPlainAndPackedAlike() throws IOException {
         String[] events = {slice("a", 0, 5), slice("b", 10, 7)};
-        TraceReading expected = Traces.read(array(events));
+        TraceProfile expected = Traces.read(array(events));
 
         assertThat(totalNs(expected, "a")).isEqualTo(5_000);
         assertThat(Traces.read(object(events))).isEqualTo(expected);
@@ -65,11 +66,11 @@ final class TraceReaderTest {
 
     @Test
     void aTraceWithoutEventsIsEmpty() throws IOException {
-        TraceReading reading = Traces.read("[]");
+        TraceProfile reading = Traces.read("[]");
 
         assertThat(reading.snapshot().bricks()).isEmpty();
         assertThat(reading.wallNs()).isZero();
-        assertThat(TraceText.render(reading)).contains("0 of 0 events read");
+        assertThat(reading.summary()).contains("0 of 0 events read");
     }
 
     @Test
@@ -91,7 +92,7 @@ final class TraceReaderTest {
     void onlyTheDevicesEventsCountWhereTheyAreMarked() throws IOException {
         String flow = "{\"ph\": \"%s\", \"cat\": \"ac2g\", \"name\": \"ac2g\", \"id\": 1,"
                 + " \"ts\": 3, \"pid\": 1, \"tid\": 7}";
-        TraceReading reading = Traces.read(object(
+        TraceProfile reading = Traces.read(object(
                 "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 1}",
                 slice("aten::mm", "cpu_op", 100, 0, 50),
                 slice("cudaLaunchKernel", "cuda_runtime", 100, 1, 2),
@@ -106,26 +107,26 @@ final class TraceReaderTest {
                 slice("Memset (Device)", "gpu_memset", 7, 65, 1),
                 slice("aten::late", "cpu_op", 100, 60, 5)));
 
-        assertThat(reading.counting()).isEqualTo(Counting.DEVICE_EVENTS);
+        assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.DEVICE_EVENTS);
         assertThat(reading.snapshot().bricks())
                 .extracting(BrickStats::name)
                 .containsExactly("Gemm", "HostToDevice", "Memset");
         assertThat(reading.wallNs()).isEqualTo(56_000);
         assertThat(reading.busyNs()).isEqualTo(41_000);
         assertThat(reading.idleNs()).isEqualTo(15_000);
-        assertThat(reading.ignored())
+        assertThat(Omissions.ignored(reading))
                 .isEqualTo(Map.of(
-                        IgnoredReason.HOST, 3L, IgnoredReason.ANNOTATION, 2L, IgnoredReason.WRAPPER, 1L,
-                        IgnoredReason.DEVICE_WAIT, 1L, IgnoredReason.FLOW, 2L, IgnoredReason.METADATA, 1L));
+                        Reason.HOST, 3L, Reason.ANNOTATION, 2L, Reason.WRAPPER, 1L,
+                        Reason.DEVICE_WAIT, 1L, Reason.FLOW, 2L, Reason.METADATA, 1L));
     }
 
     @Test
     void theOldCategoriesAreTheDevicesToo() throws IOException {
-        TraceReading reading = Traces.read(array(
+        TraceProfile reading = Traces.read(array(
                 slice("op", "Operator", 1, 0, 9), slice("k", "Kernel", 7, 1, 2), slice("c", "Memcpy", 7, 4, 2)));
 
         assertThat(reading.eventsCounted()).isEqualTo(2);
-        assertThat(reading.counting()).isEqualTo(Counting.DEVICE_EVENTS);
+        assertThat(reading.counting()).isEqualTo(TraceProfile.Counting.DEVICE_EVENTS);
     }
 
     @Test
@@ -133,7 +134,7 @@ final class TraceReaderTest {
         List<String> events = new ArrayList<>();
         IntStream.range(0, 20).forEach(i -> events.add(slice("op" + i, "cpu_op", 1, i, 1)));
         events.add(slice("mine", "kernel", 7, 1, 2));
-        ReadLimits few = new ReadLimits(10, 1_000, 3, 10, 10);
+        ReadOptions.Limits few = new ReadOptions.Limits(10, 1_000, 3, 10, 10);
 
         assertThat(totalNs(Traces.read(array(events.toArray(String[]::new)), OPTIONS.withLimits(few)), "mine"))
                 .isEqualTo(2_000);
@@ -144,19 +145,19 @@ final class TraceReaderTest {
         String copy = "{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy DtoH\", \"ts\": 1, \"dur\": 1,"
                 + " \"args\": {\"bytes\": %s}}";
 
-        TraceReading right = Traces.read(array(copy.formatted("4096")));
+        TraceProfile right = Traces.read(array(copy.formatted("4096")));
         assertThat(right.snapshot().brick("DeviceToHost").orElseThrow().totalBytes()).isEqualTo(4_096);
         for (String wrong : List.of("-1", "1.5", "\"many\"", "1e99", "9223372036854775808", "[]")) {
-            TraceReading reading = Traces.read(array(copy.formatted(wrong)));
+            TraceProfile reading = Traces.read(array(copy.formatted(wrong)));
             assertThat(reading.snapshot().totalNs()).isEqualTo(1_000);
-            assertThat(repair(reading, Repair.Kind.MALFORMED_BYTES).count()).as(wrong).isOne();
+            assertThat(repair(reading, Reason.MALFORMED_BYTES).count()).as(wrong).isOne();
         }
     }
 
     @Spec("14.2")
     @Test
     void aSliceThatHoldsOthersCountsWithTheRest() throws IOException {
-        TraceReading reading = Traces.read(array(
+        TraceProfile reading = Traces.read(array(
                 slice("inner", 10, 20), slice("outer", 0, 100), slice("inner", 40, 20), slice("innermost", 45, 5)));
 
         assertThat(totalNs(reading, "outer")).isEqualTo(60_000);
@@ -167,16 +168,16 @@ final class TraceReaderTest {
 
     @Test
     void ofSlicesThatBeginTogetherTheLongestHoldsTheOthers() throws IOException {
-        TraceReading reading = Traces.read(array(slice("inner", 0, 10), slice("outer", 0, 100)));
+        TraceProfile reading = Traces.read(array(slice("inner", 0, 10), slice("outer", 0, 100)));
 
         assertThat(totalNs(reading, "outer")).isEqualTo(90_000);
         assertThat(totalNs(reading, "inner")).isEqualTo(10_000);
-        assertThat(reading.repairs()).isEmpty();
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
     }
 
     @Test
     void anIntervalThatIsThereTwiceCountsOnce() throws IOException {
-        TraceReading reading = Traces.read(array(slice("a", 0, 100), slice("a", 0, 100)));
+        TraceProfile reading = Traces.read(array(slice("a", 0, 100), slice("a", 0, 100)));
 
         assertThat(totalNs(reading, "a")).isEqualTo(100_000);
         assertThat(reading.eventsCounted()).isEqualTo(2);
@@ -185,36 +186,36 @@ final class TraceReaderTest {
     @Spec("14.2")
     @Test
     void slicesThatOverlapCountInFullAndAreReported() throws IOException {
-        TraceReading reading = Traces.read(array(slice("a", 0, 50), slice("b", 40, 50), slice("c", 95, 5)));
+        TraceProfile reading = Traces.read(array(slice("a", 0, 50), slice("b", 40, 50), slice("c", 95, 5)));
 
         assertThat(totalNs(reading, "a")).isEqualTo(50_000);
         assertThat(totalNs(reading, "b")).isEqualTo(50_000);
         assertThat(reading.busyNs()).isEqualTo(95_000);
-        assertThat(repair(reading, Repair.Kind.OVERLAP).count()).isOne();
+        assertThat(repair(reading, Reason.OVERLAP).count()).isOne();
     }
 
     @Test
     void rowsRunAtTheSameTime() throws IOException {
-        TraceReading reading = Traces.read(array(slice("a", "x", 1, 0, 50), slice("a", "x", 2, 10, 30)));
+        TraceProfile reading = Traces.read(array(slice("a", "x", 1, 0, 50), slice("a", "x", 2, 10, 30)));
 
         assertThat(totalNs(reading, "a")).isEqualTo(80_000);
         assertThat(reading.busyNs()).isEqualTo(50_000);
         assertThat(reading.rows()).isEqualTo(2);
-        assertThat(reading.repairs()).isEmpty();
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
     }
 
     @Spec("14.3")
     @Test
     void otherPhasesAreIgnoredAndCounted() throws IOException {
         String phases = "bneSTpFiIRCPNOD(";
-        TraceReading reading = Traces.read(phases.chars()
+        TraceProfile reading = Traces.read(phases.chars()
                 .mapToObj(phase -> "{\"ph\": \"" + (char) phase + "\", \"ts\": 1}")
                 .collect(Collectors.joining(",", "[", "]")));
 
-        assertThat(reading.ignored())
+        assertThat(Omissions.ignored(reading))
                 .isEqualTo(Map.of(
-                        IgnoredReason.ASYNC, 7L, IgnoredReason.INSTANT, 3L, IgnoredReason.COUNTER, 1L,
-                        IgnoredReason.OTHER_PHASE, 5L));
+                        Reason.ASYNC, 7L, Reason.INSTANT, 3L, Reason.COUNTER, 1L,
+                        Reason.OTHER_PHASE, 5L));
     }
 
     // ---- what no rule matches ----
@@ -222,18 +223,18 @@ final class TraceReaderTest {
     @Spec("14.8")
     @Test
     void unmatchedKernelsKeepTheirNames() throws IOException {
-        TraceReading reading = Traces.read(
+        TraceProfile reading = Traces.read(
                 array(slice("my_kernel", "kernel", 7, 0, 25), slice("my_gemm", "kernel", 7, 30, 75)));
 
         assertThat(reading.snapshot().brick("my_kernel").orElseThrow().category()).isEqualTo(BrickCategory.OTHER);
-        assertThat(reading.unmatched()).isEqualTo(new TraceReading.Unmatched(1, 1, 25_000));
+        assertThat(reading.unmatched()).isEqualTo(new TraceProfile.Unmatched(1, 1, 25_000));
         assertThat(reading.unmatched().percentage(reading.snapshot().totalNs())).isEqualTo(25.0);
-        assertThat(TraceText.render(reading)).contains("1 kernel, 1 event, 25.00 us, 25.0 % of brick time");
+        assertThat(reading.summary()).contains("1 kernel, 1 event, 25.00 us, 25.0 % of brick time");
     }
 
     @Test
     void aBricksOwnNameIsTheBrick() throws IOException {
-        TraceReading reading = Traces.read(array(slice("QkvProjection", 0, 5)));
+        TraceProfile reading = Traces.read(array(slice("QkvProjection", 0, 5)));
 
         assertThat(reading.snapshot().bricks().get(0).category()).isEqualTo(BrickCategory.ATTENTION);
         assertThat(reading.unmatched().events()).isZero();
@@ -245,7 +246,7 @@ final class TraceReaderTest {
                 .mapToObj(i -> slice(i % 2 == 0 ? "k" + i : "gemm" + i, 10L * i, 4))
                 .toArray(String[]::new);
 
-        TraceReading reading = Traces.read(array(events), OPTIONS.withLimits(new ReadLimits(10, 1_000, 4, 10, 10)));
+        TraceProfile reading = Traces.read(array(events), OPTIONS.withLimits(new ReadOptions.Limits(10, 1_000, 4, 10, 10)));
 
         assertThat(totalNs(reading, "k0")).isEqualTo(4_000);
         assertThat(totalNs(reading, "(other names)")).isEqualTo(12_000);
@@ -257,7 +258,7 @@ final class TraceReaderTest {
     void longNamesAreShortenedAndStillToldApart() throws IOException {
         String common = "n".repeat(30_000);
 
-        TraceReading reading = Traces.read(array(slice(common + "1", 0, 5), slice(common + "2", 10, 5)));
+        TraceProfile reading = Traces.read(array(slice(common + "1", 0, 5), slice(common + "2", 10, 5)));
 
         assertThat(reading.snapshot().bricks())
                 .hasSize(2)
@@ -271,21 +272,21 @@ final class TraceReaderTest {
         String event = "{\"ph\": \"X\", \"name\": \"s\", \"ts\": %d, \"dur\": 5,"
                 + " \"args\": {\"stream\": %d, \"External id\": 4}}";
 
-        TraceReading reading =
+        TraceProfile reading =
                 Traces.read(array(event.formatted(0, 9), event.formatted(10, 7)), OPTIONS.withRules(rules));
 
         assertThat(totalNs(reading, "step")).isEqualTo(5_000);
         assertThat(reading.snapshot().brick("step").orElseThrow().category()).isEqualTo(BrickCategory.FFN);
-        assertThat(reading.ignored()).isEqualTo(Map.of(IgnoredReason.RULE, 1L));
+        assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(Reason.RULE, 1L));
     }
 
     @Test
     void whatARuleIgnoresIsTheHostsWhereTheDeviceIsMarked() throws IOException {
-        TraceReading reading = Traces.read(
+        TraceProfile reading = Traces.read(
                 array(slice("op", "cpu_op", 1, 0, 5), slice("k", "kernel", 7, 1, 2), slice("no", "kernel", 7, 4, 2)),
                 OPTIONS.withRules(TraceRules.parse("ignore <- name=/op|no/")));
 
-        assertThat(reading.ignored()).isEqualTo(Map.of(IgnoredReason.HOST, 1L, IgnoredReason.RULE, 1L));
+        assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(Reason.HOST, 1L, Reason.RULE, 1L));
     }
 
     @Test
@@ -301,7 +302,7 @@ final class TraceReaderTest {
 
     @Test
     void whatIsBeyondALimitIsRefused() {
-        ReadOptions small = OPTIONS.withLimits(new ReadLimits(5, 100, 10, 2, 2));
+        ReadOptions small = OPTIONS.withLimits(new ReadOptions.Limits(5, 100, 10, 2, 2));
 
         assertThat(refused(() -> Traces.read("[{\"ph\": \"X\", \"args\": [[[[[1]]]]]}]", small)))
                 .hasMessageContaining("nesting depth");
@@ -319,7 +320,7 @@ final class TraceReaderTest {
         String event = "{\"ph\":\"X\",\"name\":\"a\",\"ts\":0,\"dur\":1,"
                 + "\"args\":{\"stack\":\"" + "s".repeat(5_000) + "\"}}";
 
-        assertThat(totalNs(Traces.read(array(event), OPTIONS.withLimits(new ReadLimits(5, 100, 10, 2, 2))), "a"))
+        assertThat(totalNs(Traces.read(array(event), OPTIONS.withLimits(new ReadOptions.Limits(5, 100, 10, 2, 2))), "a"))
                 .isEqualTo(1_000);
     }
 
@@ -328,7 +329,7 @@ final class TraceReaderTest {
         List<Long> read = new ArrayList<>();
         List<Long> totals = new ArrayList<>();
 
-        TraceReader.read(Traces.MOE, OPTIONS.withProgress((bytesRead, totalBytes) -> {
+        TraceReader.profile(Traces.MOE, OPTIONS.withProgress((bytesRead, totalBytes) -> {
             read.add(bytesRead);
             totals.add(totalBytes);
         }));
@@ -337,10 +338,10 @@ final class TraceReaderTest {
         assertThat(read.get(read.size() - 1)).isEqualTo(Files.size(Traces.MOE));
         assertThat(totals).containsOnly(Files.size(Traces.MOE));
         List<Long> ofStream = new ArrayList<>();
-        TraceReader.read(
+        TraceReader.profile(
                 new ByteArrayInputStream(array(slice("a", 0, 1)).getBytes(UTF_8)),
                 OPTIONS.withProgress((bytesRead, totalBytes) -> ofStream.add(totalBytes)));
-        assertThat(ofStream).containsOnly(ReadProgress.UNKNOWN);
+        assertThat(ofStream).containsOnly(ReadOptions.Progress.UNKNOWN);
     }
 
     @Test
@@ -348,7 +349,7 @@ final class TraceReaderTest {
         assertThatThrownBy(() -> OPTIONS.withSkipSteps(-1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("skipSteps -1 is negative");
-        assertThatThrownBy(() -> new ReadLimits(1, 1, 1, 0, 1))
+        assertThatThrownBy(() -> new ReadOptions.Limits(1, 1, 1, 0, 1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("rows 0 is not positive");
     }

@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.zip.GZIPOutputStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.brickprofiler.trace.read.Omission.Effect;
+import org.brickprofiler.trace.read.Omission.Reason;
 
 /** Traces to read, what holds for every reading, and why one is refused. */
 final class Traces {
@@ -20,30 +22,30 @@ final class Traces {
 
     private Traces() {}
 
-    static TraceReading read(String json) throws IOException {
+    static TraceProfile read(String json) throws IOException {
         return read(json, ReadOptions.defaults());
     }
 
-    static TraceReading read(String json, ReadOptions options) throws IOException {
+    static TraceProfile read(String json, ReadOptions options) throws IOException {
         return read(json.getBytes(UTF_8), options);
     }
 
-    static TraceReading read(byte[] bytes, ReadOptions options) throws IOException {
-        TraceReading reading = TraceReader.read(new ByteArrayInputStream(bytes), options);
+    static TraceProfile read(byte[] bytes, ReadOptions options) throws IOException {
+        TraceProfile reading = TraceReader.profile(new ByteArrayInputStream(bytes), options);
         assertAccounted(reading);
         return reading;
     }
 
-    static TraceReading read(Path path, ReadOptions options) throws IOException {
-        TraceReading reading = TraceReader.read(path, options);
+    static TraceProfile read(Path path, ReadOptions options) throws IOException {
+        TraceProfile reading = TraceReader.profile(path, options);
         assertAccounted(reading);
         return reading;
     }
 
     /** Every event is somewhere, and the times fit together. */
-    static void assertAccounted(TraceReading reading) {
-        long ignored = reading.ignored().values().stream().mapToLong(Long::longValue).sum();
-        assertThat(reading.eventsCounted() + reading.eventsLeftOut() + ignored + reading.eventsDropped())
+    static void assertAccounted(TraceProfile reading) {
+        long ignored = Omissions.ignored(reading).values().stream().mapToLong(Long::longValue).sum();
+        assertThat(reading.eventsCounted() + reading.events(Effect.LEFT_OUT) + ignored + reading.events(Effect.DROPPED))
                 .as("counted, left out, ignored and dropped events of %s", reading)
                 .isEqualTo(reading.eventsRead());
         assertThat(reading.snapshot().samples()).isEqualTo(reading.eventsCounted());
@@ -53,8 +55,8 @@ final class Traces {
         assertThat(reading.unmatched().elapsedNs())
                 .isBetween(0L, reading.snapshot().totalNs());
         boolean overlaps =
-                reading.repairs().stream().anyMatch(repair -> repair.kind() == Repair.Kind.OVERLAP);
-        if (reading.rows() == 1 && !overlaps && reading.counting() != Counting.BRICKS) {
+                Omissions.faults(reading.omissions()).stream().anyMatch(repair -> repair.reason() == Reason.OVERLAP);
+        if (reading.rows() == 1 && !overlaps && reading.counting() != TraceProfile.Counting.BRICKS) {
             assertThat(reading.snapshot().totalNs()).isLessThanOrEqualTo(reading.busyNs());
         }
     }
@@ -97,14 +99,14 @@ final class Traces {
         return "{\"schemaVersion\": 1, \"traceEvents\": " + array(events) + ", \"traceName\": \"t\"}";
     }
 
-    static long totalNs(TraceReading reading, String brick) {
+    static long totalNs(TraceProfile reading, String brick) {
         return reading.snapshot().brick(brick).orElseThrow().totalNs();
     }
 
-    static Repair repair(TraceReading reading, Repair.Kind kind) {
-        return reading.repairs().stream()
-                .filter(repair -> repair.kind() == kind)
+    static Omission repair(TraceProfile reading, Reason kind) {
+        return Omissions.faults(reading.omissions()).stream()
+                .filter(repair -> repair.reason() == kind)
                 .findFirst()
-                .orElseThrow(() -> new AssertionError(kind + " is not in " + reading.repairs()));
+                .orElseThrow(() -> new AssertionError(kind + " is not in " + Omissions.faults(reading.omissions())));
     }
 }

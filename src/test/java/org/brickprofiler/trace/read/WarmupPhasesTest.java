@@ -20,6 +20,7 @@ import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TimelineVisitor;
 import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -68,18 +69,18 @@ final class WarmupPhasesTest {
         runs(new ScheduledRun(profiler, Schedule.once(3, 4), cycles::add), 7);
 
         Timeline timeline = recorder.timeline();
-        TraceReading reading = format.read(timeline);
+        TraceProfile reading = format.read(timeline);
         assertThat(RoundTrip.bricks(reading.snapshot())).isEqualTo(RoundTrip.bricks(cycles.get(0)));
         assertThat(reading.eventsCounted()).isEqualTo(12);
-        assertThat(reading.leftOut())
-                .extracting(LeftOut::reason, LeftOut::kernel, LeftOut::events)
+        assertThat(Omissions.leftOut(reading))
+                .extracting(Omission::reason, Omission::name, Omission::count)
                 .containsExactlyInAnyOrder(
-                        tuple(LeftOut.Reason.WARM_UP, "RmsNorm", 3L),
-                        tuple(LeftOut.Reason.WARM_UP, "LmHead", 3L),
-                        tuple(LeftOut.Reason.WARM_UP, "Sampling", 3L));
-        TraceReading all = format.read(timeline, ReadOptions.defaults().withKeepWarmup(true));
+                        tuple(Reason.WARM_UP, "RmsNorm", 3L),
+                        tuple(Reason.WARM_UP, "LmHead", 3L),
+                        tuple(Reason.WARM_UP, "Sampling", 3L));
+        TraceProfile all = format.read(timeline, ReadOptions.defaults().withKeepWarmup(true));
         assertThat(all.eventsCounted()).isEqualTo(21);
-        assertThat(all.leftOut()).isEmpty();
+        assertThat(Omissions.leftOut(all)).isEmpty();
     }
 
     @ParameterizedTest
@@ -102,7 +103,7 @@ final class WarmupPhasesTest {
         Timeline timeline = recorder.timeline();
         List<String> expected = List.of("not recorded", SpanName.WARMUP, "active", "not recorded");
         assertThat(marks(timeline)).isEqualTo(expected);
-        Timeline read = TimelineReader.read(new ByteArrayInputStream(format.written(timeline)))
+        Timeline read = TraceReader.timeline(new ByteArrayInputStream(format.written(timeline)), ReadOptions.defaults())
                 .timeline();
         assertThat(marks(read)).isEqualTo(expected);
     }
@@ -142,7 +143,7 @@ final class WarmupPhasesTest {
             watched.record(BrickId.RMS_NORM, 5, 1);
         }
 
-        TraceReading reading = RoundTrip.Format.PERFETTO.read(small.timeline());
+        TraceProfile reading = RoundTrip.Format.PERFETTO.read(small.timeline());
         assertThat(reading.snapshot().brick("Sampling")).isEmpty();
         assertThat(reading.snapshot().brick("RmsNorm")).isPresent();
     }

@@ -21,12 +21,12 @@ import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Timeline;
-import org.brickprofiler.trace.read.Loss;
+import org.brickprofiler.trace.read.Omission.Reason;
+import org.brickprofiler.trace.read.Omissions;
 import org.brickprofiler.trace.read.ReadOptions;
-import org.brickprofiler.trace.read.TimelineReader;
-import org.brickprofiler.trace.read.TimelineReading;
+import org.brickprofiler.trace.read.TraceProfile;
 import org.brickprofiler.trace.read.TraceReader;
-import org.brickprofiler.trace.read.TraceReading;
+import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.PerfettoDecoder.Decoded;
 import org.brickprofiler.trace.write.proto.PerfettoTrace.TrackDescriptor;
 import org.junit.jupiter.api.BeforeAll;
@@ -46,7 +46,7 @@ final class ConvertedKinetoTest {
     private static final String HOST = "493459";
 
     private final List<JsonNode> before = new ArrayList<>();
-    private TimelineReading reading;
+    private TraceTimeline reading;
     private byte[] converted;
     private PerfettoDecoder after;
 
@@ -59,7 +59,7 @@ final class ConvertedKinetoTest {
         try (InputStream json = new GZIPInputStream(Files.newInputStream(KINETO))) {
             parser.readTree(json).get("traceEvents").forEach(before::add);
         }
-        reading = TimelineReader.read(KINETO, (bytesRead, totalBytes) -> {});
+        reading = TraceReader.timeline(KINETO, ReadOptions.defaults());
         converted = written(PerfettoWriter::write);
         after = PerfettoDecoder.decode(converted);
     }
@@ -98,7 +98,7 @@ final class ConvertedKinetoTest {
         List<Slice> whole = slices.stream().filter(slice -> slice.name().length() <= 2_000).toList();
 
         assertThat(whole).hasSize(slices.size() - 1);
-        assertThat(reading.losses()).containsEntry(Loss.LONG_NAME, 1L);
+        assertThat(Omissions.unkept(reading)).containsEntry(Reason.LONG_NAME, 1L);
         assertThat(after.of(TYPE_SLICE_BEGIN)).hasSize(838);
         assertThat(after.of(TYPE_SLICE_BEGIN).stream().map(ConvertedKinetoTest::slice))
                 .containsAll(whole);
@@ -177,7 +177,7 @@ final class ConvertedKinetoTest {
                 .toList();
 
         assertThat(pairs).hasSize(139).containsExactlyInAnyOrderElementsOf(expectedPairs());
-        assertThat(reading.losses()).containsEntry(Loss.LOOSE_FLOW, 192L).doesNotContainKey(Loss.FURTHER_FLOW);
+        assertThat(Omissions.unkept(reading)).containsEntry(Reason.LOOSE_FLOW, 192L).doesNotContainKey(Reason.FURTHER_FLOW);
     }
 
     private static long startNs(Map<Long, Decoded> slices, long flow) {
@@ -202,23 +202,23 @@ final class ConvertedKinetoTest {
                 .mapToLong(args -> args.size() - (args.has("device") ? 2 : 0))
                 .sum();
 
-        assertThat(reading.losses())
-                .containsEntry(Loss.ARGUMENT, arguments)
-                .containsEntry(Loss.FIELD, 2L)
-                .containsEntry(Loss.PROCESS, 3L)
+        assertThat(Omissions.unkept(reading))
+                .containsEntry(Reason.ARGUMENT, arguments)
+                .containsEntry(Reason.FIELD, 2L)
+                .containsEntry(Reason.PROCESS, 3L)
                 .hasSize(5);
-        assertThat(reading.arguments()).containsEntry("External id", 837L).containsEntry("bytes", 19L);
-        assertThat(reading.repairs()).isEmpty();
+        assertThat(Omissions.arguments(reading)).containsEntry("External id", 837L).containsEntry("bytes", 19L);
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
         assertThat(reading.isOwn()).isFalse();
     }
 
     /** But for the bytes of copies. */
     @Test
     void itsProfileIsThatOfTheOriginal() throws IOException {
-        TraceReading original = TraceReader.read(KINETO);
+        TraceProfile original = TraceReader.profile(KINETO);
 
         for (byte[] trace : List.of(converted, written(ChromeWriter::write))) {
-            TraceReading same = TraceReader.read(new ByteArrayInputStream(trace), ReadOptions.defaults());
+            TraceProfile same = TraceReader.profile(new ByteArrayInputStream(trace), ReadOptions.defaults());
             assertThat(same.counting()).isEqualTo(original.counting());
             assertThat(same.eventsCounted()).isEqualTo(original.eventsCounted());
             assertThat(same.busyNs()).isEqualTo(original.busyNs());
@@ -228,7 +228,7 @@ final class ConvertedKinetoTest {
         }
     }
 
-    private static List<List<Object>> figures(TraceReading reading) {
+    private static List<List<Object>> figures(TraceProfile reading) {
         return reading.snapshot().bricks().stream()
                 .map(brick -> List.<Object>of(
                         brick.name(), brick.category(), brick.count(), brick.totalNs(), brick.minNs(), brick.maxNs()))
@@ -237,9 +237,9 @@ final class ConvertedKinetoTest {
 
     @Test
     void theConvertedTraceConvertsBack() throws IOException {
-        TimelineReading again = TimelineReader.read(new ByteArrayInputStream(converted));
+        TraceTimeline again = TraceReader.timeline(new ByteArrayInputStream(converted), ReadOptions.defaults());
 
-        assertThat(again.losses()).containsOnlyKeys(Loss.LONG_NAME);
+        assertThat(Omissions.unkept(again)).containsOnlyKeys(Reason.LONG_NAME);
         assertThat(again.events()).isEqualTo(reading.events());
         assertThat(RereadTimeline.of(again.timeline()).events())
                 .containsExactlyInAnyOrderElementsOf(

@@ -7,8 +7,10 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.brickprofiler.trace.read.TimelineReader;
-import org.brickprofiler.trace.read.TimelineReading;
+import org.brickprofiler.trace.read.Omissions;
+import org.brickprofiler.trace.read.ReadOptions;
+import org.brickprofiler.trace.read.TraceReader;
+import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.proto.PerfettoTrace;
 import org.junit.jupiter.api.Test;
 
@@ -22,14 +24,14 @@ final class FormerTraceTest {
     void itsTimelineIsTheOneThatWasWritten() throws IOException {
         byte[] former = TextFormat.parse(Files.readString(FORMER), PerfettoTrace.Trace.class)
                 .toByteArray();
-        TimelineReading reading = TimelineReader.read(new ByteArrayInputStream(former));
+        TraceTimeline reading = TraceReader.timeline(new ByteArrayInputStream(former), ReadOptions.defaults());
         RereadTimeline expected = RereadTimeline.of(FixedTimeline.sample());
 
         assertThat(RereadTimeline.of(reading.timeline()).events())
                 .containsExactlyInAnyOrderElementsOf(expected.events());
         assertThat(RereadTimeline.of(reading.timeline()).flows()).isEqualTo(expected.flows());
         assertThat(reading.isOwn()).isTrue();
-        assertThat(reading.losses()).isEmpty();
+        assertThat(Omissions.unkept(reading)).isEmpty();
         assertThat(reading.timeline().info().droppedSpans()).isEqualTo(42);
     }
 }

@@ -15,9 +15,11 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceInfo;
-import org.brickprofiler.trace.read.Loss;
-import org.brickprofiler.trace.read.TimelineReader;
-import org.brickprofiler.trace.read.TimelineReading;
+import org.brickprofiler.trace.read.Omission.Reason;
+import org.brickprofiler.trace.read.Omissions;
+import org.brickprofiler.trace.read.ReadOptions;
+import org.brickprofiler.trace.read.TraceReader;
+import org.brickprofiler.trace.read.TraceTimeline;
 import org.brickprofiler.trace.write.RereadTimeline.Replayed;
 
 /** A timeline that was written and read is the one that it was, whatever it holds. */
@@ -25,14 +27,14 @@ import org.brickprofiler.trace.write.RereadTimeline.Replayed;
 @Domain(DomainContext.Global.class)
 final class RereadProperties {
 
-    private static TimelineReading reread(Timeline timeline, boolean asChrome) throws IOException {
+    private static TraceTimeline reread(Timeline timeline, boolean asChrome) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         if (asChrome) {
             ChromeWriter.write(timeline, out);
         } else {
             PerfettoWriter.write(timeline, out);
         }
-        TimelineReading reading = TimelineReader.read(new ByteArrayInputStream(out.toByteArray()));
+        TraceTimeline reading = TraceReader.timeline(new ByteArrayInputStream(out.toByteArray()), ReadOptions.defaults());
         assertThat(reading.isOwn()).isTrue();
         return reading;
     }
@@ -66,20 +68,20 @@ final class RereadProperties {
     @Spec("14.10")
     @Property(tries = 400)
     void everyEventComesBack(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
-        TimelineReading reading = reread(timeline, asChrome);
+        TraceTimeline reading = reread(timeline, asChrome);
 
         assertThat(withoutStepNames(RereadTimeline.of(reading.timeline()).events()))
                 .containsExactlyInAnyOrderElementsOf(withoutStepNames(
                         RereadTimeline.of(timeline).events()));
         assertThat(reading.events()).isEqualTo(RereadTimeline.of(timeline).events().size());
-        assertThat(reading.losses()).doesNotContainKeys(
-                Loss.ARGUMENT, Loss.FIELD, Loss.ASYNC, Loss.NO_NUMBER, Loss.OTHER_PHASE, Loss.METADATA, Loss.LONG_NAME,
-                Loss.PROCESS);
+        assertThat(Omissions.unkept(reading)).doesNotContainKeys(
+                Reason.ARGUMENT, Reason.FIELD, Reason.ASYNC, Reason.NO_NUMBER, Reason.OTHER_PHASE, Reason.OTHER_METADATA, Reason.LONG_NAME,
+                Reason.PROCESS);
     }
 
     @Property(tries = 200)
     void whatIsKnownOfTheWholeComesBack(@ForAll FixedTimeline timeline, @ForAll boolean asChrome) throws IOException {
-        TimelineReading reading = reread(timeline, asChrome);
+        TraceTimeline reading = reread(timeline, asChrome);
         TraceInfo info = reading.timeline().info();
 
         assertThat(info.processName())

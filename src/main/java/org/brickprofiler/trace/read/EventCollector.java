@@ -1,0 +1,350 @@
+package org.brickprofiler.trace.read;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.brickprofiler.trace.read.Omission.Reason;
+import org.brickprofiler.trace.read.TraceRows.Row;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes the events of a trace of any format in the order of the file, joins begins and ends to slices, drops and counts
+ * what is faulty, and leaves the rest to the view that is made of the trace, a {@link ProfileBuilder} or a
+ * {@link TimelineBuilder}, which puts it into an {@link EventStore}. This is all that a parser needs to know: it fills
+ * a {@link TraceEvent} and calls {@link #accept} for each, writes what the trace says of itself into {@link #head}, and
+ * calls {@link #end}. One thread.
+ */
+abstract class EventCollector implements Closeable {
+
+    private static final int ROWS_AT_THEIR_LIMIT = 64;
+
+    final TraceHead head;
+    final TraceRows rows;
+    final Omission.Tally omissions = new Omission.Tally();
+    final String source;
+
+    private final int mostOpenOfARow;
+    private final int mostOpen;
+    private final IntObjectHashMap<List<Slice>> open = new IntObjectHashMap<>();
+
+    private @Nullable Row lastRow;
+    private int openSlices;
+    private long eventsRead;
+    private boolean phaseSeen;
+    private boolean isOpenArray;
+
+    /** What is kept of a slice from its begin to its end. */
+    static final class Slice {
+        final int row;
+        final long startNs;
+        final long offset;
+        final int name;
+        final long amount;
+        final long deviceNs;
+        final long detail;
+        /** Why it does not matter, or null. */
+        final @Nullable Reason ignoredAs;
+
+        private long nameHash;
+        private boolean isDropped;
+
+        Slice(TraceEvent event, int row, int name, long amount, long deviceNs, long detail) {
+            this.row = row;
+            this.startNs = event.startNs;
+            this.offset = event.offset;
+            this.name = name;
+            this.amount = amount;
+            this.deviceNs = deviceNs;
+            this.detail = detail;
+            this.ignoredAs = null;
+        }
+
+        /** A slice that does not matter, but waits for its end. */
+        private Slice(TraceEvent event, @Nullable Reason ignoredAs) {
+            this.row = 0;
+            this.startNs = event.startNs;
+            this.offset = event.offset;
+            this.name = 0;
+            this.amount = 0;
+            this.deviceNs = 0;
+            this.detail = 0;
+            this.ignoredAs = ignoredAs;
+            this.isDropped = ignoredAs == null;
+        }
+
+        /** Whether its begin was dropped. */
+        boolean isDropped() {
+            return isDropped;
+        }
+    }
+
+    /**
+     * Nothing collected yet.
+     *
+     * @param source what to call the trace in messages
+     * @param limits what bounds the memory
+     */
+    EventCollector(String source, ReadOptions.Limits limits) {
+        this.source = source;
+        this.head = new TraceHead(source, omissions);
+        this.rows = new TraceRows(source, limits.rows());
+        this.mostOpenOfARow = limits.openSlices();
+        this.mostOpen = (int) Math.min(Integer.MAX_VALUE, (long) mostOpenOfARow * ROWS_AT_THEIR_LIMIT);
+    }
+
+    long eventsRead() {
+        return eventsRead;
+    }
+
+    TraceFormatException error(long offset, String fault) {
+        return new TraceFormatException(source, offset, fault);
+    }
+
+    /**
+     * The row of an event.
+     *
+     * @throws TraceFormatException when there are too many rows
+     */
+    Row row(TraceEvent event) throws TraceFormatException {
+        Row last = lastRow;
+        if (last == null || !last.thread.equals(event.thread) || !last.process.equals(event.process)) {
+            last = rows.line(event.process, event.thread, event.offset);
+            lastRow = last;
+        }
+        return last;
+    }
+
+    // ---- what a view makes of the events ----
+
+    /** Whether the value of an argument is wanted in {@link TraceEvent#args}. */
+    abstract boolean wants(String argument);
+
+    /** Whether the keys of the other arguments are wanted there. */
+    abstract boolean wantsKeys();
+
+    /**
+     * Why a slice does not matter, whatever its times are; null where it may matter.
+     *
+     * @throws TraceFormatException when a limit is reached
+     */
+    abstract @Nullable Reason ignores(TraceEvent event) throws TraceFormatException;
+
+    /**
+     * A slice begins, at a time that is one.
+     *
+     * @return what to keep of it until it ends, or null where nothing is to be done
+     * @throws TraceFormatException when a limit is reached
+     * @throws IOException when the temporary file cannot be written
+     */
+    abstract @Nullable Slice beginSlice(TraceEvent event) throws IOException;
+
+    /** A slice ends that began, by an event of its own. */
+    abstract void endSlice(TraceEvent event);
+
+    /**
+     * A slice is whole.
+     *
+     * @throws IOException when the temporary file cannot be written
+     */
+    abstract void addSlice(Slice slice, long endNs) throws IOException;
+
+    /**
+     * Something else came: an instant, a counter, a flow or metadata. Its time may be none.
+     *
+     * @throws TraceFormatException when a limit is reached
+     * @throws IOException when the temporary file cannot be written
+     */
+    abstract void addOther(TraceEvent event) throws IOException;
+
+    /** A placeholder came in place of an event. */
+    abstract void addEmpty();
+
+    /**
+     * The trace says something of a track apart from its events.
+     *
+     * @throws TraceFormatException when a limit is reached
+     */
+    abstract void describe(TrackDescription track) throws TraceFormatException;
+
+    /** So many fields outside the events are not read. */
+    abstract void skipFields(long fields);
+
+    // ---- events ----
+
+    /**
+     * Takes an event.
+     *
+     * @throws TraceFormatException when a limit is reached
+     * @throws IOException when the temporary file cannot be written
+     */
+    void accept(TraceEvent event) throws IOException {
+        eventsRead++;
+        if (event.repeatedKey) {
+            omissions.fault(Reason.REPEATED_KEY, event.offset);
+        }
+        phaseSeen |= event.phase != TraceEvent.NO_PHASE;
+        switch (event.phase) {
+            case 'X' -> complete(event);
+            case 'B' -> begin(event);
+            case 'E' -> end(event);
+            case 'i', 'I', 'R', 'C', 's', 't', 'f', 'M' -> addOther(event);
+            case 'b', 'n', 'e', 'S', 'T', 'p', 'F' -> omissions.add(Reason.ASYNC);
+            case TraceEvent.NO_PHASE -> withoutPhase(event);
+            default -> omissions.add(Reason.OTHER_PHASE);
+        }
+    }
+
+    private void withoutPhase(TraceEvent event) {
+        if (event.keys == 0) {
+            addEmpty();
+        } else {
+            omissions.fault(Reason.NO_PHASE, event.offset);
+        }
+    }
+
+    /** Takes an element that is null. */
+    void acceptNothing() {
+        eventsRead++;
+        addEmpty();
+    }
+
+    /** Takes an event that needs something that the trace lacks. */
+    void acceptWithLostState(long offset) {
+        eventsRead++;
+        phaseSeen = true;
+        omissions.fault(Reason.LOST_STATE, offset);
+    }
+
+    /** The array of events does not end. */
+    void openArray(long offset) {
+        isOpenArray = true;
+        omissions.fault(Reason.OPEN_ARRAY, offset);
+    }
+
+    boolean isOpenArray() {
+        return isOpenArray;
+    }
+
+    /**
+     * The trace is over.
+     *
+     * @throws TraceFormatException when none of its events is one
+     */
+    void end(long offset) throws TraceFormatException {
+        if (eventsRead > 0 && !phaseSeen) {
+            throw error(offset, "none of " + Figures.count(eventsRead, "element") + " has a phase (ph): the text"
+                    + " is JSON, but no trace");
+        }
+        open.forEachValue(stack -> stack.forEach(this::withoutEnd));
+        open.clear();
+    }
+
+    // ---- slices ----
+
+    private void complete(TraceEvent event) throws IOException {
+        Reason ignoredAs = ignores(event);
+        if (ignoredAs != null) {
+            omissions.add(ignoredAs);
+        } else if (isTime(event.startNs, event.offset) && isTime(event.elapsedNs, event.offset)) {
+            long endNs = event.startNs + event.elapsedNs;
+            Slice slice = isInOrder(event.startNs, endNs, event.offset) ? beginSlice(event) : null;
+            if (slice != null) {
+                addSlice(slice, endNs);
+            }
+        }
+    }
+
+    private void begin(TraceEvent event) throws IOException {
+        boolean isTime = isTime(event.startNs, event.offset);
+        Reason ignoredAs = isTime ? ignores(event) : null;
+        int row = row(event).number;
+        Slice slice = isTime && ignoredAs == null ? beginSlice(event) : null;
+        if (slice == null) {
+            slice = new Slice(event, ignoredAs);
+        }
+        slice.nameHash = Names.hash(event.name);
+        List<Slice> stack = open.getIfAbsentPut(row, ArrayList::new);
+        // Measurements that end together nest as deep as there are of them.
+        if ((stack.size() >= mostOpenOfARow && !head.isOwn()) || openSlices == mostOpen) {
+            throw error(event.offset, "too many slices are open at once; " + mostOpenOfARow + " is the limit of a row");
+        }
+        stack.add(slice);
+        openSlices++;
+    }
+
+    private void end(TraceEvent event) throws IOException {
+        if (!isTime(event.startNs, event.offset)) {
+            return;
+        }
+        Slice slice = endOf(row(event).number, event.name);
+        if (slice == null) {
+            omissions.fault(Reason.END_WITHOUT_BEGIN, event.offset);
+            return;
+        }
+        endSlice(event);
+        if (slice.ignoredAs != null) {
+            omissions.add(slice.ignoredAs);
+        } else if (!slice.isDropped && isInOrder(slice.startNs, event.startNs, slice.offset)) {
+            addSlice(slice, event.startNs);
+        }
+    }
+
+    /** The slice of a row that began last, or the last one with that name if there is one; null where none is open. */
+    private @Nullable Slice endOf(int row, String name) {
+        List<Slice> stack = open.get(row);
+        int at = stack == null ? -1 : stack.size() - 1;
+        if (stack != null && !name.isEmpty()) {
+            long hash = Names.hash(name);
+            while (at >= 0 && stack.get(at).nameHash != hash) {
+                at--;
+            }
+        }
+        if (stack == null || at < 0) {
+            return null;
+        }
+        while (stack.size() > at + 1) {
+            withoutEnd(stack.remove(stack.size() - 1));
+        }
+        openSlices--;
+        return stack.remove(at);
+    }
+
+    private void withoutEnd(Slice slice) {
+        openSlices--;
+        if (!slice.isDropped) {
+            omissions.fault(Reason.BEGIN_WITHOUT_END, slice.offset);
+        }
+    }
+
+    /** The slice of a row that began last, or null where none is open. */
+    @Nullable Slice innermost(int row) {
+        List<Slice> stack = open.get(row);
+        return stack == null || stack.isEmpty() ? null : stack.get(stack.size() - 1);
+    }
+
+    // ---- times ----
+
+    /** Whether a start or a duration is a time; if not, it is counted. */
+    boolean isTime(long timeNs, long offset) {
+        if (Microseconds.isTime(timeNs)) {
+            return true;
+        }
+        omissions.fault(
+                timeNs == Microseconds.ABSENT
+                        ? Reason.NO_TIME
+                        : timeNs == Microseconds.MALFORMED ? Reason.MALFORMED_TIME : Reason.TIME_OUT_OF_RANGE,
+                offset);
+        return false;
+    }
+
+    /** Whether a slice ends when it may; if not, it is counted. */
+    private boolean isInOrder(long startNs, long endNs, long offset) {
+        boolean isInOrder = endNs >= startNs && endNs <= Microseconds.LARGEST_NS;
+        if (!isInOrder) {
+            omissions.fault(endNs < startNs ? Reason.NEGATIVE_DURATION : Reason.TIME_OUT_OF_RANGE, offset);
+        }
+        return isInOrder;
+    }
+}

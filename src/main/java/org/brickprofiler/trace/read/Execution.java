@@ -1,0 +1,31 @@
+package org.brickprofiler.trace.read;
+
+import java.util.Comparator;
+
+/**
+ * A slice that may count in a profile. Immutable.
+ *
+ * @param startNs when it began, on the trace's clock
+ * @param endNs when it ended, not before
+ * @param offset where it stands in the trace; no two have the same
+ * @param amount bytes that it moved, 0 or more; of a brick in a trace of this library, its elements
+ * @param row number of its row
+ * @param kernel number of its kernel
+ */
+record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel) {
+
+    /** The order of {@link EventStore}. */
+    static final Comparator<Execution> BY_TIME = (one, two) -> {
+        int byStart = Long.compare(one.startNs, two.startNs);
+        int byEnd = byStart != 0 ? byStart : Long.compare(two.endNs, one.endNs);
+        return byEnd != 0 ? byEnd : Long.compare(one.offset, two.offset);
+    };
+
+    Execution(EventStore.Event event) {
+        this(event.startNs(), event.endNs(), event.offset(), event.amount(), event.row(), event.name());
+    }
+
+    long elapsedNs() {
+        return endNs - startNs;
+    }
+}

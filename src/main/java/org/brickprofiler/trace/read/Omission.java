@@ -1,0 +1,269 @@
+package org.brickprofiler.trace.read;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * What of a trace is not in the result, or is in it changed, and why. Nothing is omitted without one. Immutable.
+ *
+ * @param reason why
+ * @param name the kernel or the argument that it is about; empty where the reason is the same for all
+ * @param count how often
+ * @param elapsedNs the time of the events, ns; 0 where they have none
+ * @param firstOffset where the first one is, in bytes of the unpacked trace, of overlaps the one earliest in time;
+ *     {@link #NO_OFFSET} where nothing is wrong with it
+ */
+public record Omission(Reason reason, String name, long count, long elapsedNs, long firstOffset) {
+
+    /** The offset of what is not faulty. */
+    public static final long NO_OFFSET = -1;
+
+    /** Stands for the names past the first 256 of a reason. */
+    public static final String OTHER_NAMES = "(others)";
+
+    /** Refuses null. */
+    public Omission {
+        Objects.requireNonNull(reason, "reason");
+        Objects.requireNonNull(name, "name");
+    }
+
+    /** What became of something. */
+    public enum Effect {
+        /** An event that counts in no profile by its nature; nothing is wrong with it. */
+        IGNORED,
+        /** An event of a profile that would have counted, and was left out on purpose. */
+        LEFT_OUT,
+        /** What a timeline has no place for, though nothing is wrong with it. */
+        NOT_KEPT,
+        /** A faulty event that was dropped. */
+        DROPPED,
+        /** Something faulty that was taken all the same. */
+        REPAIRED
+    }
+
+    /** Why something was omitted or changed. */
+    public enum Reason {
+        /** A slice of the host, in a trace that marks the device's events. */
+        HOST(Effect.IGNORED, "host"),
+        /** A slice around others: {@code user_annotation}, {@code gpu_user_annotation}. */
+        ANNOTATION(Effect.IGNORED, "annotation"),
+        /** The slice around the whole recording. */
+        WRAPPER(Effect.IGNORED, "wrapper"),
+        /** A wait for the device, drawn on the device's row: {@code cuda_sync}, {@code cuda_event}. */
+        DEVICE_WAIT(Effect.IGNORED, "wait for the device"),
+        /** An arrow between two slices, such as {@code ac2g}. */
+        FLOW(Effect.IGNORED, "flow"),
+        /** Names and order of rows. */
+        METADATA(Effect.IGNORED, "metadata"),
+        /** An asynchronous slice or moment, which overlaps others by its nature. */
+        ASYNC(Effect.IGNORED, "async", "async events left out", "async event left out"),
+        /** A moment without duration. */
+        INSTANT(Effect.IGNORED, "instant"),
+        /** The value of a counter. */
+        COUNTER(Effect.IGNORED, "counter"),
+        /** The end of a slice, which counts with its begin. */
+        END(Effect.IGNORED, "end of a slice"),
+        /** A phase with another meaning, or none that is known. */
+        OTHER_PHASE(
+                Effect.IGNORED,
+                "other phase",
+                "events of other phases left out",
+                "event of another phase left out"),
+        /** A place holder: null or an empty object. */
+        EMPTY(Effect.IGNORED, "empty"),
+        /** A slice that a rule says to ignore. */
+        RULE(Effect.IGNORED, "ignored by rule"),
+        /** A slice that is no brick, in a trace of this library: a layer, a tile, or what an application added. */
+        NO_BRICK(Effect.IGNORED, "no brick"),
+        /** A slice on a device, in a trace of this library, where the sample of its brick is the host's slice. */
+        DEVICE(Effect.IGNORED, "of a device, counted on the host"),
+
+        /** It began before the first step that is kept. */
+        SKIPPED_STEP(Effect.LEFT_OUT, "skipped steps"),
+        /**
+         * It is a first execution far out of line with the later ones or, in a trace of this library, was recorded in
+         * the warm-up of a schedule; see {@link ReadOptions#keepWarmup}.
+         */
+        WARM_UP(Effect.LEFT_OUT, "warm-up"),
+
+        /** An argument that is none of elements, layer, device and its time, or whose value is nothing of the kind. */
+        ARGUMENT(Effect.NOT_KEPT, "arguments left out", "argument left out"),
+        /** A further key of an event, or in Perfetto's format a field that is not read. */
+        FIELD(Effect.NOT_KEPT, "further fields left out", "further field left out"),
+        /** A flow that lacks its start or its end, or leads from or to no slice. */
+        LOOSE_FLOW(Effect.NOT_KEPT, "flows without two ends left out", "flow without two ends left out"),
+        /** A flow of a slice that has one in that direction already, or one beyond two slices. */
+        FURTHER_FLOW(Effect.NOT_KEPT, "second flows of slices left out", "second flow of a slice left out"),
+        /** The value of a counter that is no number. */
+        NO_NUMBER(
+                Effect.NOT_KEPT,
+                "counter values that are no numbers left out",
+                "counter value that is no number left out"),
+        /** What names or sorts something other than processes and threads. */
+        OTHER_METADATA(Effect.NOT_KEPT, "other metadata events left out", "other metadata event left out"),
+        /** A name too long to be kept whole: it is cut, now or before, and ends with the hash of the whole. */
+        LONG_NAME(Effect.NOT_KEPT, "long names cut", "long name cut"),
+        /** A process beside the traced one: a timeline has one process. */
+        PROCESS(
+                Effect.NOT_KEPT,
+                "further processes, now prefixes of their threads' names",
+                "further process, now a prefix of its threads' names"),
+
+        /** An event without a phase. */
+        NO_PHASE(Effect.DROPPED, "no phase, dropped"),
+        /** A slice without a start, or a complete event without a duration. */
+        NO_TIME(Effect.DROPPED, "no ts or no dur, dropped"),
+        /** A slice whose time is no number. */
+        MALFORMED_TIME(Effect.DROPPED, "ts or dur is no number, dropped"),
+        /** A slice that starts or lasts beyond 2<sup>62</sup> ns (146 years). */
+        TIME_OUT_OF_RANGE(Effect.DROPPED, "ts or dur beyond 2^62 ns, dropped"),
+        /** A slice that ends before it starts. */
+        NEGATIVE_DURATION(Effect.DROPPED, "negative duration, dropped"),
+        /** A begin whose end is not in the trace. */
+        BEGIN_WITHOUT_END(Effect.DROPPED, "begin without end, dropped"),
+        /** An end whose begin is not in the trace. */
+        END_WITHOUT_BEGIN(Effect.DROPPED, "end without begin, dropped"),
+        /** Of a key that stands twice in an event, the last value was taken. */
+        REPEATED_KEY(Effect.REPAIRED, "repeated key, the last value taken"),
+        /** Bytes that are no whole number, or negative, were taken as 0. */
+        MALFORMED_BYTES(Effect.REPAIRED, "bytes are no whole number, taken as 0"),
+        /** Two slices of a row overlap and neither holds the other: both count in full, busy time counts them once. */
+        OVERLAP(Effect.REPAIRED, "overlapping on a row, counted in full"),
+        /** The array of events has no end; it was read up to its last whole event. */
+        OPEN_ARRAY(Effect.REPAIRED, "array without end, read to its last event"),
+        /** An event that needs a packet of its sequence that is missing. */
+        LOST_STATE(Effect.DROPPED, "needs a packet that is missing, dropped"),
+        /** Spans that were lost while this library recorded: they are not in the trace, and the sums are too small. */
+        LOST_SPANS(Effect.REPAIRED, "spans lost while recording: the table is incomplete");
+
+        private final Effect effect;
+        private final String displayName;
+        private final String plural;
+        private final String singular;
+
+        Reason(Effect effect, String displayName) {
+            this(effect, displayName, displayName, displayName);
+        }
+
+        Reason(Effect effect, String plural, String singular) {
+            this(effect, plural, plural, singular);
+        }
+
+        Reason(Effect effect, String displayName, String plural, String singular) {
+            this.effect = effect;
+            this.displayName = displayName;
+            this.plural = plural;
+            this.singular = singular;
+        }
+
+        /**
+         * What becomes of something for this reason.
+         *
+         * @return always the same
+         */
+        public Effect effect() {
+            return effect;
+        }
+
+        /**
+         * The words in reports.
+         *
+         * @return for example {@code "metadata"} or {@code "negative duration, dropped"}
+         */
+        public String displayName() {
+            return displayName;
+        }
+
+        /** A count of them in words, for example {@code "2 async events left out"}. */
+        String text(long count) {
+            return Figures.count(count) + " " + (count == 1 ? singular : plural);
+        }
+    }
+
+    /** Whether something was wrong with it. */
+    boolean isFault() {
+        return reason.effect() == Effect.DROPPED || reason.effect() == Effect.REPAIRED;
+    }
+
+    /** Counts while a trace is read. One thread. */
+    static final class Tally {
+
+        private static final int MOST_NAMES = 256;
+
+        /** The largest part of a reason first. */
+        private static final Comparator<Omission> LARGEST_FIRST = Comparator.comparingLong(Omission::elapsedNs)
+                .thenComparingLong(Omission::count)
+                .reversed()
+                .thenComparing(Omission::name);
+
+        private final EnumMap<Reason, Sum> sums = new EnumMap<>(Reason.class);
+        private final EnumMap<Reason, Map<String, Sum>> parts = new EnumMap<>(Reason.class);
+
+        private static final class Sum {
+            private long count;
+            private long elapsedNs;
+            private long firstOffset = NO_OFFSET;
+        }
+
+        void add(Reason reason) {
+            add(reason, 1);
+        }
+
+        void add(Reason reason, long count) {
+            if (count > 0) {
+                sums.computeIfAbsent(reason, added -> new Sum()).count += count;
+            }
+        }
+
+        /** Counts a fault. */
+        void fault(Reason reason, long count, long offset) {
+            Sum sum = sums.computeIfAbsent(reason, added -> new Sum());
+            sum.firstOffset = sum.count == 0 ? offset : sum.firstOffset;
+            sum.count += count;
+        }
+
+        void fault(Reason reason, long offset) {
+            fault(reason, 1, offset);
+        }
+
+        /** Counts one of a name; past a number of names they are counted together. */
+        void addNamed(Reason reason, String name) {
+            Map<String, Sum> named = parts.computeIfAbsent(reason, added -> new HashMap<>());
+            Sum known = named.get(name);
+            if (known == null) {
+                known = named.computeIfAbsent(named.size() < MOST_NAMES ? name : OTHER_NAMES, added -> new Sum());
+            }
+            known.count++;
+        }
+
+        /** Counts one of a name with its time; the caller bounds the names. */
+        void addTimed(Reason reason, String name, long elapsedNs) {
+            Sum sum = parts.computeIfAbsent(reason, added -> new HashMap<>())
+                    .computeIfAbsent(name, added -> new Sum());
+            sum.count++;
+            sum.elapsedNs += elapsedNs;
+        }
+
+        /** In the order of the reasons; of one with names, the largest first. */
+        List<Omission> list() {
+            List<Omission> all = new ArrayList<>();
+            for (Reason reason : Reason.values()) {
+                Sum sum = sums.get(reason);
+                if (sum != null) {
+                    all.add(new Omission(reason, "", sum.count, sum.elapsedNs, sum.firstOffset));
+                }
+                parts.getOrDefault(reason, Map.of()).entrySet().stream()
+                        .map(part -> new Omission(
+                                reason, part.getKey(), part.getValue().count, part.getValue().elapsedNs, NO_OFFSET))
+                        .sorted(LARGEST_FIRST)
+                        .forEach(all::add);
+            }
+            return all;
+        }
+    }
+}

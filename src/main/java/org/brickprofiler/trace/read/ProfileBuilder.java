@@ -1,0 +1,451 @@
+package org.brickprofiler.trace.read;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.Environment;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.trace.SpanName;
+import org.brickprofiler.trace.read.Kernels.Kernel;
+import org.brickprofiler.trace.read.Omission.Reason;
+import org.brickprofiler.trace.read.TraceEvent.Kind;
+import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
+import org.eclipse.collections.impl.map.mutable.primitive.LongLongHashMap;
+import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
+import org.eclipse.collections.impl.set.mutable.primitive.LongHashSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a profile of a trace. While it is read, the slices that may count go into an {@link EventStore}: until the
+ * first one that is marked as the device's, that is every slice; from then on only the device's are. Then a first pass
+ * over them looks for warm-up, and a second one adds them up. One thread.
+ */
+final class ProfileBuilder extends EventCollector {
+
+    private static final int NOT_COUNTED = -2;
+    private static final int MOST_STEPS = 100_000;
+    private static final int MOST_PHASES = 1_000_000;
+    private static final Pattern STEP = Pattern.compile("ProfilerStep#(\\d{1,18})");
+
+    /** The detail of a slice of the device. */
+    private static final long OF_DEVICE = 1;
+
+    private static final Map<String, BrickCategory> CATEGORIES = Arrays.stream(BrickCategory.values())
+            .collect(Collectors.toUnmodifiableMap(BrickCategory::displayName, Function.identity()));
+
+    private final ReadOptions options;
+    private final Set<String> argKeys;
+    private final LongLongHashMap stepStartsNs = new LongLongHashMap();
+    private final IntLongHashMap nextStepByRow = new IntLongHashMap();
+
+    /** Whether a warm-up begins at a time; else it is over by then. */
+    private final NavigableMap<Long, Boolean> phases = new TreeMap<>();
+
+    private EventStore slices = new EventStore(EventStore.Order.BY_TIME);
+    private Kernels kernels;
+    private long ignoredByRule;
+    private boolean deviceSeen;
+
+    /**
+     * Nothing collected yet.
+     *
+     * @param source what to call the trace in messages
+     * @param options how to read
+     */
+    ProfileBuilder(String source, ReadOptions options) {
+        super(source, options.limits());
+        this.options = options;
+        this.argKeys = options.rules().argKeys();
+        this.kernels = new Kernels(options.rules(), options.limits().distinctNames());
+    }
+
+    /** The category of a brick in a trace of this library; null where it is none's. */
+    static @Nullable BrickCategory brickCategory(TraceEvent event) {
+        return CATEGORIES.get(event.ownCategory);
+    }
+
+    // ---- collecting ----
+
+    /** Whether some rule looks at it. */
+    @Override
+    boolean wants(String argument) {
+        return argKeys.contains(argument);
+    }
+
+    @Override
+    boolean wantsKeys() {
+        return false;
+    }
+
+    @Override
+    @Nullable Reason ignores(TraceEvent event) throws TraceFormatException {
+        Reason reason = head.isOwn() ? ignoresOwn(event) : Kind.of(event.category).ignoredAs();
+        if (reason == Reason.ANNOTATION && Microseconds.isTime(event.startNs)) {
+            addStep(event);
+        }
+        return reason;
+    }
+
+    /**
+     * A brick has a brick's category and elements, which nothing that an application adds has, and lies on the host, or
+     * on the device that timed it.
+     */
+    private static @Nullable Reason ignoresOwn(TraceEvent event) {
+        if (event.isStep()) {
+            return Reason.ANNOTATION;
+        }
+        if (event.onDevice && !event.isDeviceSample) {
+            return Reason.DEVICE;
+        }
+        return event.elements >= 0 && brickCategory(event) != null ? null : Reason.NO_BRICK;
+    }
+
+    @Override
+    Slice beginSlice(TraceEvent event) throws IOException {
+        BrickCategory brick = head.isOwn() ? brickCategory(event) : null;
+        if (brick != null) {
+            int kernel = kernels.brick(event.name, brick);
+            return new Slice(event, row(event).number, kernel, Math.max(0, event.elements), 0, 0);
+        }
+        Kind kind = Kind.of(event.category);
+        if (kind.isDevice() && !deviceSeen) {
+            keepDeviceOnly();
+        }
+        int kernel = kind.isDevice() == deviceSeen ? kernels.number(event, kind == Kind.COPY) : NOT_COUNTED;
+        if (event.bytes == TraceEvent.MALFORMED_BYTES) {
+            omissions.fault(Reason.MALFORMED_BYTES, event.offset);
+        }
+        int row = kernel >= 0 ? row(event).number : 0;
+        return new Slice(event, row, kernel, Math.max(0, event.bytes), 0, kind.isDevice() ? OF_DEVICE : 0);
+    }
+
+    private void keepDeviceOnly() throws IOException {
+        deviceSeen = true;
+        omissions.add(Reason.HOST, slices.size() + ignoredByRule);
+        ignoredByRule = 0;
+        slices.close();
+        slices = new EventStore(EventStore.Order.BY_TIME);
+        kernels = new Kernels(options.rules(), options.limits().distinctNames());
+    }
+
+    @Override
+    void endSlice(TraceEvent event) {
+        omissions.add(Reason.END);
+    }
+
+    @Override
+    void addSlice(Slice slice, long endNs) throws IOException {
+        if ((slice.detail == OF_DEVICE) != deviceSeen) {
+            omissions.add(Reason.HOST);
+        } else if (slice.name == Kernels.IGNORED) {
+            ignoredByRule++;
+        } else {
+            slices.add(slice.row, slice.startNs, endNs, slice.offset, slice.name, slice.amount, 0, 0);
+        }
+    }
+
+    @Override
+    void addOther(TraceEvent event) throws TraceFormatException {
+        omissions.add(
+                switch (event.phase) {
+                    case 'M' -> Reason.METADATA;
+                    case 'C' -> Reason.COUNTER;
+                    case 's', 't', 'f' -> Reason.FLOW;
+                    default -> Reason.INSTANT;
+                });
+        boolean isPhase = "iIR".indexOf(event.phase) >= 0 && event.ownCategory.equals(SpanName.PHASE);
+        if (isPhase && head.isOwn() && Microseconds.isTime(event.startNs)) {
+            if (phases.size() == MOST_PHASES) {
+                throw error(event.offset, "there are more than " + MOST_PHASES + " phases");
+            }
+            phases.put(event.startNs, event.name.equals(SpanName.WARMUP));
+        }
+    }
+
+    @Override
+    void addEmpty() {
+        omissions.add(Reason.EMPTY);
+    }
+
+    @Override
+    void describe(TrackDescription track) {
+        // A profile needs no names of tracks.
+    }
+
+    @Override
+    void skipFields(long fields) {
+        // A profile holds nothing but events.
+    }
+
+    // ---- steps and phases ----
+
+    /**
+     * Notes an annotation if it is a step; one that several threads mark begins with the first of them. In a trace of
+     * this library the name need not hold a number: those of a row count from 0.
+     */
+    private void addStep(TraceEvent event) throws TraceFormatException {
+        Matcher step = STEP.matcher(event.name);
+        long number;
+        if (step.matches()) {
+            number = Long.parseLong(step.group(1));
+        } else if (head.isOwn()) {
+            number = nextStepByRow.addToValue(row(event).number, 1) - 1;
+        } else {
+            return;
+        }
+        long knownNs = stepStartsNs.getIfAbsent(number, event.startNs);
+        stepStartsNs.put(number, Math.min(knownNs, event.startNs));
+        if (stepStartsNs.size() > MOST_STEPS) {
+            throw error(event.offset, "there are more than " + MOST_STEPS + " steps");
+        }
+    }
+
+    /** When the first step begins that is kept; the smallest number where all are. */
+    private long firstKeptNs() throws TraceFormatException {
+        int skipped = options.skipSteps();
+        if (skipped == 0) {
+            return Long.MIN_VALUE;
+        }
+        if (skipped >= stepStartsNs.size()) {
+            throw error(0, "cannot skip " + Figures.count(skipped, "step") + ": the trace marks "
+                    + stepStartsNs.size());
+        }
+        return stepStartsNs.values().toSortedArray()[skipped];
+    }
+
+    /**
+     * Whether a slice is in a warm-up that the trace marks. It is of the phase in which it ended, as it is for the
+     * profiler, which forgets what was recorded until a warm-up is over; one without extent at a mark is of the phase
+     * that begins there.
+     */
+    private boolean isInWarmup(Execution event) {
+        if (options.keepWarmup() || phases.isEmpty()) {
+            return false;
+        }
+        boolean isMoment = event.startNs() == event.endNs();
+        Map.Entry<Long, Boolean> phase =
+                isMoment ? phases.floorEntry(event.endNs()) : phases.lowerEntry(event.endNs());
+        return phase != null && phase.getValue();
+    }
+
+    // ---- adding up ----
+
+    /**
+     * The profile, once the trace is over.
+     *
+     * @throws TraceFormatException when a limit is reached, or a sum is too large
+     * @throws IOException when the temporary file cannot be written or read
+     */
+    TraceProfile profile() throws IOException {
+        long firstKeptNs = firstKeptNs();
+        Warmup warmup = new Warmup();
+        if (!options.keepWarmup() && !head.isOwn()) {
+            pass(new WarmupPass(firstKeptNs, warmup));
+        }
+        CountingPass counting = new CountingPass(firstKeptNs, warmup.offsets());
+        pass(counting);
+        omissions.add(Reason.RULE, ignoredByRule);
+        return counting.profile();
+    }
+
+    private void pass(SelfTimes.Sink sink) throws IOException {
+        EventStore.Cursor events = slices.inOrder();
+        if (head.isOwn()) {
+            // A profiler counts a brick with all its time, that of the bricks inside it too.
+            for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+                Execution brick = new Execution(event);
+                sink.ends(brick, brick.elapsedNs(), sink.begins(brick));
+            }
+        } else {
+            SelfTimes.of(events, source, options.limits().openSlices(), sink);
+        }
+    }
+
+    private final class WarmupPass implements SelfTimes.Sink {
+        private final long firstKeptNs;
+        private final Warmup warmup;
+
+        WarmupPass(long firstKeptNs, Warmup warmup) {
+            this.firstKeptNs = firstKeptNs;
+            this.warmup = warmup;
+        }
+
+        @Override
+        public boolean begins(Execution event) {
+            return event.startNs() >= firstKeptNs;
+        }
+
+        @Override
+        public void ends(Execution event, long selfNs, boolean counts) {
+            if (counts && kernels.get(event.kernel()).canWarmUp()) {
+                warmup.add(event, selfNs);
+            }
+        }
+    }
+
+    private final class CountingPass implements SelfTimes.Sink {
+        private final long firstKeptNs;
+        private final LongHashSet warmup;
+        private final BusyTime busy = new BusyTime();
+        private final BrickSums bricks = new BrickSums();
+        private final IntHashSet rows = new IntHashSet();
+        private final IntHashSet unmatchedKernels = new IntHashSet();
+        private long counted;
+        private long unmatched;
+        private long unmatchedNs;
+        private long leftOutNs;
+
+        CountingPass(long firstKeptNs, LongHashSet warmup) {
+            this.firstKeptNs = firstKeptNs;
+            this.warmup = warmup;
+        }
+
+        @Override
+        public boolean begins(Execution event) {
+            boolean counts =
+                    event.startNs() >= firstKeptNs && !warmup.contains(event.offset()) && !isInWarmup(event);
+            busy.add(event, counts);
+            return counts;
+        }
+
+        @Override
+        public void overlaps(Execution event) {
+            omissions.fault(Reason.OVERLAP, event.offset());
+        }
+
+        @Override
+        public void ends(Execution event, long selfNs, boolean counts) throws TraceFormatException {
+            try {
+                if (counts) {
+                    count(event, selfNs);
+                } else {
+                    leftOutNs = Math.addExact(leftOutNs, selfNs);
+                    Reason reason = event.startNs() < firstKeptNs ? Reason.SKIPPED_STEP : Reason.WARM_UP;
+                    omissions.addTimed(reason, kernels.get(event.kernel()).name(), selfNs);
+                }
+            } catch (ArithmeticException tooLarge) {
+                throw new TraceFormatException(
+                        source,
+                        event.offset(),
+                        "the sum of the times, elements or bytes exceeds 2^63 - 1",
+                        tooLarge);
+            }
+        }
+
+        private void count(Execution event, long selfNs) {
+            Kernel kernel = kernels.get(event.kernel());
+            boolean isOwn = head.isOwn();
+            bricks.add(kernel.target(), event, selfNs, isOwn ? event.amount() : 1, isOwn ? 0 : event.amount());
+            rows.add(event.row());
+            counted++;
+            if (!kernel.matched()) {
+                unmatchedKernels.add(event.kernel());
+                unmatched++;
+                unmatchedNs += selfNs;
+            }
+        }
+
+        TraceProfile profile() {
+            TraceHead.Clock clock = head.clock(busy.firstNs());
+            List<Environment> devices = head.deviceNames.stream()
+                    .map(device -> new Environment("", "", "", "", device, 0, 0))
+                    .toList();
+            ProfileSnapshot snapshot = new ProfileSnapshot(
+                    clock.instant(busy.firstNs()), clock.instant(busy.lastNs()), busy.wallNs(), 0, false, 0, 0,
+                    OptionalDouble.empty(), false, devices, bricks.stats(clock), List.of());
+            TraceProfile.Counting counting = head.isOwn()
+                    ? TraceProfile.Counting.BRICKS
+                    : deviceSeen ? TraceProfile.Counting.DEVICE_EVENTS : TraceProfile.Counting.ALL_SLICES;
+            return new TraceProfile(
+                    snapshot,
+                    counting,
+                    busy.wallNs(),
+                    busy.busyNs(),
+                    rows.size(),
+                    stepStartsNs.size(),
+                    eventsRead(),
+                    counted,
+                    new TraceProfile.Unmatched(unmatchedKernels.size(), unmatched, unmatchedNs),
+                    omissions.list());
+        }
+    }
+
+    /**
+     * The union of intervals that come in order of their starts: of those that count, and of all, to know when nothing
+     * ran but events that were left out. One thread.
+     */
+    static final class BusyTime {
+
+        private boolean begun;
+        private long firstNs;
+        private long countedUntilNs;
+        private long countedNs;
+        private long allUntilNs = Long.MIN_VALUE;
+        private long allNs;
+
+        /** Adds an interval. */
+        void add(Execution event, boolean counts) {
+            if (counts && !begun) {
+                begin(event.startNs());
+            }
+            if (begun) {
+                allNs += Math.max(0, event.endNs() - Math.max(event.startNs(), allUntilNs));
+            }
+            allUntilNs = Math.max(allUntilNs, event.endNs());
+            if (counts) {
+                countedNs += Math.max(0, event.endNs() - Math.max(event.startNs(), countedUntilNs));
+                countedUntilNs = Math.max(countedUntilNs, event.endNs());
+            }
+        }
+
+        private void begin(long nowNs) {
+            begun = true;
+            firstNs = nowNs;
+            countedUntilNs = nowNs;
+            // What was left out before may still run.
+            allUntilNs = Math.max(allUntilNs, nowNs);
+            allNs = allUntilNs - nowNs;
+        }
+
+        /** When the first event that counts began, on the trace's clock; 0 without one. */
+        long firstNs() {
+            return firstNs;
+        }
+
+        /** When the last event that counts ended, on the trace's clock; 0 without one. */
+        long lastNs() {
+            return countedUntilNs;
+        }
+
+        /** The union of what counts, ns. */
+        long busyNs() {
+            return countedNs;
+        }
+
+        /**
+         * From the first event that counts to the end of the last one, without the time of events left out only, ns.
+         */
+        long wallNs() {
+            // What runs on after the last event that counts began before it, so nothing is missing between the two.
+            long afterNs = begun ? Math.max(0, allUntilNs - countedUntilNs) : 0;
+            long leftOutOnlyNs = allNs - afterNs - countedNs;
+            return countedUntilNs - firstNs - leftOutOnlyNs;
+        }
+    }
+
+    /** Forgets the slices and deletes the temporary file. */
+    @Override
+    public void close() throws IOException {
+        slices.close();
+    }
+}

@@ -1,0 +1,185 @@
+package org.brickprofiler.trace.read;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.brickprofiler.trace.SpanName;
+import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One event of a trace, in the terms of no format: a parser fills it and hands it to {@link EventCollector#accept},
+ * and uses it again for the next one. One thread.
+ */
+final class TraceEvent {
+
+    /** The phase of an event without one. */
+    static final char NO_PHASE = 0;
+
+    /** The bytes, elements or number of an event without any. */
+    static final long NONE = -1;
+
+    /** The bytes of an event whose bytes are wrong. */
+    static final long MALFORMED_BYTES = -2;
+
+    // The arguments that have a meaning here; this library writes all of them.
+    static final String BYTES = "bytes";
+    static final String CATEGORY = "category";
+    static final String ELEMENTS = "elements";
+    static final String DEVICE = "device";
+    static final String DEVICE_NS = "device_ns";
+    static final String DERIVED = "derived";
+    static final String DROPPED_SPANS = "dropped_spans";
+    static final String LAYER = "layer";
+    static final String SAMPLE = "sample";
+    static final String STREAM = "stream";
+
+    /** More than any event has; further ones are only counted. */
+    private static final int MOST_ARGUMENTS = 1_024;
+
+    /** The arguments that the view asked for; of others the key, without its value. */
+    final Map<String, String> args = new TreeMap<>();
+
+    /** The flows that leave it, and those that end in it, where the format has them with the event. */
+    final LongArrayList flowsOut = new LongArrayList();
+
+    final LongArrayList flowsIn = new LongArrayList();
+
+    /** What it is, in the letters of Chrome's format; {@link #NO_PHASE} where the trace does not say. */
+    char phase;
+
+    String name = "";
+    String category = "";
+    /** The category that this library gave it, where it wrote the trace. */
+    String ownCategory = "";
+    String process = "";
+    String thread = "";
+    /** What connects events of several rows; empty where there is none. */
+    String id = "";
+    /** Whether a flow ends in the slice around this moment rather than in the next one. */
+    boolean bindsEnclosing;
+    /** Of a counter the value, where the format has it apart from the arguments. */
+    double value;
+
+    long startNs;
+    long elapsedNs;
+    long bytes;
+    long elements;
+    /** Whether it ran on a device, where this library wrote the trace. */
+    boolean onDevice;
+    /** Whether what ran there is the sample of a brick. */
+    boolean isDeviceSample;
+    /** Where it stands in the trace: no two events share it, and it grows from each to the next. */
+    long offset;
+    /** A bit for each key that was read. */
+    int keys;
+
+    boolean repeatedKey;
+    /** What else the trace has of it, and is not read. */
+    int skipped;
+
+    /** What a slice is by its category. */
+    enum Kind {
+        /** Work of the device. */
+        KERNEL(null),
+        /** A copy or a fill by the device. */
+        COPY(null),
+        /** Somebody's drawing around others. */
+        ANNOTATION(Omission.Reason.ANNOTATION),
+        /** The whole recording. */
+        WRAPPER(Omission.Reason.WRAPPER),
+        /** A wait, drawn on the device's row. */
+        DEVICE_WAIT(Omission.Reason.DEVICE_WAIT),
+        /** Anything else: of the host, or of a trace that marks nothing as the device's. */
+        OTHER(null);
+
+        private final Omission.@Nullable Reason ignoredAs;
+
+        Kind(Omission.@Nullable Reason ignoredAs) {
+            this.ignoredAs = ignoredAs;
+        }
+
+        /** The categories of Kineto; older versions wrote some with a capital letter. */
+        static Kind of(String category) {
+            return switch (category.toLowerCase(Locale.ROOT)) {
+                case "kernel" -> KERNEL;
+                case "gpu_memcpy", "gpu_memset", "memcpy", "memset" -> COPY;
+                case "user_annotation", "gpu_user_annotation" -> ANNOTATION;
+                case "trace" -> WRAPPER;
+                case "cuda_sync", "cuda_event" -> DEVICE_WAIT;
+                default -> OTHER;
+            };
+        }
+
+        /** Why a slice of this kind never counts; null where it may. */
+        Omission.@Nullable Reason ignoredAs() {
+            return ignoredAs;
+        }
+
+        boolean isDevice() {
+            return this == KERNEL || this == COPY;
+        }
+    }
+
+    /** Forgets the event before. */
+    void clear(long atOffset) {
+        args.clear();
+        flowsOut.clear();
+        flowsIn.clear();
+        phase = NO_PHASE;
+        name = "";
+        category = "";
+        ownCategory = "";
+        process = "";
+        thread = "";
+        id = "";
+        bindsEnclosing = false;
+        value = Double.NaN;
+        startNs = Microseconds.ABSENT;
+        elapsedNs = Microseconds.ABSENT;
+        bytes = NONE;
+        elements = NONE;
+        onDevice = false;
+        isDeviceSample = false;
+        offset = atOffset;
+        keys = 0;
+        repeatedKey = false;
+        skipped = 0;
+    }
+
+    /** Keeps an argument. */
+    void keep(String key, String text) {
+        if (args.size() < MOST_ARGUMENTS) {
+            args.put(key, text);
+        } else {
+            skipped++;
+        }
+    }
+
+    /** Notes that a key was read, by a bit of its own. */
+    void sawKey(int bit) {
+        repeatedKey |= (keys & bit) != 0;
+        keys |= bit;
+    }
+
+    boolean isStep() {
+        return ownCategory.equals(SpanName.STEP);
+    }
+
+    /** The value of an argument as a whole number; {@link #NONE} where it is none, or negative. */
+    long wholeNumber(String argument) {
+        return wholeNumberOf(args.getOrDefault(argument, ""));
+    }
+
+    /** A number as a trace writes it; {@link #NONE} where it is none, or negative. */
+    static long wholeNumberOf(String text) {
+        if (text.isEmpty()) {
+            return NONE;
+        }
+        try {
+            return Math.max(NONE, Long.parseLong(text));
+        } catch (NumberFormatException noNumber) {
+            return NONE;
+        }
+    }
+}

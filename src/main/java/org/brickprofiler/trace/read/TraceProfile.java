@@ -1,0 +1,220 @@
+package org.brickprofiler.trace.read;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.function.Predicate;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.trace.read.Omission.Effect;
+import org.brickprofiler.trace.read.Omission.Reason;
+
+/**
+ * The profile of a trace, and what did and did not go into it. Every event that was read is counted, left out, ignored,
+ * or dropped as faulty. Immutable.
+ *
+ * @param snapshot the profile; its wall time is {@link #wallNs}, its bytes are those of copies; its elements are
+ *     events, but for a trace of this library, where they are the bricks'
+ * @param counting which events count
+ * @param wallNs from the start of the first event that counts to the end of the last one, without the time in which
+ *     nothing ran but events that were left out, ns
+ * @param busyNs the union of the intervals of all events that count, on all rows, ns
+ * @param rows rows (process and thread: of Kineto, device and stream) with an event that counts
+ * @param steps slices {@code ProfilerStep#N} in the trace
+ * @param eventsRead elements of the array of events; in a Perfetto trace, track events
+ * @param eventsCounted events in the profile
+ * @param unmatched what no rule matched
+ * @param omissions what was ignored, left out, dropped or repaired, in the order of {@link Omission.Reason}; of events
+ *     that were left out, one for each kernel, most time first
+ */
+public record TraceProfile(
+        ProfileSnapshot snapshot,
+        Counting counting,
+        long wallNs,
+        long busyNs,
+        int rows,
+        int steps,
+        long eventsRead,
+        long eventsCounted,
+        Unmatched unmatched,
+        List<Omission> omissions) {
+
+    /** Which events of a trace count. */
+    public enum Counting {
+        /** Kernels, copies and fills, by the categories that Kineto gives them. */
+        DEVICE_EVENTS("kernels, copies and fills"),
+        /** Every slice: the trace marks no event as the device's. */
+        ALL_SLICES("every slice, for none is marked as the device's"),
+        /** The spans of bricks, in a trace that this library wrote. */
+        BRICKS("bricks of this library, each with its whole duration");
+
+        private final String displayName;
+
+        Counting(String displayName) {
+            this.displayName = displayName;
+        }
+
+        /**
+         * The words in reports.
+         *
+         * @return for example {@code "kernels, copies and fills"}
+         */
+        public String displayName() {
+            return displayName;
+        }
+    }
+
+    /**
+     * What no rule matched and what is no brick by its own name; it is in the profile under its own name.
+     *
+     * @param kernels different names; at least so many where the trace has more than the limit
+     * @param events events that count
+     * @param elapsedNs their time, ns
+     */
+    public record Unmatched(int kernels, long events, long elapsedNs) {
+
+        /**
+         * The share of a total. The caller names the base by choosing it.
+         *
+         * @param baseNs the base, ns
+         * @return percent, 0 where the base is 0
+         */
+        public double percentage(long baseNs) {
+            return baseNs == 0 ? 0.0 : 100.0 * elapsedNs / baseNs;
+        }
+    }
+
+    /** Takes a copy of the list. */
+    public TraceProfile {
+        Objects.requireNonNull(snapshot, "snapshot");
+        Objects.requireNonNull(counting, "counting");
+        Objects.requireNonNull(unmatched, "unmatched");
+        Objects.requireNonNull(omissions, "omissions");
+        omissions = List.copyOf(omissions);
+    }
+
+    /**
+     * Time in which no event that counts ran.
+     *
+     * @return {@link #wallNs} minus {@link #busyNs}, ns
+     */
+    public long idleNs() {
+        return wallNs - busyNs;
+    }
+
+    /**
+     * How many events did not go into the profile as they are.
+     *
+     * @param effect what became of them
+     * @return events, for all reasons with that effect
+     */
+    public long events(Effect effect) {
+        Objects.requireNonNull(effect, "effect");
+        return count(omission -> omission.reason().effect() == effect);
+    }
+
+    /**
+     * How much time was left out.
+     *
+     * @return the sum over the events, ns
+     */
+    public long leftOutNs() {
+        return omissions.stream().mapToLong(Omission::elapsedNs).sum();
+    }
+
+    /**
+     * How many spans were lost while this library recorded: they are not in the trace, and the profile lacks them.
+     *
+     * @return spans; 0 where the trace is complete, or another program's
+     */
+    public long spansLost() {
+        return count(omission -> omission.reason() == Reason.LOST_SPANS);
+    }
+
+    private long count(Predicate<Omission> which) {
+        return omissions.stream().filter(which).mapToLong(Omission::count).sum();
+    }
+
+    /**
+     * What was counted and what was not, as text for a console: to print above the report of the profile. Every share
+     * names its base.
+     *
+     * @return printable ASCII, with {@code "\n"} at the end of each line, whatever the locale
+     */
+    public String summary() {
+        return new Summary().render();
+    }
+
+    /** Writes the summary. One thread. */
+    private final class Summary {
+        private static final int KERNELS_SHOWN = 5;
+
+        private final StringBuilder text = new StringBuilder("Trace\n");
+
+        String render() {
+            fact("counted", Figures.count(eventsCounted) + " of " + Figures.count(eventsRead, "event") + " read: "
+                    + counting.displayName());
+            fact("rows", Figures.count(rows) + (steps == 0 ? "" : "; " + Figures.count(steps, "step") + " marked"));
+            fact("wall time", Figures.duration(wallNs) + ", first to last event that counts");
+            fact("busy", Figures.duration(busyNs) + ", " + Figures.percent(busyNs, wallNs)
+                    + " of wall time: the union over all rows");
+            fact("idle", Figures.duration(idleNs()) + ", " + Figures.percent(idleNs(), wallNs) + " of wall time");
+            if (events(Effect.LEFT_OUT) == 0) {
+                fact("left out", "nothing");
+            }
+            leftOut(Reason.SKIPPED_STEP);
+            leftOut(Reason.WARM_UP);
+            noRule();
+            list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
+            list("faulty", Omission::isFault);
+            return text.toString();
+        }
+
+        private void leftOut(Reason reason) {
+            List<Omission> parts = omissions.stream()
+                    .filter(omission -> omission.reason() == reason)
+                    .toList();
+            if (parts.isEmpty()) {
+                return;
+            }
+            long elapsedNs = parts.stream().mapToLong(Omission::elapsedNs).sum();
+            fact("left out", reason.displayName() + ": "
+                    + Figures.count(count(omission -> omission.reason() == reason), "event") + ", "
+                    + Figures.duration(elapsedNs));
+            parts.stream()
+                    .limit(KERNELS_SHOWN)
+                    .forEach(part -> fact("", "  " + Figures.plain(part.name()) + ": "
+                            + Figures.count(part.count(), "event") + ", " + Figures.duration(part.elapsedNs())));
+            if (parts.size() > KERNELS_SHOWN) {
+                fact("", "  and " + Figures.count(parts.size() - KERNELS_SHOWN, "more kernel"));
+            }
+        }
+
+        private void noRule() {
+            if (counting == Counting.BRICKS) {
+                fact("no rule", "the trace names its bricks itself; rules do not apply");
+            } else if (unmatched.events() == 0) {
+                fact("no rule", "a rule matched every event that counts");
+            } else {
+                fact("no rule", Figures.count(unmatched.kernels(), "kernel") + ", "
+                        + Figures.count(unmatched.events(), "event") + ", " + Figures.duration(unmatched.elapsedNs())
+                        + ", " + Figures.percent(unmatched.elapsedNs(), snapshot.totalNs())
+                        + " of brick time; under their own names");
+            }
+        }
+
+        private void list(String title, Predicate<Omission> which) {
+            String first = title;
+            for (Omission omission : omissions) {
+                if (which.test(omission)) {
+                    fact(first, Figures.count(omission.count()) + " " + omission.reason().displayName()
+                            + (omission.isFault() ? "; first at offset " + omission.firstOffset() : ""));
+                    first = "";
+                }
+            }
+        }
+
+        private void fact(String what, String value) {
+            text.append(String.format(Locale.ROOT, "  %-10s  %s\n", what, value));
+        }
+    }
+}
