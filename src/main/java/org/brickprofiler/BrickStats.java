@@ -301,11 +301,11 @@ public record BrickStats(
      *
      * @return the device's where a device timed every sample
      */
-    public TimeSource timeSource() {
+    public DeviceTime.Source timeSource() {
         if (device.samples() == 0) {
-            return TimeSource.HOST;
+            return DeviceTime.Source.HOST;
         }
-        return device.samples() == count ? TimeSource.DEVICE : TimeSource.MIXED;
+        return device.samples() == count ? DeviceTime.Source.DEVICE : DeviceTime.Source.MIXED;
     }
 
     /**
@@ -315,7 +315,7 @@ public record BrickStats(
      * @return true where a device timed every sample and launches took longer on average
      */
     public boolean isLaunchBound() {
-        return timeSource() == TimeSource.DEVICE && device.avgLaunchUs() > avgUs();
+        return timeSource() == DeviceTime.Source.DEVICE && device.avgLaunchUs() > avgUs();
     }
 
     /** Both together, for the same name and category. Commutative and associative. */

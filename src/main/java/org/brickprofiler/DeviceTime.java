@@ -48,4 +48,14 @@ public record DeviceTime(
                 Math.max(maxLaunchNs, other.maxLaunchNs),
                 unresolved + other.unresolved);
     }
+
+    /** Whose clock timed the samples of a brick. */
+    public enum Source {
+        /** The host's: the time between start and stop as the host saw it. */
+        HOST,
+        /** A device's: the time that the work took there. */
+        DEVICE,
+        /** Some samples are timed by one, some by the other, as where the mode was changed or runs were merged. */
+        MIXED
+    }
 }

@@ -10,7 +10,7 @@ import org.brickprofiler.internal.device.DeviceFigures;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatSums;
-import org.brickprofiler.tile.TileSnapshot;
+import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
 
@@ -115,7 +115,7 @@ final class Results {
                 .toList();
     }
 
-    ProfileSnapshot snapshot(Recorded reading, TileSnapshot tiles, RunPeriod.Part part, Settings settings) {
+    ProfileSnapshot snapshot(Recorded reading, TileProfiler.Snapshot tiles, RunPeriod.Part part, Settings settings) {
         List<BrickStats> bricks = bricks(reading);
         long samples = bricks.stream().mapToLong(BrickStats::count).sum()
                 + tiles.levels().stream().mapToLong(TileStats::count).sum();

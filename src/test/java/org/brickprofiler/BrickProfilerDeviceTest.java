@@ -43,11 +43,11 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
         profiler.endPass();
         assertThat(totals().clockErrorNs()).isZero();
         BrickStats norm = stats(BrickId.RMS_NORM);
-        assertThat(norm.timeSource()).isEqualTo(TimeSource.DEVICE);
+        assertThat(norm.timeSource()).isEqualTo(DeviceTime.Source.DEVICE);
         assertThat(norm.device()).isEqualTo(new DeviceTime(1, 1, LAUNCH_NS, LAUNCH_NS, LAUNCH_NS, 0));
         assertThat(norm.isLaunchBound()).isFalse();
         assertThat(stats(BrickId.SAMPLING).isLaunchBound()).isTrue();
-        assertThat(stats(BrickId.EMBEDDING).timeSource()).isEqualTo(TimeSource.HOST);
+        assertThat(stats(BrickId.EMBEDDING).timeSource()).isEqualTo(DeviceTime.Source.HOST);
     }
 
     private void launchSlowly() {
@@ -76,7 +76,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
         for (BrickId id : List.of(BrickId.RMS_NORM, BrickId.LM_HEAD, BrickId.SAMPLING)) {
             BrickStats stats = some.brickStats(id);
             assertThat(stats.totalNs()).isEqualTo(40L * passes);
-            assertThat(stats.timeSource()).isEqualTo(TimeSource.DEVICE);
+            assertThat(stats.timeSource()).isEqualTo(DeviceTime.Source.DEVICE);
             assertThat(stats.device().samples()).isEqualTo(passes);
             assertThat(stats.device().launches()).isBetween(4L, 30L);
             assertThat(stats.device().launchNs()).isEqualTo(LAUNCH_NS * stats.device().launches());
@@ -245,7 +245,7 @@ final class BrickProfilerDeviceTest extends ProfiledDevice {
         // The first began when the host did; the second when the device was done with the first.
         assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_000);
         assertThat(stats(BrickId.LM_HEAD).totalNs()).isEqualTo(300);
-        assertThat(stats(BrickId.LM_HEAD).timeSource()).isEqualTo(TimeSource.DEVICE);
+        assertThat(stats(BrickId.LM_HEAD).timeSource()).isEqualTo(DeviceTime.Source.DEVICE);
         assertThat(totals().busyNs()).isEqualTo(1_300);
         // Those of the starts: further measurements may begin there.
         assertThat(stream.marksHeld()).isEqualTo(2);

@@ -40,7 +40,7 @@ final class BrickProfilerStreamsTest extends ProfiledDevice {
         assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(4);
         assertThat(stats(BrickId.RMS_NORM).totalNs()).isEqualTo(mode == SyncMode.NONE ? 4 * LAUNCH_NS : 400);
         assertThat(stats(BrickId.RMS_NORM).timeSource())
-                .isEqualTo(mode == SyncMode.NONE ? TimeSource.HOST : TimeSource.DEVICE);
+                .isEqualTo(mode == SyncMode.NONE ? DeviceTime.Source.HOST : DeviceTime.Source.DEVICE);
         assertThat(stream.marksHeld()).isZero();
     }
 

@@ -26,7 +26,7 @@ final class BrickProfilerUnresolvedTest extends ProfiledDevice {
         assertThat(norm.count()).isEqualTo(2);
         assertThat(norm.totalNs()).isEqualTo(170);
         assertThat(norm.device().unresolved()).isEqualTo(1);
-        assertThat(norm.timeSource()).isEqualTo(TimeSource.DEVICE);
+        assertThat(norm.timeSource()).isEqualTo(DeviceTime.Source.DEVICE);
         assertThat(profiler.snapshot().unresolved()).isEqualTo(1);
         assertThat(stream.marksHeld()).isZero();
     }

@@ -76,7 +76,6 @@ import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.DeviceTrack;
 import org.brickprofiler.trace.TraceRecorder;
-import org.brickprofiler.trace.TraceRecorderBuilder;
 import org.brickprofiler.trace.otel.TimelineSpanProcessor;
 import org.brickprofiler.trace.read.TraceRules;
 import org.jspecify.annotations.Nullable;
@@ -133,7 +132,7 @@ final class NullArgumentsTest {
         instances.put(DispatchTimer.class, () -> new DispatchTimer(closing(new HostStream()), 4));
         instances.put(ProbeTimer.class, () -> ProbeTimer.startIf(true, new CpuTimer()).orElseThrow());
         instances.put(TraceRecorder.class, TraceRecorder::new);
-        instances.put(TraceRecorderBuilder.class, TraceRecorder::builder);
+        instances.put(TraceRecorder.Builder.class, TraceRecorder::builder);
         instances.put(DeviceTrack.class, () -> new TraceRecorder()
                 .stream(new DeviceInfo(0, "gpu", Backend.CUDA, OptionalLong.empty()), "s", 1));
         instances.put(TimelineSpanProcessor.class, () -> new TimelineSpanProcessor(new TraceRecorder()));

@@ -12,7 +12,6 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.trace.read.TraceTimeline;
-import org.brickprofiler.trace.write.Origin;
 import org.brickprofiler.trace.write.TraceFiles;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -109,7 +108,7 @@ final class ConvertCommand implements Callable<Integer> {
         }
         PrintWriter err = spec.commandLine().getErr();
         try (TraceTimeline read = Input.timeline(in)) {
-            TraceFiles.write(read.timeline(), out, read.isOwn() ? Origin.OWN : Origin.OTHER);
+            TraceFiles.write(read.timeline(), out, read.isOwn() ? TraceFiles.Origin.OWN : TraceFiles.Origin.OTHER);
             String differences = read.differences();
             if (!differences.isEmpty()) {
                 Brick.report(err, out + " is not all that " + in + " is: " + differences);

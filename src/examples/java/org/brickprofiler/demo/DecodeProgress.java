@@ -8,7 +8,6 @@ import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
-import org.brickprofiler.trace.TraceCounter;
 import org.brickprofiler.trace.TraceRecorder;
 
 /** Follows how far decoding has come. */
@@ -64,8 +63,8 @@ interface DecodeProgress extends AutoCloseable {
      * @param trace the timeline
      */
     static DecodeProgress counted(DecodeProgress inner, TraceRecorder trace) {
-        TraceCounter tokensPerSecond = trace.counter("tokens/s", "tokens/s");
-        TraceCounter heapBytes = trace.counter("heap in use", "bytes");
+        TraceRecorder.Counter tokensPerSecond = trace.counter("tokens/s", "tokens/s");
+        TraceRecorder.Counter heapBytes = trace.counter("heap in use", "bytes");
         return new DecodeProgress() {
             private long lastNs = System.nanoTime();
 

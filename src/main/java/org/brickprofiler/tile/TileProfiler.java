@@ -200,7 +200,7 @@ public final class TileProfiler {
      *
      * @return an immutable snapshot, consistent level by level
      */
-    public TileSnapshot snapshot() {
+    public TileProfiler.Snapshot snapshot() {
         return snapshot(registry.read());
     }
 
@@ -214,15 +214,15 @@ public final class TileProfiler {
      *
      * @return what was recorded since the last reset
      */
-    public TileSnapshot snapshotAndReset() {
+    public TileProfiler.Snapshot snapshotAndReset() {
         return snapshot(registry.readAndReset());
     }
 
-    private static TileSnapshot snapshot(StatSums sums) {
+    private static TileProfiler.Snapshot snapshot(StatSums sums) {
         List<TileStats> levels = LEVELS.stream()
                 .map(level -> stats(level, sums.row(level.index())))
                 .toList();
-        return new TileSnapshot(levels, sums.threads(), sums.virtualThreads());
+        return new TileProfiler.Snapshot(levels, sums.threads(), sums.virtualThreads());
     }
 
     private static TileStats stats(TileLevel level, StatRow row) {
@@ -321,6 +321,22 @@ public final class TileProfiler {
         @Override
         public String category(int key) {
             return "Tile";
+        }
+    }
+
+    /**
+     * What a {@link TileProfiler} knew at one moment. Immutable.
+     *
+     * @param levels one entry per level, in order
+     * @param threads platform threads that recorded tiles
+     * @param virtualThreads whether virtual threads recorded tiles too; they are not counted
+     */
+    public record Snapshot(List<TileStats> levels, int threads, boolean virtualThreads) {
+
+        /** Makes the list unchangeable. */
+        public Snapshot {
+            Objects.requireNonNull(levels, "levels");
+            levels = List.copyOf(levels);
         }
     }
 }

@@ -290,7 +290,7 @@ final class TimelineBuilder {
 
     // ---- the whole ----
 
-    Timeline build(TraceRecorderBuilder.RunProcess process, long monotonicNs, long unixNs) {
+    Timeline build(TraceRecorder.Builder.RunProcess process, long monotonicNs, long unixNs) {
         TraceInfo info = new TraceInfo(
                 process.name(),
                 ProcessHandle.current().pid(),

@@ -5,20 +5,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.internal.record.NameTable;
+import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanNames;
 import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.internal.record.SpanStore;
-import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.SpanWriter;
 import org.brickprofiler.internal.record.TraceSetting;
 import org.brickprofiler.spi.NanoClock;
-import org.jspecify.annotations.Nullable;
 import org.brickprofiler.spi.Tracing;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records timelines: every brick, layer and forward pass of the profilers it is given to, and what an application adds
@@ -36,7 +37,7 @@ import org.brickprofiler.spi.Tracing;
  *
  * <p>Every method may be called from any thread. Recording takes no lock and never waits, and allocates only for a
  * thread's first event, for new names, and while a thread's buffer grows to its bound; 24 bytes an event. When a buffer
- * is full, the newest or the first events stay, as chosen by {@link TraceRecorderBuilder#keepNewest}; what was lost is
+ * is full, the newest or the first events stay, as chosen by {@link TraceRecorder.Builder#keepNewest}; what was lost is
  * counted. A buffer outlives its thread until {@link #clear}; of a profiler that nobody has any more its events stay
  * until then, and nothing else. Virtual threads share buffers.
  *
@@ -49,7 +50,7 @@ public final class TraceRecorder implements Tracing {
     }
 
     private final NanoClock clock;
-    private final TraceRecorderBuilder.RunProcess process;
+    private final TraceRecorder.Builder.RunProcess process;
     private final int threadCapacity;
     private final boolean keepNewest;
     private final AtomicLong budget;
@@ -71,7 +72,7 @@ public final class TraceRecorder implements Tracing {
         this(builder());
     }
 
-    TraceRecorder(TraceRecorderBuilder options) {
+    TraceRecorder(TraceRecorder.Builder options) {
         clock = options.clock;
         process = options.process;
         threadCapacity = options.threadCapacity;
@@ -89,8 +90,8 @@ public final class TraceRecorder implements Tracing {
      *
      * @return a builder with the default options
      */
-    public static TraceRecorderBuilder builder() {
-        return new TraceRecorderBuilder();
+    public static TraceRecorder.Builder builder() {
+        return new TraceRecorder.Builder();
     }
 
     /**
@@ -255,14 +256,14 @@ public final class TraceRecorder implements Tracing {
      * @return the counter of that name; the first unit it was given stays
      * @throws IllegalArgumentException when the name is empty
      */
-    public TraceCounter counter(String name, String unit) {
+    public TraceRecorder.Counter counter(String name, String unit) {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(unit, "unit");
         int key = names.keyOf(name);
         synchronized (units) {
             units.putIfAbsent(key, unit);
         }
-        return new TraceCounter(clock, own, key);
+        return new TraceRecorder.Counter(clock, own, key);
     }
 
     /**
@@ -389,6 +390,158 @@ public final class TraceRecorder implements Tracing {
             String text = table.name(key);
             int end = text.indexOf(SEPARATOR);
             return end < 0 ? APPLICATION : text.substring(0, end);
+        }
+    }
+
+    /**
+     * A value that changes over time: tokens per second, pending measurements, bytes of memory. Made by
+     * {@link TraceRecorder#counter}. Any thread; setting it allocates nothing and takes no lock.
+     */
+    public static final class Counter {
+
+        private final NanoClock clock;
+        private final TraceRecorder.ThreadEvents events;
+        private final int key;
+
+        Counter(NanoClock clock, TraceRecorder.ThreadEvents events, int key) {
+            this.clock = clock;
+            this.events = events;
+            this.key = key;
+        }
+
+        /**
+         * Sets the value from now on.
+         *
+         * @param value the value, in the counter's unit
+         */
+        public void set(double value) {
+            events.mark(SpanKind.COUNTER, key, clock.nanoTime(), 0, Double.doubleToRawLongBits(value));
+        }
+    }
+
+    /** Options of a {@link TraceRecorder}. Not thread-safe; may be used for several recorders. */
+    public static final class Builder {
+
+        NanoClock clock = NanoClock.SYSTEM;
+        int threadCapacity = 1 << 18;
+        long totalCapacity = 1 << 22;
+        boolean keepNewest = true;
+        boolean tiles;
+        RunProcess process = new RunProcess("java", OptionalInt.empty(), 1);
+
+        /**
+         * The process that a timeline is of.
+         *
+         * @param name its name
+         * @param rank which process of a distributed run it is
+         * @param worldSize how many processes there are
+         */
+        record RunProcess(String name, OptionalInt rank, int worldSize) {}
+
+        Builder() {}
+
+        /**
+         * The clock of what an application adds itself; {@link NanoClock#SYSTEM} unless set. It must be the clock of the
+         * profilers.
+         *
+         * @param clock a clock
+         * @return this
+         */
+        public Builder clock(NanoClock clock) {
+            Objects.requireNonNull(clock, "clock");
+            this.clock = clock;
+            return this;
+        }
+
+        /**
+         * The most events of a thread that are kept, of bricks, of tiles, and of what an application adds, each; 262,144
+         * unless set, which take 6 MiB.
+         *
+         * @param events the number
+         * @return this
+         * @throws IllegalArgumentException when it is not within 1 to 2^26
+         */
+        public Builder threadCapacity(int events) {
+            if (events < 1 || events > 1 << 26) {
+                throw new IllegalArgumentException("the events kept of a thread are 1 to " + (1 << 26) + ", not " + events);
+            }
+            this.threadCapacity = events;
+            return this;
+        }
+
+        /**
+         * The most events that are kept in all; 4,194,304 unless set, which take 96 MiB.
+         *
+         * @param events the number
+         * @return this
+         * @throws IllegalArgumentException when it is below 1
+         */
+        public Builder totalCapacity(long events) {
+            if (events < 1) {
+                throw new IllegalArgumentException("the events kept in all are 1 or more, not " + events);
+            }
+            this.totalCapacity = events;
+            return this;
+        }
+
+        /**
+         * Whether a thread whose buffer is full gives up its oldest event for each new one; true unless set. Otherwise it
+         * keeps its first events and refuses new ones.
+         *
+         * @param newest true to keep the newest events, false to keep the first
+         * @return this
+         */
+        public Builder keepNewest(boolean newest) {
+            this.keepNewest = newest;
+            return this;
+        }
+
+        /**
+         * Whether tiles are events too; off unless set. There are many of them.
+         *
+         * @param on true to record tiles
+         * @return this
+         */
+        public Builder tiles(boolean on) {
+            this.tiles = on;
+            return this;
+        }
+
+        /**
+         * The name of the process; {@code java} unless set.
+         *
+         * @param name as people read it
+         * @return this
+         */
+        public Builder processName(String name) {
+            Objects.requireNonNull(name, "name");
+            this.process = new RunProcess(name, process.rank(), process.worldSize());
+            return this;
+        }
+
+        /**
+         * Which process of a distributed run this is; none unless set.
+         *
+         * @param number its rank, from 0
+         * @param processes how many there are
+         * @return this
+         * @throws IllegalArgumentException when there is no such rank
+         */
+        public Builder rank(int number, int processes) {
+            if (number < 0 || number >= processes) {
+                throw new IllegalArgumentException("rank " + number + " of " + processes + " processes");
+            }
+            this.process = new RunProcess(process.name(), OptionalInt.of(number), processes);
+            return this;
+        }
+
+        /**
+         * Makes the recorder.
+         *
+         * @return a new recorder
+         */
+        public TraceRecorder build() {
+            return new TraceRecorder(this);
         }
     }
 }

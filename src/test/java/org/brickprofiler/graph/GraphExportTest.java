@@ -119,14 +119,14 @@ class GraphExportTest {
         graph.addEdge(2, 1, EdgeType.CONTAINS, 0.5);
         graph.addEdge(0, 1, EdgeType.SEQUENCE);
 
-        Csr all = GraphExport.toCsr(graph);
+        GraphExport.Csr all = GraphExport.toCsr(graph);
         assertThat(all.rowCount()).isEqualTo(4);
         assertThat(all.entryCount()).isEqualTo(4);
         assertThat(all.rowOffsets()).containsExactly(0, 2, 2, 4, 4);
         assertThat(all.columns()).containsExactly(2, 1, 3, 1);
         assertThat(all.weights()).containsExactly(64, 1, 1, 0.5);
 
-        Csr some = GraphExport.toCsr(graph, EnumSet.of(EdgeType.TRANSFER, EdgeType.CONTAINS));
+        GraphExport.Csr some = GraphExport.toCsr(graph, EnumSet.of(EdgeType.TRANSFER, EdgeType.CONTAINS));
         assertThat(some.rowOffsets()).containsExactly(0, 1, 1, 2, 2);
         assertThat(some.columns()).containsExactly(2, 1);
         assertThat(some.weights()).containsExactly(64, 0.5);
@@ -135,7 +135,7 @@ class GraphExportTest {
     @Test
     void csrCannotBeChangedThroughItsArrays() {
         ExecutionGraph graph = SampleGraphs.everyKind();
-        Csr csr = GraphExport.toCsr(graph);
+        GraphExport.Csr csr = GraphExport.toCsr(graph);
         csr.rowOffsets()[0] = 99;
         csr.columns()[0] = 99;
         csr.weights()[0] = 99;

@@ -13,7 +13,7 @@ final class TileSnapshotTest {
     @Test
     void cannotBeChanged() {
         List<TileStats> levels = new ArrayList<>(List.of(TileStats.empty(TileLevel.MACRO)));
-        TileSnapshot snapshot = new TileSnapshot(levels, 1, false);
+        TileProfiler.Snapshot snapshot = new TileProfiler.Snapshot(levels, 1, false);
         levels.clear();
 
         assertThat(snapshot.levels()).containsExactly(TileStats.empty(TileLevel.MACRO)).isUnmodifiable();
@@ -27,7 +27,7 @@ final class TileSnapshotTest {
         tiles.record(TileLevel.MACRO, 0, 0, 1, 1, 1);
         Crew.runOnNewThread(() -> tiles.record(TileLevel.MICRO, 0, 0, 1, 1, 1));
 
-        assertThat(tiles.snapshot()).isEqualTo(new TileSnapshot(tiles.all(), 2, false));
+        assertThat(tiles.snapshot()).isEqualTo(new TileProfiler.Snapshot(tiles.all(), 2, false));
         assertThat(tiles.snapshotAndReset().threads()).isEqualTo(2);
         assertThat(tiles.snapshot().threads()).isZero();
     }

@@ -109,7 +109,7 @@ final class ApplicationEventsTest extends TracedBricks {
     @Spec("13.1")
     @Test
     void aCounterHasATrackWithItsUnit() throws Exception {
-        TraceCounter counter = recorder.counter("memory", "bytes");
+        TraceRecorder.Counter counter = recorder.counter("memory", "bytes");
         clock.set(20);
         counter.set(2.5);
         clock.set(10);

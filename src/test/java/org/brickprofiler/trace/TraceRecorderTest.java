@@ -243,7 +243,7 @@ final class TraceRecorderTest extends TracedBricks {
     @Test
     void manyEventsInDescendingOrderArePutInOrder() {
         int count = 200_000;
-        TraceCounter counter = recorder.counter("memory", "B");
+        TraceRecorder.Counter counter = recorder.counter("memory", "B");
         for (int i = 0; i < count; i++) {
             clock.set(count - i);
             recorder.span("work", "Application", count - i, 1);

@@ -51,7 +51,7 @@ final class ChromeEvents implements TimelineVisitor {
             CheckedTracks tracks,
             List<SpanName> names,
             long earliestNs,
-            Origin origin,
+            TraceFiles.Origin origin,
             boolean launchesAreCuda) {
         this.out = out;
         this.header = header;
@@ -255,9 +255,9 @@ final class ChromeEvents implements TimelineVisitor {
         private final boolean[] transfers;
         private final boolean[] steps;
         private final boolean[] numberedSteps;
-        private final Origin origin;
+        private final TraceFiles.Origin origin;
 
-        Names(List<SpanName> all, Origin origin) {
+        Names(List<SpanName> all, TraceFiles.Origin origin) {
             this.origin = origin;
             int count = all.size();
             names = new byte[count][];
@@ -283,7 +283,7 @@ final class ChromeEvents implements TimelineVisitor {
 
         /** Whether this library recorded what is written. */
         boolean isOwn() {
-            return origin == Origin.OWN;
+            return origin == TraceFiles.Origin.OWN;
         }
 
         int checked(int name) {

@@ -13,10 +13,10 @@ final class ChromeHeader {
 
     private final JsonBuffer out;
     private final TraceInfo info;
-    private final Origin origin;
+    private final TraceFiles.Origin origin;
     private boolean anyEvent;
 
-    ChromeHeader(JsonBuffer out, TraceInfo info, Origin origin) {
+    ChromeHeader(JsonBuffer out, TraceInfo info, TraceFiles.Origin origin) {
         this.out = out;
         this.info = info;
         this.origin = origin;
@@ -25,7 +25,7 @@ final class ChromeHeader {
     /** Everything up to the first event. */
     void writeHead(long baseNs) {
         out.ascii("{\n  \"schemaVersion\": 1,\n");
-        if (origin == Origin.OWN) {
+        if (origin == TraceFiles.Origin.OWN) {
             out.ascii("  \"producer\": ").string(ChromeWriter.PRODUCER).ascii(",\n");
         }
         out.ascii("  \"deviceProperties\": [");

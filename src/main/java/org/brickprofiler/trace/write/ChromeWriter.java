@@ -36,7 +36,7 @@ import org.brickprofiler.trace.TraceInfo;
  *   <li>The key {@code producer}, before the events, is {@link #PRODUCER}. A span on a thread whose category is a
  *       brick's and that has {@code elements} is a sample of that brick, and so is one on a device that also has
  *       {@code sample}, 1.
- *   <li>A timeline that {@linkplain Origin#OTHER another program} recorded has no such key. Its spans keep their own
+ *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded has no such key. Its spans keep their own
  *       categories and names, and a span that a flow leaves is the launch itself.
  *   <li>Dropped spans are counted by the key {@code droppedSpans}, and beside the processes' names.
  * </ul>
@@ -62,7 +62,7 @@ public final class ChromeWriter {
     public static void write(Timeline timeline, OutputStream out) throws IOException {
         Objects.requireNonNull(timeline, "timeline");
         Objects.requireNonNull(out, "out");
-        write(timeline, out, Origin.OWN);
+        write(timeline, out, TraceFiles.Origin.OWN);
     }
 
     /**
@@ -76,7 +76,7 @@ public final class ChromeWriter {
      *     without a device, an event before an earlier one, a name that does not exist, values on a track that is no
      *     counter
      */
-    public static void write(Timeline timeline, OutputStream out, Origin origin) throws IOException {
+    public static void write(Timeline timeline, OutputStream out, TraceFiles.Origin origin) throws IOException {
         Objects.requireNonNull(timeline, "timeline");
         Objects.requireNonNull(origin, "origin");
         Objects.requireNonNull(out, "out");
@@ -89,7 +89,7 @@ public final class ChromeWriter {
         }
     }
 
-    private static void write(Timeline timeline, JsonBuffer out, Origin origin) {
+    private static void write(Timeline timeline, JsonBuffer out, TraceFiles.Origin origin) {
         TraceInfo info = timeline.info();
         CheckedTracks tracks = new CheckedTracks(timeline.tracks());
         long earliestNs = timeline.earliestNs();
@@ -103,7 +103,7 @@ public final class ChromeWriter {
                 header.writeRow(row, tracks.get(track).name(), row.tid());
             }
         }
-        boolean launchesAreCuda = origin == Origin.OWN && areCuda(info.devices());
+        boolean launchesAreCuda = origin == TraceFiles.Origin.OWN && areCuda(info.devices());
         ChromeEvents events = new ChromeEvents(
                 out, header, rows, tracks, timeline.names(), earliestNs, origin, launchesAreCuda);
         for (int track = 0; track < tracks.size(); track++) {

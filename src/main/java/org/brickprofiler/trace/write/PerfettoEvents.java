@@ -95,14 +95,14 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
             CheckedTracks tracks,
             List<SpanName> names,
             long shiftNs,
-            Origin origin) {
+            TraceFiles.Origin origin) {
         this.out = out;
         this.ids = ids;
         this.descriptors = descriptors;
         this.tracks = tracks;
         this.names = new InternedNames(names);
         this.shiftNs = shiftNs;
-        this.isOwn = origin == Origin.OWN;
+        this.isOwn = origin == TraceFiles.Origin.OWN;
     }
 
     /** Begins a track. */

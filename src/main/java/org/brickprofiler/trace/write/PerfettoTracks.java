@@ -55,10 +55,10 @@ final class PerfettoTracks {
     private final Ids ids;
     private final TraceInfo info;
     private final CheckedTracks tracks;
-    private final Origin origin;
+    private final TraceFiles.Origin origin;
     private final Set<Long> threads = new HashSet<>();
 
-    PerfettoTracks(ProtoBuffer out, Ids ids, TraceInfo info, CheckedTracks tracks, Origin origin) {
+    PerfettoTracks(ProtoBuffer out, Ids ids, TraceInfo info, CheckedTracks tracks, TraceFiles.Origin origin) {
         this.out = out;
         this.ids = ids;
         this.info = info;
@@ -91,7 +91,7 @@ final class PerfettoTracks {
         int process = out.open(TRACK_PROCESS);
         out.varint(PROCESS_PID, info.pid());
         out.string(PROCESS_NAME, info.processName());
-        if (origin == Origin.OWN) {
+        if (origin == TraceFiles.Origin.OWN) {
             out.string(PROCESS_LABELS, PerfettoWriter.PRODUCER);
         }
         for (String label : CheckedTracks.processLabels(info)) {

@@ -25,7 +25,7 @@ import org.brickprofiler.trace.TraceInfo;
  *   <li>The first label of the process is {@link #PRODUCER}. A span of a device has the debug annotation
  *       {@code device}, the device's number. A span without it, whose category is a brick's and whose elements are
  *       known, is a sample of that brick, and so is one of a device that also has {@code sample}, 1.
- *   <li>A timeline that {@linkplain Origin#OTHER another program} recorded gets no such label, and has all its
+ *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded gets no such label, and has all its
  *       annotations.
  *   <li>Dropped spans are counted beside the process's name, and by an instant {@code dropped spans} at the beginning.
  * </ul>
@@ -51,7 +51,7 @@ public final class PerfettoWriter {
     public static void write(Timeline timeline, OutputStream out) throws IOException {
         Objects.requireNonNull(timeline, "timeline");
         Objects.requireNonNull(out, "out");
-        write(timeline, out, Origin.OWN);
+        write(timeline, out, TraceFiles.Origin.OWN);
     }
 
     /**
@@ -65,7 +65,7 @@ public final class PerfettoWriter {
      *     without a device, an event before an earlier one, a name that does not exist, values on a track that is no
      *     counter
      */
-    public static void write(Timeline timeline, OutputStream out, Origin origin) throws IOException {
+    public static void write(Timeline timeline, OutputStream out, TraceFiles.Origin origin) throws IOException {
         Objects.requireNonNull(timeline, "timeline");
         Objects.requireNonNull(origin, "origin");
         Objects.requireNonNull(out, "out");
@@ -78,7 +78,7 @@ public final class PerfettoWriter {
         }
     }
 
-    private static void write(Timeline timeline, ProtoBuffer out, Origin origin) {
+    private static void write(Timeline timeline, ProtoBuffer out, TraceFiles.Origin origin) {
         TraceInfo info = timeline.info();
         CheckedTracks tracks = new CheckedTracks(timeline.tracks());
         long earliestNs = timeline.earliestNs();

@@ -10,7 +10,6 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.SyncMode;
-import org.brickprofiler.TimeSource;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.CapturedLog;
@@ -381,7 +380,7 @@ final class MetalProfilerTest extends ProfiledMetal {
         assertThat(SimulatedMetal.faults()).isZero();
         assertThat(SimulatedMetal.waits()).isZero();
         assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(70);
-        assertThat(profiler.brickStats(BrickId.RMS_NORM).timeSource()).isEqualTo(TimeSource.HOST);
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).timeSource()).isEqualTo(DeviceTime.Source.HOST);
         profiler.setSyncMode(SyncMode.DEFERRED);
         profiler.startBrick(BrickId.RMS_NORM);
         assertThat(SimulatedMetal.faults()).as("it was asked").isOne();

@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.io.OutputStream;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.write.ChromeWriter;
-import org.brickprofiler.trace.write.Origin;
 import org.brickprofiler.trace.write.PerfettoWriter;
+import org.brickprofiler.trace.write.TraceFiles;
 import org.junit.jupiter.api.Timeout;
 
 /**
@@ -44,8 +44,8 @@ final class TraceReaderFuzz {
     private static void timeline(byte[] bytes) throws IOException {
         try (TraceTimeline reading =
                 TraceReader.timeline(new ByteArrayInputStream(bytes), ReadOptions.defaults(), KEPT_EVENTS)) {
-            PerfettoWriter.write(reading.timeline(), OutputStream.nullOutputStream(), Origin.OWN);
-            ChromeWriter.write(reading.timeline(), OutputStream.nullOutputStream(), Origin.OTHER);
+            PerfettoWriter.write(reading.timeline(), OutputStream.nullOutputStream(), TraceFiles.Origin.OWN);
+            ChromeWriter.write(reading.timeline(), OutputStream.nullOutputStream(), TraceFiles.Origin.OTHER);
             if (!reading.differences().matches("[ -~]*")) {
                 throw new AssertionError("not printable: " + reading.differences());
             }

@@ -66,13 +66,13 @@ final class ConvertedKinetoTest {
 
     /** One of the writers. */
     private interface Writer {
-        void write(Timeline timeline, OutputStream out, Origin origin)
+        void write(Timeline timeline, OutputStream out, TraceFiles.Origin origin)
                 throws IOException;
     }
 
     private byte[] written(Writer writer) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        writer.write(reading.timeline(), out, Origin.OTHER);
+        writer.write(reading.timeline(), out, TraceFiles.Origin.OTHER);
         return out.toByteArray();
     }
 

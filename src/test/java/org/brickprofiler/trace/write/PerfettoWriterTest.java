@@ -287,7 +287,7 @@ final class PerfettoWriterTest {
                         Event.span(0, 5, 2).of(1, 3, -1),
                         Event.span(5, 10, 2).of(-1, -1, -1)),
                 out,
-                Origin.OTHER);
+                TraceFiles.Origin.OTHER);
         PerfettoDecoder trace = PerfettoDecoder.decode(out.toByteArray());
 
         assertThat(trace.of(TYPE_SLICE_BEGIN)).extracting(Decoded::said).containsExactly(
