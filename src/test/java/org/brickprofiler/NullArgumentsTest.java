@@ -94,7 +94,7 @@ final class NullArgumentsTest {
 
     /** What nobody outside the library calls, and programs. */
     private static final Pattern INTERNAL =
-            Pattern.compile("org\\.brickprofiler\\.(internal|cli|demo|gpucheck)\\b.*");
+            Pattern.compile("org\\.brickprofiler\\.(internal|trace\\.setting|cli|demo|gpucheck)\\b.*");
 
     @TempDir
     private Path folder;

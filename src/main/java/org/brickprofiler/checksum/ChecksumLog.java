@@ -68,10 +68,11 @@ public final class ChecksumLog {
      * @throws IllegalArgumentException when they are not a profiler's
      */
     public ChecksumLog(ChecksumOptions options, SampleTimes samples) {
-        this(ownSamples(samples), options);
+        this(ownSamples(Objects.requireNonNull(options, "options"), samples), options);
     }
 
-    private static OwnSamples ownSamples(SampleTimes samples) {
+    /** The options come first, and are refused first. */
+    private static OwnSamples ownSamples(ChecksumOptions options, SampleTimes samples) {
         if (Objects.requireNonNull(samples, "samples") instanceof OwnSamples own) {
             return own;
         }

@@ -28,7 +28,8 @@ public final class CloseActions {
      * @return the action, for {@link #add}
      */
     public static <T> Runnable unlessForgotten(T object, Consumer<T> action) {
-        WeakReference<T> reference = new WeakReference<>(object);
+        Objects.requireNonNull(action, "action");
+        WeakReference<T> reference = new WeakReference<>(Objects.requireNonNull(object, "object"));
         return () -> {
             T kept = reference.get();
             if (kept != null) {
