@@ -67,11 +67,14 @@ import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.graph.KernelRegistry;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.device.StreamTracing;
+import org.brickprofiler.internal.record.OwnSamples;
+import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.spi.SampleTimes;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.DeviceTrack;
@@ -108,6 +111,7 @@ final class NullArgumentsTest {
         instances.put(BrickProfilerBuilder.class, BrickProfiler::builder);
         instances.put(LatencyDistribution.class, () -> LatencyDistribution.EMPTY);
         instances.put(ChecksumLog.class, () -> BrickProfiler.enabled().checksums());
+        instances.put(SampleTimes.class, NullArgumentsTest::sampleTimes);
         instances.put(ExecutionGraph.class, ExecutionGraph::new);
         instances.put(KernelRegistry.class, KernelRegistry::new);
         instances.put(KernelTimings.class, KernelTimings::new);
@@ -298,6 +302,25 @@ final class NullArgumentsTest {
         assertThat(refusal).isInstanceOfAny(NullPointerException.class, IllegalArgumentException.class);
         // The virtual machine's own message of a dereference has the name, too.
         assertThat(refusal.getMessage()).containsPattern("\\b" + parameter.getName() + "\\b");
+    }
+
+    private static SampleTimes sampleTimes() {
+        return new OwnSamples() {
+            @Override
+            public int key(String name) {
+                return -1;
+            }
+
+            @Override
+            public @Nullable StatTable table() {
+                return null;
+            }
+
+            @Override
+            public long nowNs() {
+                return 0;
+            }
+        };
     }
 
     // ---- arguments ----

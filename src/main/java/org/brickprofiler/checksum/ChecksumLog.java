@@ -68,15 +68,14 @@ public final class ChecksumLog {
      * @throws IllegalArgumentException when they are not a profiler's
      */
     public ChecksumLog(ChecksumOptions options, SampleTimes samples) {
-        this(ownSamples(Objects.requireNonNull(options, "options"), samples), options);
+        this(ownSamples(samples), options);
     }
 
-    /** The options come first, and are refused first. */
-    private static OwnSamples ownSamples(ChecksumOptions options, SampleTimes samples) {
+    private static OwnSamples ownSamples(SampleTimes samples) {
         if (Objects.requireNonNull(samples, "samples") instanceof OwnSamples own) {
             return own;
         }
-        throw new IllegalArgumentException("times come from a profiler of this library, not from a "
+        throw new IllegalArgumentException("samples are a profiler's of this library, and these are those of a "
                 + samples.getClass().getName());
     }
 
