@@ -17,6 +17,7 @@ import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.PendingResolver;
+import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.SpanKind;
 import org.brickprofiler.internal.record.SpanNames;
 import org.brickprofiler.internal.record.SpanStore;
@@ -100,6 +101,10 @@ public final class BrickProfiler {
     private final @Nullable NanoClock ownClock;
 
     final TableRegistry registry;
+
+    /** Those of the registry. */
+    final PerThread<StatTable, ?> tables;
+
     final NameTable names = BrickNames.newTable();
 
     /** The bricks of device streams; null where there are none. */
@@ -163,6 +168,7 @@ public final class BrickProfiler {
         ownClock = clock == NanoClock.SYSTEM ? null : clock;
         SpanStore spans = options.tracing == null ? null : options.tracing.bricks(spanNames);
         registry = new TableRegistry(BrickNames.FIXED, options.percentiles, names, spans, layers);
+        tables = registry.threads();
         devices = options.streams.isEmpty() ? null : new DeviceTimers(this, options);
         resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
         checksums = new ChecksumLog(options.checksums, new Samples());
@@ -276,7 +282,7 @@ public final class BrickProfiler {
     }
 
     private void stop(long timer, long elements, long nowNs) {
-        stop(registry.ownTable(), timer, elements, nowNs);
+        stop(tables.own(), timer, elements, nowNs);
     }
 
     /** Adds the sample of a timer that is not void to the calling thread's own table, or else to where it may go. */

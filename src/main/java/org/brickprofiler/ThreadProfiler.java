@@ -18,6 +18,8 @@ public final class ThreadProfiler {
     private final BrickProfiler profiler;
     private final Thread owner;
 
+    private final PerThread<StatTable, ?> tables;
+
     private PerThread.Slots<StatTable, ?> seen;
 
     /** The owner's table in those slots; null where it has none. */
@@ -26,8 +28,9 @@ public final class ThreadProfiler {
     ThreadProfiler(BrickProfiler profiler, Thread owner) {
         this.profiler = profiler;
         this.owner = owner;
-        this.seen = profiler.registry.tables();
-        this.own = profiler.registry.ownTable();
+        this.tables = profiler.tables;
+        this.seen = tables.slots();
+        this.own = tables.own();
     }
 
     /**
@@ -107,10 +110,10 @@ public final class ThreadProfiler {
     }
 
     private void stop(long timer, long elements, long nowNs) {
-        PerThread.Slots<StatTable, ?> now = profiler.registry.tables();
+        PerThread.Slots<StatTable, ?> now = tables.slots();
         if (now != seen) {
             seen = now;
-            own = profiler.registry.ownTable();
+            own = tables.own();
         }
         profiler.stop(own, timer, elements, nowNs);
     }
