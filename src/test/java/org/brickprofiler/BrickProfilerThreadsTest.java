@@ -145,6 +145,14 @@ final class BrickProfilerThreadsTest {
         assertThat(profiler.allBrickStats()).allSatisfy(brick -> assertThat(brick.count()).isEqualTo(3));
     }
 
+    /** Long enough for threads to meet either state of the switch. */
+    private static void spin(long ns) {
+        long untilNs = System.nanoTime() + ns;
+        while (System.nanoTime() - untilNs < 0) {
+            Thread.onSpinWait();
+        }
+    }
+
     @Test
     void theSwitchMayBeFlippedWhileThreadsRecord() throws Exception {
         Crew crew = new Crew();
@@ -158,7 +166,9 @@ final class BrickProfilerThreadsTest {
         }));
         while (!allDone(writers)) {
             profiler.disable();
+            spin(5_000);
             profiler.enable();
+            spin(5_000);
         }
         crew.join();
 

@@ -54,7 +54,7 @@ public class RecordingBenchmark {
     private final int[] keys = new int[BRICKS];
     private final String[] names = new String[BRICKS];
 
-    /** In a virtual machine of its own: where nobody has a timeline, compiled code holds nothing of it. */
+    /** A profiler whose samples go to a timeline, too. */
     @State(Scope.Thread)
     public static class Traced {
         final BrickProfiler profiler =
