@@ -1294,8 +1294,9 @@ public final class BrickProfiler {
     /**
      * The log of checksums, for finding the first brick whose output differs from that of another run. It has no switch:
      * whoever calls it wants an entry. An entry carries the time of the brick that the calling thread was timing, or had
-     * timed last, when it recorded the output: see {@link ChecksumLog#ChecksumLog(ChecksumOptions, OwnSamples)}. With
-     * device streams it carries none, except in {@link SyncMode#NONE}. Its layer may be {@link #currentLayer}. What it
+     * timed last, when it recorded the output: see
+     * {@link ChecksumLog#ChecksumLog(ChecksumOptions, org.brickprofiler.spi.SampleTimes)}. With device streams it carries
+     * none, except in {@link SyncMode#NONE}. Its layer may be {@link #currentLayer}. What it
      * takes of an output is {@link BrickProfilerBuilder#checksums}. {@link #reset()} empties it too.
      *
      * @return always the same object
