@@ -175,7 +175,10 @@ class BrickIT {
         Path library = JAR.resolveSibling(JAR.getFileName().toString().replace("-cli.jar", ".jar"));
         try (JarFile jar = new JarFile(library.toFile())) {
             assertThat(jar.stream().map(entry -> entry.getName()))
-                    .noneMatch(name -> name.endsWith(".class") && !name.startsWith("org/brickprofiler/"))
+                    .contains("module-info.class")
+                    .noneMatch(name -> name.endsWith(".class")
+                            && !name.startsWith("org/brickprofiler/")
+                            && !name.equals("module-info.class"))
                     .noneMatch(name -> name.matches("org/brickprofiler/(cli|demo|gpucheck)/.*"))
                     .noneMatch(name -> name.endsWith(".ptx") || name.contains("ExtraCommand"));
             assertThat(jar.getManifest().getMainAttributes().getValue("Main-Class")).isNull();
