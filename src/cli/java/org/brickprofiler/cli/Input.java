@@ -228,7 +228,7 @@ final class Input {
                 if (json.nextToken() != JsonToken.START_OBJECT) {
                     return;
                 }
-                while (!bricks && !events && !checksums && json.nextToken() == JsonToken.FIELD_NAME) {
+                while (json.nextToken() == JsonToken.FIELD_NAME) {
                     String key = json.currentName();
                     JsonToken value = json.nextToken();
                     switch (key) {
@@ -240,6 +240,10 @@ final class Input {
                         default -> {
                             // Says nothing.
                         }
+                    }
+                    // What decides may be nearly all of the file: it is not passed over.
+                    if (bricks || events || checksums) {
+                        return;
                     }
                     json.skipChildren();
                 }

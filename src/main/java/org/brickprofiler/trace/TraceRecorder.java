@@ -1,12 +1,13 @@
 package org.brickprofiler.trace;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
@@ -312,7 +313,8 @@ public final class TraceRecorder implements Tracing {
         timeline.addTimed(profilers.streams());
         timeline.endDevices();
         timeline.addLost(profilers.lost());
-        long unixNs = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
+        // As fine as the system gives it: a millisecond off would show beside the traces of other programs.
+        long unixNs = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now());
         return timeline.build(process, clock.nanoTime(), unixNs);
     }
 

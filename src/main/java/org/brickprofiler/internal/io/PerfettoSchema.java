@@ -22,6 +22,8 @@ public final class PerfettoSchema {
     public static final int PACKET_INTERNED_DATA = 12;
     /** {@code TracePacket.sequence_flags}. */
     public static final int PACKET_SEQUENCE_FLAGS = 13;
+    /** {@code TracePacket.incremental_state_cleared}, which older writers set in place of the flag. */
+    public static final int PACKET_STATE_CLEARED = 41;
     /** {@code TracePacket.previous_packet_dropped}. */
     public static final int PACKET_PREVIOUS_DROPPED = 42;
     /** {@code TracePacket.compressed_packets}. */

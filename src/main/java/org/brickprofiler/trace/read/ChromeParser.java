@@ -280,7 +280,7 @@ final class ChromeParser {
                     event.sawKey(ARGUMENTS);
                     arguments(value);
                 }
-                case "id" -> event.id = scalar(value);
+                case "id" -> event.id = identifier(value);
                 case "bp" -> event.bindsEnclosing = scalar(value).equals("e");
                 case "s" -> event.skipped += scalar(value).equals("t") ? 0 : 1;
                 default -> {
@@ -306,6 +306,14 @@ final class ChromeParser {
         }
         parser.skipChildren();
         return "";
+    }
+
+    /** A number that ties events; as good as none comes often enough to be worth remembering. */
+    private String identifier(JsonToken value) throws IOException {
+        if (value != JsonToken.VALUE_NUMBER_INT) {
+            return scalar(value);
+        }
+        return collector.wantsKeys() ? Names.bounded(parser.getText()) : "";
     }
 
     private long time(JsonToken value) throws IOException {

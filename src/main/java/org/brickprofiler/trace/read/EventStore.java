@@ -4,6 +4,8 @@ import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
@@ -202,21 +204,29 @@ final class EventStore implements Closeable {
         }
         int[] sorted = sorted();
         runs.add(new Run(sorted, false, out.size()));
-        ByteBuffer buffer = ByteBuffer.allocate(EVENT_BYTES * Math.min(kept, 1_024));
+        ByteBuffer buffer = buffer(Math.min(kept, 1_024));
+        long[] event = new long[COLUMNS];
+        LongBuffer numbers = buffer.asLongBuffer();
         for (int number : sorted) {
-            for (long[] column : columns) {
-                buffer.putLong(column[number]);
+            for (int column = 0; column < COLUMNS; column++) {
+                event[column] = columns[column][number];
             }
-            if (!buffer.hasRemaining()) {
+            numbers.put(event);
+            if (!numbers.hasRemaining()) {
                 append(out, buffer);
+                numbers.clear();
             }
         }
-        append(out, buffer);
+        append(out, buffer.limit(numbers.position() * Long.BYTES));
         kept = 0;
     }
 
+    private static ByteBuffer buffer(int events) {
+        return ByteBuffer.allocate(EVENT_BYTES * events).order(ByteOrder.nativeOrder());
+    }
+
+    /** Writes a buffer from its beginning to its limit. */
     private static void append(FileChannel out, ByteBuffer buffer) throws IOException {
-        buffer.flip();
         long position = out.size();
         while (buffer.hasRemaining()) {
             position += out.write(buffer, position);
@@ -316,7 +326,7 @@ final class EventStore implements Closeable {
         /** Reads the first event. */
         void begin(int bufferEvents) throws IOException {
             if (run.numbers == null) {
-                buffer = ByteBuffer.allocate(EVENT_BYTES * Math.min(bufferEvents, end - next)).limit(0);
+                buffer = buffer(Math.min(bufferEvents, end - next)).limit(0);
             }
             next();
         }
@@ -335,9 +345,8 @@ final class EventStore implements Closeable {
                 if (!buffer.hasRemaining()) {
                     fill();
                 }
-                for (int column = 0; column < COLUMNS; column++) {
-                    event[column] = buffer.getLong();
-                }
+                buffer.asLongBuffer().get(event);
+                buffer.position(buffer.position() + EVENT_BYTES);
             }
             next++;
             return true;

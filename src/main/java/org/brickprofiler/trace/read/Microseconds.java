@@ -21,7 +21,8 @@ final class Microseconds {
     /** 146 years; the distance of two such times still fits a {@code long}. */
     static final long LARGEST_NS = 1L << 62;
 
-    private static final int LONGEST_PLAIN = 15;
+    /** So many digits and three decimals fit 64 bits without a sign; a calendar time has as many. */
+    private static final int LONGEST_PLAIN = 16;
     private static final int LONGEST_TEXT = 100;
     private static final int NS_DIGITS = 3;
     private static final int MOST_DIGITS = 20;
@@ -47,7 +48,7 @@ final class Microseconds {
         return plain >= 0 ? plain : anyNs(text, from, length);
     }
 
-    /** Digits with at most three more after the point, which is what traces hold; -1 for everything else. */
+    /** Digits with at most three more after the point, which is what traces hold; negative for everything else. */
     private static long plainNs(char[] text, int from, int length) {
         if (length == 0 || length > LONGEST_PLAIN + 1 + NS_DIGITS) {
             return -1;
@@ -72,7 +73,7 @@ final class Microseconds {
         for (int i = decimals; i < NS_DIGITS; i++) {
             value *= 10;
         }
-        return value;
+        return value <= LARGEST_NS ? value : -1;
     }
 
     private static long anyNs(char[] text, int from, int length) {

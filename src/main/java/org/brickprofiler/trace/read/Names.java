@@ -24,10 +24,12 @@ final class Names {
     private static final String CUT = "...#";
     private static final int HASH_DIGITS = 16;
 
-    /** Longer ones are rare, and take more memory than their objects cost time. */
-    private static final int LONGEST_KEPT = 256;
-
     private static final int PLACES = 1 << 12;
+
+    /** Longer names have fewer places, so that all of them together take a few MB. */
+    private static final int LONGEST_SHORT = 256;
+
+    private static final int PLACES_OF_LONG = 1 << 9;
     private static final int SAMPLED = 32;
 
     /** The name that was met last of those with the same place, and its characters. */
@@ -53,7 +55,7 @@ final class Names {
 
     /** The bounded name of some characters, without an object where the name was met before. */
     String of(char[] text, int from, int length) {
-        if (length > LONGEST_KEPT) {
+        if (length > LONGEST) {
             return bounded(new String(text, from, length));
         }
         // A few dozen characters are enough: what has the same place is compared in full.
@@ -62,7 +64,7 @@ final class Names {
         for (int i = from; i < from + length; i += step) {
             hash = 31 * hash + text[i];
         }
-        int place = (hash ^ hash >>> 15) & PLACES - 1;
+        int place = (hash ^ hash >>> 15) & (length > LONGEST_SHORT ? PLACES_OF_LONG : PLACES) - 1;
         String known = met[place];
         if (known == null || !Arrays.equals(texts[place], 0, known.length(), text, from, from + length)) {
             known = new String(text, from, length);

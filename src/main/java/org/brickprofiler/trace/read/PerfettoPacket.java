@@ -148,7 +148,8 @@ final class PerfettoPacket {
                 timestamp = in.varint();
             }
             case PACKET_SEQUENCE_ID << 3 | VARINT -> sequence = in.varint();
-            case PACKET_SEQUENCE_FLAGS << 3 | VARINT -> flags = in.varint();
+            case PACKET_SEQUENCE_FLAGS << 3 | VARINT -> flags |= in.varint();
+            case PACKET_STATE_CLEARED << 3 | VARINT -> flags |= in.varint() == 0 ? 0 : FLAG_STATE_CLEARED;
             case PACKET_PREVIOUS_DROPPED << 3 | VARINT -> previousDropped = in.varint() != 0;
             case PACKET_CLOCK_ID << 3 | VARINT -> clockId = in.varint();
             case PACKET_TRACK_EVENT << 3 | BYTES -> {

@@ -71,15 +71,20 @@ record Rule(Target target, List<Condition> conditions, int line) {
      *
      * @param field {@code name}, {@code cat}, or {@code args.} and a key
      * @param pattern the pattern
+     * @param required what a name must hold for the pattern to be found
      */
-    record Condition(String field, Pattern pattern) {
+    record Condition(String field, Pattern pattern, RequiredText required) {
 
         static final String NAME = "name";
         static final String CATEGORY = "cat";
         static final String ARGS = "args.";
 
-        boolean holds(Key key) {
-            String text = text(key);
+        Condition(String field, Pattern pattern) {
+            this(field, pattern, field.equals(NAME) ? RequiredText.of(pattern) : RequiredText.ANYTHING);
+        }
+
+        boolean holds(Key key, RequiredText.Grams name) {
+            String text = required.mayBeIn(name) ? text(key) : null;
             return text != null && pattern.matcher(new WatchedText(text)).find();
         }
 
@@ -95,11 +100,18 @@ record Rule(Target target, List<Condition> conditions, int line) {
     /**
      * Whether this rule is the one for an event.
      *
+     * @param key the event
+     * @param name the parts of its name
      * @throws TooCostly when a pattern takes too long, or too much of the stack
      */
-    boolean matches(Key key) {
+    boolean matches(Key key, RequiredText.Grams name) {
         try {
-            return conditions.stream().allMatch(condition -> condition.holds(key));
+            for (int i = 0; i < conditions.size(); i++) {
+                if (!conditions.get(i).holds(key, name)) {
+                    return false;
+                }
+            }
+            return true;
         } catch (StackOverflowError tooDeep) {
             throw new TooCostly("tries too many combinations");
         }

@@ -131,8 +131,8 @@ final class SelfTimes {
     }
 
     private static boolean overlapsAnother(List<Open> row, Execution event) {
-        for (Open other : row) {
-            if (other.counts && !other.holds(event)) {
+        for (int i = 0; i < row.size(); i++) {
+            if (row.get(i).counts && !row.get(i).holds(event)) {
                 return true;
             }
         }

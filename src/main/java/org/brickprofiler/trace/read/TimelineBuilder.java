@@ -213,7 +213,7 @@ final class TimelineBuilder extends EventCollector {
         }
         omissions.add(Reason.FIELD, event.skipped);
         String counter = event.id.isEmpty() ? event.name : event.name + " " + event.id;
-        for (Map.Entry<String, String> series : event.args.entrySet()) {
+        for (Map.Entry<String, String> series : new TreeMap<>(event.args).entrySet()) {
             String name = series.getKey().equals("value") ? counter : counter + " " + series.getKey();
             Row row = rows.counter(event.process, name, event.offset);
             Matcher unit = NAME_AND_UNIT.matcher(name);

@@ -2,9 +2,9 @@ package org.brickprofiler.trace.read;
 
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
 import org.brickprofiler.trace.SpanName;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+import org.eclipse.collections.impl.map.mutable.UnifiedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,8 +37,8 @@ final class TraceEvent {
     /** More than any event has; further ones are only counted. */
     private static final int MOST_ARGUMENTS = 1_024;
 
-    /** The arguments that the view asked for; of others the key, without its value. */
-    final Map<String, String> args = new TreeMap<>();
+    /** The arguments that the view asked for; of others the key, without its value. In no order. */
+    final Map<String, String> args = new UnifiedMap<>();
 
     /** The flows that leave it, and those that end in it, where the format has them with the event. */
     final LongArrayList flowsOut = new LongArrayList();

@@ -147,9 +147,10 @@ public final class TraceRules {
      * @throws Rule.TooCostly when a pattern takes too long; the message names it
      */
     Optional<Rule.Target> target(Rule.Key key) {
+        RequiredText.Grams name = new RequiredText.Grams(key.name());
         for (Rule rule : rules) {
             try {
-                if (rule.matches(key)) {
+                if (rule.matches(key, name)) {
                     return Optional.of(rule.target());
                 }
             } catch (Rule.TooCostly tooCostly) {
