@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.stream.LongStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -294,5 +295,15 @@ final class TraceRecorderTest extends TracedBricks {
         assertThat(info.monotonicNs()).isEqualTo(12_345);
         assertThat(info.unixNs() / 1_000_000).isBetween(before, System.currentTimeMillis());
         assertThat(info.clockErrorNs()).isEmpty();
+    }
+
+    /** A millisecond would put a trace beside those of other programs by as much. */
+    @Test
+    void theCalendarIsAsFineAsTheSystems() {
+        TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
+
+        assertThat(LongStream.generate(() -> recorder.timeline().info().unixNs())
+                        .limit(50))
+                .anyMatch(unixNs -> unixNs % 1_000_000 != 0);
     }
 }

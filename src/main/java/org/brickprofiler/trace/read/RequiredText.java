@@ -3,59 +3,65 @@ package org.brickprofiler.trace.read;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
- * What a text must hold for a pattern to be found in it: of each alternative of the pattern, its longest part that is
- * no more than characters. A trace can have a million names, and most rules ask for something that a name plainly lacks;
- * trying all their patterns would take far longer than reading the trace. Upper and lower case count as the same. Where
- * nothing is known of a pattern, any text may hold it. Immutable; any thread.
+ * What a text must hold for a pattern to be found in it: those parts of the pattern that are no more than characters,
+ * of alternatives those of one. A trace can have a million names, and most rules ask for something that a name plainly
+ * lacks; trying all their patterns would take far longer than reading the trace. Upper and lower case count as the
+ * same. Where nothing is known of a pattern, any text may hold it. Immutable; any thread.
  */
 final class RequiredText {
 
-    /** What a text may hold of which nothing is known. */
-    static final RequiredText ANYTHING = new RequiredText(List.of());
+    /** What any text holds. */
+    static final RequiredText NOTHING = new RequiredText(List.of());
 
     private static final int GRAM = 3;
 
     /** Those after a backslash that stand for a class, a boundary or one character, and take nothing that follows. */
     private static final String PLAIN_ESCAPES = "dDwWsShHvVbBAGzZRtnrfae";
 
-    private final List<int[]> alternatives;
+    /** One of them has to hold; without any, nothing has to. */
+    private final List<Sequence> alternatives;
 
-    private RequiredText(List<int[]> alternatives) {
-        this.alternatives = alternatives;
+    private RequiredText(List<Sequence> alternatives) {
+        boolean isOneFree = alternatives.stream().anyMatch(Sequence::isFree);
+        this.alternatives = isOneFree ? List.of() : List.copyOf(alternatives);
     }
 
-    /** The three-letter parts of a text, as a set that may hold more. Immutable; any thread. */
+    /** Parts that have to hold all together. */
+    private record Sequence(int[] grams, List<RequiredText> groups) {
+        boolean isFree() {
+            return grams.length == 0 && groups.isEmpty();
+        }
+    }
+
+    /** The parts of a text that are three characters long, as a set that may hold more. Immutable; any thread. */
     static final class Grams {
-        private static final int BITS = 1 << 12;
+        private static final int BITS = 1 << 11;
 
         private final long[] set = new long[BITS / Long.SIZE];
 
         Grams(String text) {
-            for (int hash : hashes(text)) {
-                set[hash / Long.SIZE] |= 1L << hash;
+            for (int end = GRAM; end <= text.length(); end++) {
+                int gram = before(text, end);
+                set[gram / Long.SIZE] |= 1L << gram;
             }
         }
 
-        /** A number below {@link #BITS} for each three characters in a row. */
-        static int[] hashes(CharSequence text) {
-            int[] hashes = new int[Math.max(0, text.length() - GRAM + 1)];
-            int last = 0;
-            for (int i = 0; i < text.length(); i++) {
+        /** A number below {@link #BITS} for the three characters before a place. */
+        static int before(CharSequence text, int end) {
+            int gram = 0;
+            for (int i = end - GRAM; i < end; i++) {
                 char c = text.charAt(i);
-                int lower = c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
-                last = (last << Byte.SIZE | lower & 0xff) & 0xff_ffff;
-                if (i >= GRAM - 1) {
-                    hashes[i - GRAM + 1] = last * 0x9e37_79b1 >>> Integer.SIZE - Integer.numberOfTrailingZeros(BITS);
-                }
+                gram = gram << Byte.SIZE | (c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c & 0xff);
             }
-            return hashes;
+            return gram * 0x9e37_79b1 >>> Integer.numberOfLeadingZeros(BITS - 1);
         }
 
-        private boolean holds(int[] hashes) {
-            for (int hash : hashes) {
-                if ((set[hash / Long.SIZE] & 1L << hash) == 0) {
+        private boolean holds(int[] grams) {
+            for (int gram : grams) {
+                if ((set[gram / Long.SIZE] & 1L << gram) == 0) {
                     return false;
                 }
             }
@@ -65,110 +71,114 @@ final class RequiredText {
 
     /** Whether the pattern may be found in a text, going by its parts. */
     boolean mayBeIn(Grams text) {
-        if (alternatives.isEmpty()) {
-            return true;
-        }
         for (int i = 0; i < alternatives.size(); i++) {
-            if (text.holds(alternatives.get(i))) {
+            if (mayBeIn(text, alternatives.get(i))) {
                 return true;
             }
         }
-        return false;
+        return alternatives.isEmpty();
+    }
+
+    private static boolean mayBeIn(Grams text, Sequence sequence) {
+        boolean mayBe = text.holds(sequence.grams);
+        for (int i = 0; mayBe && i < sequence.groups.size(); i++) {
+            mayBe = sequence.groups.get(i).mayBeIn(text);
+        }
+        return mayBe;
     }
 
     /** What a pattern requires. */
     static RequiredText of(Pattern pattern) {
         boolean isPlain = (pattern.flags() & ~Pattern.CASE_INSENSITIVE) == 0;
-        return isPlain ? new Reader(pattern.pattern()).read() : ANYTHING;
+        Reader reader = new Reader(pattern.pattern());
+        RequiredText required = isPlain ? reader.alternatives() : NOTHING;
+        return reader.isUnknown ? NOTHING : required;
     }
 
-    /** Goes through the text of a pattern, and gives up at whatever it does not know. */
+    /** Goes through a pattern that is well formed, and gives up at whatever it does not know. One thread. */
     private static final class Reader {
         private final String regex;
-        private final List<int[]> alternatives = new ArrayList<>();
-        private final StringBuilder run = new StringBuilder();
-        private String longest = "";
-        private int depth;
+        private int at;
+        private boolean isUnknown;
 
         Reader(String regex) {
             this.regex = regex;
         }
 
-        RequiredText read() {
-            int at = 0;
-            while (at < regex.length()) {
-                at = step(at);
-                if (at < 0) {
-                    return ANYTHING;
+        private boolean skips(String text) {
+            boolean isHere = regex.startsWith(text, at);
+            at += isHere ? text.length() : 0;
+            return isHere;
+        }
+
+        /** Reads up to the end of a group, or of the whole. */
+        RequiredText alternatives() {
+            List<Sequence> read = new ArrayList<>();
+            do {
+                read.add(sequence());
+            } while (skips("|"));
+            return new RequiredText(read);
+        }
+
+        private Sequence sequence() {
+            IntArrayList grams = new IntArrayList();
+            List<RequiredText> groups = new ArrayList<>();
+            StringBuilder run = new StringBuilder();
+            while (!isUnknown && at < regex.length() && "|)".indexOf(regex.charAt(at)) < 0) {
+                char c = regex.charAt(at++);
+                boolean isLiteral = ".^$([\\?*+{".indexOf(c) < 0 && c < Byte.MAX_VALUE;
+                if (isLiteral && !isOptional()) {
+                    run.append(c);
+                } else {
+                    endRun(run, grams);
+                    other(c, groups);
                 }
             }
-            return endAlternative() ? new RequiredText(List.copyOf(alternatives)) : ANYTHING;
+            endRun(run, grams);
+            return new Sequence(grams.toArray(), groups);
         }
 
-        /** Takes what stands at a place; returns what is behind it, or -1 where that is not known. */
-        private int step(int at) {
-            char c = regex.charAt(at);
-            switch (c) {
-                case '?', '*', '{' -> {
-                    run.setLength(Math.max(0, run.length() - 1));
-                    endRun();
-                    return c == '{' ? regex.indexOf('}', at) + 1 : at + 1;
-                }
-                case '(' -> {
-                    depth++;
-                    boolean isSpecial = regex.startsWith("?", at + 1) && !regex.startsWith("?:", at + 1);
-                    endRun();
-                    return isSpecial ? -1 : regex.startsWith("?:", at + 1) ? at + 3 : at + 1;
-                }
-                case '|' -> {
-                    return depth > 0 || endAlternative() ? at + 1 : -1;
-                }
-                case '[' -> {
-                    endRun();
-                    return behindClass(at);
-                }
-                case '\\' -> {
-                    endRun();
-                    char escaped = regex.charAt(at + 1);
-                    boolean isPlain = !Character.isLetterOrDigit(escaped) || PLAIN_ESCAPES.indexOf(escaped) >= 0;
-                    return isPlain ? at + 2 : -1;
-                }
-                case ')' -> {
-                    depth--;
-                    endRun();
-                }
-                case '.', '^', '$', '+' -> endRun();
-                default -> {
-                    if (depth == 0 && c < Byte.MAX_VALUE) {
-                        run.append(c);
-                    } else {
-                        endRun();
-                    }
-                }
+        private static void endRun(StringBuilder run, IntArrayList grams) {
+            for (int end = GRAM; end <= run.length(); end++) {
+                grams.add(Grams.before(run, end));
             }
-            return at + 1;
-        }
-
-        /** Behind a class of characters; -1 where it holds more than characters and ranges. */
-        private int behindClass(int at) {
-            int begin = regex.startsWith("^", at + 1) ? at + 2 : at + 1;
-            int end = regex.indexOf(']', begin);
-            String inside = regex.substring(begin, Math.max(begin, end));
-            boolean isPlain = !inside.isEmpty() && inside.indexOf('[') < 0 && inside.indexOf('\\') < 0;
-            return isPlain ? end + 1 : -1;
-        }
-
-        private void endRun() {
-            longest = run.length() > longest.length() ? run.toString() : longest;
             run.setLength(0);
         }
 
-        private boolean endAlternative() {
-            endRun();
-            boolean isKnown = longest.length() >= GRAM;
-            alternatives.add(Grams.hashes(longest));
-            longest = "";
-            return isKnown;
+        /** Whether what was just read may be missing. */
+        private boolean isOptional() {
+            return at < regex.length() && "?*{".indexOf(regex.charAt(at)) >= 0;
+        }
+
+        /** Passes over what begins with a character that does not stand for itself alone. */
+        private void other(char c, List<RequiredText> groups) {
+            switch (c) {
+                case '(' -> group(groups);
+                case '[' -> {
+                    int begin = regex.startsWith("^", at) ? at + 1 : at;
+                    int end = regex.indexOf(']', begin);
+                    isUnknown = end <= begin || regex.substring(begin, end).matches(".*[\\[\\\\].*");
+                    at = end + 1;
+                }
+                case '{' -> at = regex.indexOf('}', at) + 1;
+                case '\\' -> {
+                    char escaped = regex.charAt(at++);
+                    isUnknown = Character.isLetterOrDigit(escaped) && PLAIN_ESCAPES.indexOf(escaped) < 0;
+                }
+                default -> {
+                    // A quantifier, an anchor, any character, or one that may be missing.
+                }
+            }
+        }
+
+        private void group(List<RequiredText> groups) {
+            boolean looksAround = skips("?=") || skips("?!") || skips("?<=") || skips("?<!");
+            isUnknown = !looksAround && !skips("?:") && regex.startsWith("?", at);
+            RequiredText group = alternatives();
+            at++;
+            if (!looksAround && !isOptional() && !group.alternatives.isEmpty()) {
+                groups.add(group);
+            }
         }
     }
 }

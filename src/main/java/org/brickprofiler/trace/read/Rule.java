@@ -80,7 +80,7 @@ record Rule(Target target, List<Condition> conditions, int line) {
         static final String ARGS = "args.";
 
         Condition(String field, Pattern pattern) {
-            this(field, pattern, field.equals(NAME) ? RequiredText.of(pattern) : RequiredText.ANYTHING);
+            this(field, pattern, field.equals(NAME) ? RequiredText.of(pattern) : RequiredText.NOTHING);
         }
 
         boolean holds(Key key, RequiredText.Grams name) {

@@ -53,17 +53,22 @@ final class TraceInput {
     /**
      * The text of a trace.
      *
-     * @param raw the bytes of the file; packed with gzip if they begin so
+     * @param raw the bytes of the file; packed with gzip if they begin so. Left open
      * @param totalBytes how many there are, or {@link ReadOptions.Progress#UNKNOWN}
-     * @param progress is called when bytes were read
-     * @return the text; reading it throws {@link DamagedException} where the packing is wrong
+     * @param progress is called when bytes were read, on the thread that reads the text
+     * @return the text, to be closed; reading it throws {@link DamagedException} where the packing is wrong
      * @throws IOException when the bytes cannot be read
      */
     static BufferedInputStream text(InputStream raw, long totalBytes, ReadOptions.Progress progress)
             throws IOException {
-        BufferedInputStream bytes = new BufferedInputStream(new Counted(raw, totalBytes, progress), BUFFER_BYTES);
-        boolean packed = begin(bytes, GZIP.length()).equals(GZIP);
-        return packed ? new BufferedInputStream(new Unpacked(bytes), BUFFER_BYTES) : bytes;
+        Counted counted = new Counted(raw);
+        BufferedInputStream bytes = new BufferedInputStream(counted, BUFFER_BYTES);
+        boolean isPacked = begin(bytes, GZIP.length()).equals(GZIP);
+        InputStream text = isPacked ? new Unpacked(bytes) : bytes;
+        // A stream of somebody else may wait for long, and is to be left alone by the time that this one is closed.
+        boolean isLargeFile = totalBytes > BUFFER_BYTES;
+        InputStream read = isPacked && isLargeFile ? new ReadAhead(text) : text;
+        return new BufferedInputStream(new Reported(read, counted, totalBytes, progress), BUFFER_BYTES);
     }
 
     /** The first bytes, a character for each; where the text stands is kept. */
@@ -159,14 +164,50 @@ final class TraceInput {
         return at == ' ' || at == '\t' || at == '\n' || at == '\r' ? -1 : at;
     }
 
-    /** Reports how far it is. */
+    /** Counts the bytes of a file; any thread may ask how many those are. */
     private static final class Counted extends FilterInputStream {
+        private volatile long bytesRead;
+
+        Counted(InputStream in) {
+            super(in);
+        }
+
+        @Override
+        public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+        }
+
+        @Override
+        public int read(byte[] buffer, int from, int length) throws IOException {
+            int read = super.read(buffer, from, length);
+            long sum = bytesRead + Math.max(0, read);
+            bytesRead = sum;
+            return read;
+        }
+
+        /** The file belongs to whoever opened it. */
+        @Override
+        public void close() {
+            // It stays open.
+        }
+
+        @Override
+        public boolean markSupported() {
+            return false;
+        }
+    }
+
+    /** Reports how much of the file was read. */
+    private static final class Reported extends FilterInputStream {
+        private final Counted file;
         private final long totalBytes;
         private final ReadOptions.Progress progress;
-        private long bytesRead;
+        private long reported;
 
-        Counted(InputStream in, long totalBytes, ReadOptions.Progress progress) {
-            super(in);
+        Reported(InputStream text, Counted file, long totalBytes, ReadOptions.Progress progress) {
+            super(text);
+            this.file = file;
             this.totalBytes = totalBytes;
             this.progress = progress;
         }
@@ -180,8 +221,9 @@ final class TraceInput {
         @Override
         public int read(byte[] buffer, int from, int length) throws IOException {
             int read = super.read(buffer, from, length);
-            if (read > 0) {
-                bytesRead += read;
+            long bytesRead = file.bytesRead;
+            if (bytesRead > reported) {
+                reported = bytesRead;
                 progress.at(bytesRead, totalBytes);
             }
             return read;

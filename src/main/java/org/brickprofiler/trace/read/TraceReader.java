@@ -185,8 +185,7 @@ public final class TraceReader {
 
     private static void parse(
             InputStream bytes, long size, EventCollector collector, ReadOptions options) throws IOException {
-        BufferedInputStream text = TraceInput.text(bytes, size, options.progress());
-        try {
+        try (BufferedInputStream text = TraceInput.text(bytes, size, options.progress())) {
             parse(text, collector, options.limits());
         } catch (TraceFormatException fault) {
             if (!options.salvage() || !fault.isDamage() || collector.eventsRead() == 0) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.UnknownFieldSet;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;
@@ -179,6 +180,25 @@ final class PerfettoReadTest {
         TraceProfile reading = read();
         assertThat(Traces.repair(reading, Reason.LOST_STATE).count()).isEqualTo(1);
         assertThat(reading.snapshot().totalNs()).isEqualTo(2);
+    }
+
+    /** As older writers do; the field is none of the schema that the tests are compiled with. */
+    @Test
+    void aSequenceIsClearedByAFieldOfItsOwnToo() throws IOException {
+        UnknownFieldSet cleared = UnknownFieldSet.newBuilder()
+                .addField(41, UnknownFieldSet.Field.newBuilder().addVarint(1).build())
+                .build();
+        interned(2, 0, "two").setUnknownFields(cleared);
+        beginInterned(2, 1, 10);
+        end(1, 12);
+        packet(2).setUnknownFields(cleared);
+        beginInterned(2, 1, 20);
+        end(1, 24);
+
+        TraceProfile reading = read();
+        assertThat(Traces.totalNs(reading, "two")).isEqualTo(2);
+        assertThat(Traces.totalNs(reading, "(no name)")).isEqualTo(4);
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
     }
 
     @Test
