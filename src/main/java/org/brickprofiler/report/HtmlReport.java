@@ -124,6 +124,7 @@ public final class HtmlReport {
      * @throws ArithmeticException when a path takes longer than {@link Long#MAX_VALUE} ns
      */
     public HtmlReport withGraph(ExecutionGraph graph) {
+        Objects.requireNonNull(graph, "graph");
         return with("graph", element("graph", json -> writeGraph(graph, CriticalPath.of(graph), json)));
     }
 
@@ -134,7 +135,7 @@ public final class HtmlReport {
      * @return a page with it, in place of an earlier one
      */
     public HtmlReport withChecksums(Comparison comparison) {
-        String text = DivergenceReport.render(comparison);
+        String text = DivergenceReport.render(Objects.requireNonNull(comparison, "comparison"));
         return with("checksums", element("checksums", json -> json.writeString(text)));
     }
 
@@ -166,6 +167,7 @@ public final class HtmlReport {
      * @throws IOException when that fails; the message names the path and the reason, and an older page is untouched
      */
     public void write(Path path) throws IOException {
+        Objects.requireNonNull(path, "path");
         byte[] page = render().getBytes(UTF_8);
         AtomicFile.write(path, out -> out.write(page));
     }
