@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
+import org.brickprofiler.internal.io.AtomicFile;
 
 /** The text of a trace: unpacked if it is packed, with progress, and with faults of the packing of their own type. */
 final class TraceInput {
@@ -55,13 +56,14 @@ final class TraceInput {
      *
      * @param raw the bytes of the file; packed with gzip if they begin so. Left open
      * @param totalBytes how many there are, or {@link ReadOptions.Progress#UNKNOWN}
+     * @param source what to call them in messages
      * @param progress is called when bytes were read, on the thread that reads the text
      * @return the text, to be closed; reading it throws {@link DamagedException} where the packing is wrong
      * @throws IOException when the bytes cannot be read
      */
-    static BufferedInputStream text(InputStream raw, long totalBytes, ReadOptions.Progress progress)
+    static BufferedInputStream text(InputStream raw, long totalBytes, String source, ReadOptions.Progress progress)
             throws IOException {
-        Counted counted = new Counted(raw);
+        Counted counted = new Counted(raw, source);
         BufferedInputStream bytes = new BufferedInputStream(counted, BUFFER_BYTES);
         boolean isPacked = begin(bytes, GZIP.length()).equals(GZIP);
         InputStream text = isPacked ? new Unpacked(bytes) : bytes;
@@ -164,12 +166,19 @@ final class TraceInput {
         return at == ' ' || at == '\t' || at == '\n' || at == '\r' ? -1 : at;
     }
 
-    /** Counts the bytes of a file; any thread may ask how many those are. */
+    /** What to throw where the bytes cannot be had, which is no fault of the trace. */
+    static IOException cannotRead(String source, IOException failed) {
+        return new IOException("cannot read " + source + ": " + AtomicFile.reason(failed), failed);
+    }
+
+    /** Counts the bytes of a file, of which any thread may ask, and names what cannot be read. */
     private static final class Counted extends FilterInputStream {
+        private final String source;
         private volatile long bytesRead;
 
-        Counted(InputStream in) {
+        Counted(InputStream in, String source) {
             super(in);
+            this.source = source;
         }
 
         @Override
@@ -180,10 +189,14 @@ final class TraceInput {
 
         @Override
         public int read(byte[] buffer, int from, int length) throws IOException {
-            int read = super.read(buffer, from, length);
-            long sum = bytesRead + Math.max(0, read);
-            bytesRead = sum;
-            return read;
+            try {
+                int read = super.read(buffer, from, length);
+                long sum = bytesRead + Math.max(0, read);
+                bytesRead = sum;
+                return read;
+            } catch (IOException failed) {
+                throw cannotRead(source, failed);
+            }
         }
 
         /** The file belongs to whoever opened it. */
