@@ -333,6 +333,8 @@ final class EventStore implements Closeable {
         private int next;
         private final int end;
         private ByteBuffer buffer = ByteBuffer.allocate(0);
+        /** What of the buffer is still to be read. */
+        private LongBuffer numbers = buffer.asLongBuffer();
 
         Event(Run run, int begin, int end) {
             this.run = run;
@@ -343,7 +345,7 @@ final class EventStore implements Closeable {
         /** Reads the first event. */
         void begin(int bufferEvents) throws IOException {
             if (run.numbers == null) {
-                buffer = buffer(Math.min(bufferEvents, end - next)).limit(0);
+                buffer = buffer(Math.min(bufferEvents, end - next));
             }
             next();
         }
@@ -359,11 +361,10 @@ final class EventStore implements Closeable {
                     event[column] = columns[column][number];
                 }
             } else {
-                if (!buffer.hasRemaining()) {
+                if (!numbers.hasRemaining()) {
                     fill();
                 }
-                buffer.asLongBuffer().get(event);
-                buffer.position(buffer.position() + EVENT_BYTES);
+                numbers.get(event);
             }
             next++;
             return true;
@@ -388,7 +389,7 @@ final class EventStore implements Closeable {
                 }
                 position += read;
             }
-            buffer.flip();
+            numbers = buffer.flip().asLongBuffer();
         }
 
         /** The order of events in rows that are merged. */

@@ -58,7 +58,8 @@ final class Kernels {
      */
     int number(TraceEvent event, boolean isCopy) {
         String name = event.name.isEmpty() ? Names.NONE : event.name;
-        CacheKey key = new CacheKey(new Rule.Key(name, event.category, Map.copyOf(event.args)), isCopy);
+        Map<String, String> args = event.args.isEmpty() ? Map.of() : Map.copyOf(event.args);
+        CacheKey key = new CacheKey(new Rule.Key(name, event.category, args), isCopy);
         Integer known = cache.get(key);
         if (known == null) {
             known = find(key.key(), isCopy);

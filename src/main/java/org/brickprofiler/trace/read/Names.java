@@ -69,7 +69,10 @@ final class Names {
         if (known == null || !Arrays.equals(texts[place], 0, known.length(), text, from, from + length)) {
             known = new String(text, from, length);
             met[place] = known;
-            texts[place] = Arrays.copyOfRange(text, from, from + length);
+            if (texts[place] == null || texts[place].length < length) {
+                texts[place] = new char[length];
+            }
+            System.arraycopy(text, from, texts[place], 0, length);
         }
         return known;
     }

@@ -111,7 +111,7 @@ final class ProfileBuilder extends EventCollector {
     }
 
     @Override
-    Slice beginSlice(TraceEvent event) throws IOException {
+    @Nullable Slice beginSlice(TraceEvent event) throws IOException {
         BrickCategory brick = head.isOwn() ? brickCategory(event) : null;
         if (brick != null) {
             int kernel = kernels.brick(event.name, brick);
@@ -121,10 +121,14 @@ final class ProfileBuilder extends EventCollector {
         if (kind.isDevice() && !deviceSeen) {
             keepDeviceOnly();
         }
-        int kernel = kind.isDevice() == deviceSeen ? kernels.number(event, kind == Kind.COPY) : NOT_COUNTED;
         if (event.bytes == TraceEvent.MALFORMED_BYTES) {
             omissions.fault(Reason.MALFORMED_BYTES, event.offset);
         }
+        if (event.phase == 'X' && kind.isDevice() != deviceSeen) {
+            omissions.add(Reason.HOST);
+            return null;
+        }
+        int kernel = kind.isDevice() == deviceSeen ? kernels.number(event, kind == Kind.COPY) : NOT_COUNTED;
         int row = kernel >= 0 ? row(event).number : 0;
         return new Slice(event, row, kernel, Math.max(0, event.bytes), 0, kind.isDevice() ? OF_DEVICE : 0);
     }

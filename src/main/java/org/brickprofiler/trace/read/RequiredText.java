@@ -22,17 +22,39 @@ final class RequiredText {
     private static final String PLAIN_ESCAPES = "dDwWsShHvVbBAGzZRtnrfae";
 
     /** One of them has to hold; without any, nothing has to. */
-    private final List<Sequence> alternatives;
+    private final Sequence[] alternatives;
 
     private RequiredText(List<Sequence> alternatives) {
         boolean isOneFree = alternatives.stream().anyMatch(Sequence::isFree);
-        this.alternatives = isOneFree ? List.of() : List.copyOf(alternatives);
+        this.alternatives = isOneFree ? new Sequence[0] : alternatives.toArray(Sequence[]::new);
     }
 
     /** Parts that have to hold all together. */
-    private record Sequence(int[] grams, List<RequiredText> groups) {
+    private static final class Sequence {
+        private final int[] grams;
+        private final RequiredText[] groups;
+
+        Sequence(int[] grams, RequiredText[] groups) {
+            this.grams = grams;
+            this.groups = groups;
+        }
+
         boolean isFree() {
-            return grams.length == 0 && groups.isEmpty();
+            return grams.length == 0 && groups.length == 0;
+        }
+
+        boolean mayBeIn(Grams text) {
+            for (int gram : grams) {
+                if (!text.holds(gram)) {
+                    return false;
+                }
+            }
+            for (RequiredText group : groups) {
+                if (!group.mayBeIn(text)) {
+                    return false;
+                }
+            }
+            return true;
         }
     }
 
@@ -59,32 +81,19 @@ final class RequiredText {
             return gram * 0x9e37_79b1 >>> Integer.numberOfLeadingZeros(BITS - 1);
         }
 
-        private boolean holds(int[] grams) {
-            for (int gram : grams) {
-                if ((set[gram / Long.SIZE] & 1L << gram) == 0) {
-                    return false;
-                }
-            }
-            return true;
+        private boolean holds(int gram) {
+            return (set[gram / Long.SIZE] & 1L << gram) != 0;
         }
     }
 
     /** Whether the pattern may be found in a text, going by its parts. */
     boolean mayBeIn(Grams text) {
-        for (int i = 0; i < alternatives.size(); i++) {
-            if (mayBeIn(text, alternatives.get(i))) {
+        for (Sequence alternative : alternatives) {
+            if (alternative.mayBeIn(text)) {
                 return true;
             }
         }
-        return alternatives.isEmpty();
-    }
-
-    private static boolean mayBeIn(Grams text, Sequence sequence) {
-        boolean mayBe = text.holds(sequence.grams);
-        for (int i = 0; mayBe && i < sequence.groups.size(); i++) {
-            mayBe = sequence.groups.get(i).mayBeIn(text);
-        }
-        return mayBe;
+        return alternatives.length == 0;
     }
 
     /** What a pattern requires. */
@@ -135,7 +144,7 @@ final class RequiredText {
                 }
             }
             endRun(run, grams);
-            return new Sequence(grams.toArray(), groups);
+            return new Sequence(grams.toArray(), groups.toArray(RequiredText[]::new));
         }
 
         private static void endRun(StringBuilder run, IntArrayList grams) {
@@ -176,7 +185,7 @@ final class RequiredText {
             isUnknown = !looksAround && !skips("?:") && regex.startsWith("?", at);
             RequiredText group = alternatives();
             at++;
-            if (!looksAround && !isOptional() && !group.alternatives.isEmpty()) {
+            if (!looksAround && !isOptional() && group.alternatives.length > 0) {
                 groups.add(group);
             }
         }
