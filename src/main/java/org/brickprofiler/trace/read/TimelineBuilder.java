@@ -349,7 +349,9 @@ final class TimelineBuilder extends EventCollector {
             case TraceEvent.LAYER, TraceEvent.DEVICE_NS ->
                 TraceEvent.wholeNumberOf(value) >= 0 || value.equals("-1");
             case TraceEvent.DEVICE, TraceEvent.STREAM ->
-                isOnDevice(event) || Kind.of(event.category) == Kind.DEVICE_WAIT;
+                head.hasTracks
+                        ? isOnDevice(event)
+                        : Kind.of(event.category).isDevice() || Kind.of(event.category) == Kind.DEVICE_WAIT;
             case TraceEvent.CATEGORY -> value.equals(event.category);
             case TraceEvent.CORRELATION -> hasCorrelation(event);
             case TraceEvent.BYTES -> isCopy(event);

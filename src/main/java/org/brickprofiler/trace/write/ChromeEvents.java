@@ -125,7 +125,7 @@ final class ChromeEvents implements TimelineVisitor {
         }
         writeArgument(", \"layer\": ", span.layer());
         writeArgument(", \"device_ns\": ", span.deviceNs());
-        if (onDevice) {
+        if (onDevice && !names.isAnnotation(name)) {
             out.ascii(", \"device\": ").number(row.device());
             out.ascii(", \"stream\": ").number(row.stream());
         }
@@ -381,6 +381,11 @@ final class ChromeEvents implements TimelineVisitor {
 
         byte[] call(int name) {
             return copies[name] ? COPY_CALL : LAUNCH_CALL;
+        }
+
+        /** Whether another program drew it around work of a device: with a stream, readers take it for work. */
+        boolean isAnnotation(int name) {
+            return !isOwn() && Arrays.equals(categories[name], DEVICE_STEP);
         }
 
         /** Whether its elements are the bytes of a copy. */

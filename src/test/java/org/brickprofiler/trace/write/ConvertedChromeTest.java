@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.ByteArrayInputStream;
@@ -186,32 +187,42 @@ final class ConvertedChromeTest {
     @ValueSource(strings = {"kineto-simple-add", "vllm-decode-graph"})
     void theCorrelationOfEachEventIsTheOriginals(String name) throws IOException {
         Path file = TRACES.resolve(name + ".json.gz");
-        List<List<Object>> original = new ArrayList<>();
+        List<JsonNode> original = new ArrayList<>();
         try (InputStream json = new GZIPInputStream(Files.newInputStream(file))) {
-            List<JsonNode> events = new ArrayList<>();
-            new ObjectMapper().readTree(json).get("traceEvents").forEach(events::add);
-            events.removeIf(event -> !event.path("ph").asText().equals("X"));
-            double firstUs = events.stream().mapToDouble(event -> event.get("ts").asDouble()).min().orElseThrow();
-            for (JsonNode event : events) {
-                original.add(joined(event, firstUs));
-            }
+            ObjectMapper parser = new ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
+            parser.readTree(json).get("traceEvents").forEach(original::add);
+            original.removeIf(event -> !event.path("ph").asText().equals("X"));
         }
 
         try (TraceTimeline reading = TraceReader.timeline(file, ReadOptions.defaults())) {
             for (ChromeTrace trace : List.of(converted(reading), convertedThroughPerfetto(reading))) {
-                assertThat(trace.spans().stream().map(event -> joined(event, 0)))
-                        .containsExactlyInAnyOrderElementsOf(original);
+                assertThat(joined(trace.spans())).containsExactlyInAnyOrderElementsOf(joined(original));
                 assertThat(trace.spans()).noneSatisfy(event -> assertThat(event.get("args").has("External id")).isTrue());
             }
         }
     }
 
-    /** What says which event it is, without names, which may be cut, and its correlation. */
-    private static List<Object> joined(JsonNode event, double firstUs) {
-        long atUs = Math.round(event.get("ts").asDouble() - firstUs);
-        return List.of(
-                event.get("cat").asText(), atUs, event.get("dur").decimalValue().stripTrailingZeros(),
-                event.path("args").path("correlation").asLong(-1));
+    /** Of each event what it is, without names, which may be cut, and its correlation. */
+    private static List<List<Object>> joined(List<JsonNode> events) {
+        long firstNs = events.stream().mapToLong(event -> ChromeTrace.ns(event.get("ts"))).min().orElseThrow();
+        // Some readers round to microseconds.
+        long baseNs = firstNs - firstNs % 1_000;
+        return events.stream()
+                .map(event -> List.<Object>of(
+                        event.get("cat").asText(),
+                        ChromeTrace.ns(event.get("ts")) - baseNs,
+                        ChromeTrace.ns(event.get("dur")),
+                        event.path("args").path("correlation").asLong(-1)))
+                .toList();
+    }
+
+    @Test
+    void whatReadersRoundToMicrosecondsIsTheSame() throws IOException {
+        TraceTimeline reading = read(
+                slice("a", "cpu_op", 900, 900, 5, "").replace("\"ts\": 5", "\"ts\": 5.250"),
+                slice("b", "cpu_op", 900, 900, 9, "").replace("\"ts\": 9", "\"ts\": 9.125"));
+
+        assertThat(converted(reading).spans()).extracting(slice -> ChromeTrace.ns(slice.get("ts"))).containsExactly(250L, 4_125L);
     }
 
     @Test
@@ -270,6 +281,22 @@ final class ConvertedChromeTest {
     }
 
     // ---- rows ----
+
+    /** Kineto gives it no stream either; with one, readers would count it as work. */
+    @Test
+    void anAnnotationOnADeviceHasNoStream() throws IOException {
+        TraceTimeline reading = read(
+                kernel("k", 10, 1), call("cudaLaunchKernel", 5, 1), call("cudaLaunchKernel", 6, 2),
+                slice("forward", "gpu_user_annotation", 0, 7, 9, ""),
+                slice("backward", "gpu_user_annotation", 0, 7, 19, "\"device\": 0, \"stream\": 7"));
+
+        assertThat(converted(reading).of("X", "gpu_user_annotation")).hasSize(2).allSatisfy(slice -> {
+            assertThat(slice.get("pid").asLong()).isZero();
+            assertThat(slice.get("tid").asLong()).isEqualTo(7);
+            assertThat(slice.get("args").has("stream")).isFalse();
+        });
+        assertThat(Omissions.arguments(reading)).isEqualTo(Map.of("device", 1L, "stream", 1L));
+    }
 
     @Test
     void aWaitKeepsItsStreamWhateverItsRow() throws IOException {

@@ -24,6 +24,8 @@ final class SimulatedDeviceTrace {
     static final long BYTES_IN = 4_096;
 
     static final long BYTES_OUT = 128_000;
+    static final long NS_IN = 5_000;
+    static final long NS_OUT = 9_000;
 
     private static final List<BrickId> LAYER = List.of(
             BrickId.RMS_NORM, BrickId.QKV_PROJECTION, BrickId.FUSED_ATTENTION, BrickId.OUTPUT_PROJECTION,
@@ -62,7 +64,7 @@ final class SimulatedDeviceTrace {
     }
 
     private void pass() {
-        copy(BrickId.HOST_TO_DEVICE, BYTES_IN, 3_000);
+        copy(BrickId.HOST_TO_DEVICE, BYTES_IN, NS_IN);
         for (int layer = 0; layer < LAYERS; layer++) {
             profiler.startLayer();
             for (BrickId brick : LAYER) {
@@ -74,7 +76,7 @@ final class SimulatedDeviceTrace {
             }
             profiler.endLayer();
         }
-        copy(BrickId.DEVICE_TO_HOST, BYTES_OUT, 9_000);
+        copy(BrickId.DEVICE_TO_HOST, BYTES_OUT, NS_OUT);
         profiler.endPass();
         clock.advance(10_000);
     }
