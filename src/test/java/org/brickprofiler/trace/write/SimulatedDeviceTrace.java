@@ -7,7 +7,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.FakeClock;
-import org.brickprofiler.internal.record.StreamPlace;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceRecorder;
 
@@ -51,7 +51,7 @@ final class SimulatedDeviceTrace {
     }
 
     private SimulatedStream stream(String name) {
-        return new SimulatedStream(new StreamPlace("CUDA", 0, "simulated GPU", name, 0), clock, 4_096);
+        return new SimulatedStream(new SpanSink.Place("CUDA", 0, "simulated GPU", name, 0), clock, 4_096);
     }
 
     /** The passes as a timeline. */

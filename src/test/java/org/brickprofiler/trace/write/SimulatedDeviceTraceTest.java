@@ -19,7 +19,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.FakeClock;
-import org.brickprofiler.internal.record.StreamPlace;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.read.ReadOptions;
@@ -154,7 +154,7 @@ final class SimulatedDeviceTraceTest {
         FakeClock clock = new FakeClock();
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
         SimulatedStream stream =
-                new SimulatedStream(new StreamPlace(Backend.METAL.name(), 0, "simulated M2", "queue", 0), clock, 64);
+                new SimulatedStream(new SpanSink.Place(Backend.METAL.name(), 0, "simulated M2", "queue", 0), clock, 64);
         BrickProfiler profiler =
                 BrickProfiler.builder().clock(clock).tracing(recorder).deviceStream(stream).build();
         profiler.enable();
