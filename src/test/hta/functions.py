@@ -1,6 +1,8 @@
-"""Runs each function of Holistic Trace Analysis over a trace, and prints what became of it; see docs/HTA.md.
+"""Runs the functions of Holistic Trace Analysis over traces, and prints what became of each; see docs/HTA.md.
 
-    python3 functions.py FOLDER-OF-HTA TRACE.json[.gz]...
+    python3 functions.py FOLDER-OF-HTA TRACE.json[.gz][@OPERATOR]...
+
+OPERATOR is what get_frequent_cuda_kernel_sequences looks for, "aten::" where none is given.
 """
 import logging
 import os
@@ -30,6 +32,8 @@ def size(result):
     if isinstance(result, tuple):
         return " and ".join(size(value) for value in result)
     if hasattr(result, "select_dtypes"):
+        # Processes and threads are numbers or text, as the other events of the trace would have it.
+        result = result.drop(columns=["pid", "tid"], errors="ignore")
         numbers = result.select_dtypes("number").fillna(0).sum().sum()
         return f"{len(result)} rows, sum {numbers:.6g}"
     if isinstance(result, (list, set)):
