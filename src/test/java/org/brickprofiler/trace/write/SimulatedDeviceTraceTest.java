@@ -64,9 +64,10 @@ final class SimulatedDeviceTraceTest {
     /** It pairs the calls and the work of a correlation, and calls must be of these names. */
     @Test
     void eachKernelHasItsOwnLaunch() {
-        Map<Long, JsonNode> launches = new HashMap<>();
+        Map<Long, String> launches = new HashMap<>();
         for (JsonNode launch : trace.of("X", "cuda_runtime")) {
-            assertThat(launches.put(argument(launch, "correlation"), launch)).isNull();
+            String call = launch.get("name").asText();
+            assertThat(launches.put(argument(launch, "correlation"), call)).isNull();
         }
 
         assertThat(launches).hasSize(BRICKS);
@@ -74,7 +75,7 @@ final class SimulatedDeviceTraceTest {
         for (JsonNode work : onDevice) {
             long correlation = argument(work, "correlation");
             assertThat(paired.add(correlation)).isTrue();
-            assertThat(launches.get(correlation).get("name").asText())
+            assertThat(launches.get(correlation))
                     .isEqualTo(work.get("cat").asText().equals("gpu_memcpy") ? "cudaMemcpyAsync" : "cudaLaunchKernel");
         }
     }
