@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
+@SuppressWarnings("InputStreamSlowMultibyteRead") // as slow as they may be
 final class ReadAheadTest {
 
     private final Random random = new Random(3);
@@ -103,9 +105,9 @@ final class ReadAheadTest {
     void anInterruptEndsTheWaitForBytes() throws Exception {
         InputStream silent = new InputStream() {
             @Override
-            public synchronized int read() throws IOException {
+            public int read() throws IOException {
                 try {
-                    wait();
+                    new CountDownLatch(1).await();
                 } catch (InterruptedException closed) {
                     throw new InterruptedIOException();
                 }
