@@ -119,7 +119,7 @@ class ConvertCommandTest {
         assertThat(convert.out()).isEmpty();
         assertThat(convert.err())
                 .hasLineCount(1)
-                .startsWith("brick: " + out + " is not all that " + TRACE + " is: 3,160 arguments left out (External id")
+                .startsWith("brick: " + out + " is not all that " + TRACE + " is: 2,671 arguments left out (External id")
                 .contains("192 flows without two ends left out");
         assertThat(TraceReader.profile(out).eventsCounted())
                 .isEqualTo(TraceReader.profile(TRACE).eventsCounted())
