@@ -55,7 +55,8 @@ import java.util.Objects;
  * of a profile too, and those of a timeline by {@value TimelineBuilder#MOST_CHARACTERS} characters. The flows of a
  * timeline take a file in the same way, and two bits for each event.
  *
- * <p>Stateless; any thread.
+ * <p>Stateless; any thread. A file that is packed is unpacked by a daemon thread of its own, which ends with the
+ * reading; everything else, progress too, happens on the calling thread.
  */
 public final class TraceReader {
 
