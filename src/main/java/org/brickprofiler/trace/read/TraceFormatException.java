@@ -16,7 +16,10 @@ public final class TraceFormatException extends IOException {
     /** Where the fault is. */
     private final long offset;
 
+    /** What is wrong there. */
     private final String fault;
+
+    /** Whether what stands before it may be whole. */
     private final boolean isDamage;
 
     /**
