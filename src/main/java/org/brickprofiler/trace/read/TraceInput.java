@@ -202,6 +202,12 @@ final class TraceInput {
             return read;
         }
 
+        /** What a stream of a pipe has cannot be asked. */
+        @Override
+        public int available() {
+            return 0;
+        }
+
         @Override
         public boolean markSupported() {
             return false;
