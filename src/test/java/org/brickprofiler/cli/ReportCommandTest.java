@@ -196,7 +196,8 @@ class ReportCommandTest {
     @Test
     void readsTheStandardInput() throws IOException {
         assertThat(runWith(Files.readAllBytes(TRACE), "report", "-")).isEqualTo(Cli.run("report", TRACE));
-        assertThat(runWith(Files.readAllBytes(REPORT), "report", "-", "--json")).isEqualTo(Cli.run("report", REPORT, "--json"));
+        assertThat(runWith(Files.readAllBytes(REPORT), "report", "-", "--json"))
+                .isEqualTo(Cli.run("report", REPORT, "--json"));
         Path csv = folder.resolve("out.csv");
         assertThat(runWith(Files.readAllBytes(TRACE), "convert", "-", csv)).isEqualTo(new Cli(0, "", ""));
         assertThat(csv).hasContent(Cli.run("report", TRACE, "--csv").out());

@@ -35,7 +35,7 @@ class ResourcesIT {
                 .arguments(List.of("convert", TRACE.toString(), folder.resolve("out.pftrace").toString()))
                 .run();
         assertThat(folder).isEmptyDirectory();
-        // From Java 24 on the virtual machine itself warns of a missing folder.
+        // The virtual machine of JDK 25 itself warns of a missing folder.
         return new Cli(result.exitCode(), result.out(), result.err().replaceFirst("^WARNING: java.io.tmpdir .*\\R", ""));
     }
 
