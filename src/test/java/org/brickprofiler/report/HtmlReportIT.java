@@ -412,7 +412,24 @@ class HtmlReportIT {
         assertThat(pdf.split("/Type /Page\\b", -1).length - 1).as("pages").isBetween(4, 20);
     }
 
-    /** The picture of the documentation, and others to look at, where a folder is named for them. */
+    @Test
+    void showsFiveHundredBricksAndTwoHundredLayers() throws Exception {
+        show(large());
+
+        assertThat(browser.texts(NAME)).hasSize(500);
+        assertThat(browser.text("#section-layers .heat")).contains("layer");
+        assertThat(browser.text("#section-critical-path"))
+                .contains("of 10,202; 202 nodes are not listed");
+        browser.evaluate("document.querySelector('#filter').focus()");
+        browser.type("layers.499.");
+        assertThat(browser.texts(ROW + ":not([hidden]) bdi")).containsExactly("model.layers.499.block");
+    }
+
+    private static HtmlReport large() {
+        return HtmlReport.of(Samples.many(500)).withGraph(Samples.pass(200, 50));
+    }
+
+    /** Pictures to look at, and the time until a large page shows, where a folder is named for them. */
     @Test
     void drawsWhereAPersonWantsToLook() throws Exception {
         String wanted = System.getProperty("html.pictures", "");
@@ -427,7 +444,22 @@ class HtmlReportIT {
                 }
                 n++;
             }
+            Files.writeString(pictures.resolve("first-paint.txt"), firstPaints(large()));
         }
         assertThat(browser.picture()).startsWith(0x89, 'P', 'N', 'G');
+    }
+
+    /** The time until something of a page is painted, ms, in each of nine loads. */
+    private String firstPaints(HtmlReport page) throws Exception {
+        StringBuilder times = new StringBuilder();
+        for (int i = 0; i < 9; i++) {
+            show(page);
+            times.append(browser.evaluate("new Promise((painted) => new PerformanceObserver((list) => "
+                            + "painted(Math.round(list.getEntriesByName('first-contentful-paint')[0].startTime)))"
+                            + ".observe({type: 'paint', buffered: true}))")
+                    .asInt());
+            times.append('\n');
+        }
+        return times.toString();
     }
 }
