@@ -46,6 +46,18 @@ class ReportCommandTest {
                 .containsPattern("\n\nBrick profile\n");
     }
 
+    /** A trace of another program has no elements, no threads that recorded, and no profiler of ours. */
+    @Spec("8.1")
+    @Test
+    void saysNothingOfWhatATraceDoesNotHave() {
+        Cli report = Cli.run("report", TRACE);
+
+        assertThat(report.out())
+                .contains("\n  wall time   16.03 s\n")
+                .doesNotContain("profiler on", "threads", "elements/s", "not known", "own cost");
+        assertThat(Cli.run("report", TRACE, "--json").out()).contains("\"total_tokens\": 0,");
+    }
+
     @Test
     void readsTracesAsTheOptionsSay() throws IOException {
         Path rules = Files.writeString(folder.resolve("my.rules"), "\"my copies\" (Transfer) <- name=/^Memcpy HtoD/\n");
@@ -184,6 +196,8 @@ class ReportCommandTest {
         Path csv = folder.resolve("out.csv");
         assertThat(runWith(Files.readAllBytes(TRACE), "convert", "-", csv)).isEqualTo(new Cli(0, "", ""));
         assertThat(csv).hasContent(Cli.run("report", TRACE, "--csv").out());
+        Path log = Cli.REPORTS.resolve("checksums.jsonl");
+        assertThat(runWith(Files.readAllBytes(log), "diverge", "-", log)).isEqualTo(Cli.run("diverge", log, log));
         Path timeline = folder.resolve("out.pftrace");
         assertThat(runWith(Files.readAllBytes(TRACE), "convert", "-", timeline).exitCode()).isZero();
         assertThat(Cli.run("report", timeline).out()).contains("HostToDevice");
