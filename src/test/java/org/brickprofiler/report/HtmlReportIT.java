@@ -26,6 +26,7 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.testing.Browser;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.TraceReader;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,7 +42,7 @@ class HtmlReportIT {
     private static final String ROW = "#section-bricks tbody tr:not(.detail)";
     private static final String NAME = ROW + " bdi";
 
-    private static Browser browser;
+    private static @Nullable Browser shared;
 
     @TempDir
     private static Path profile;
@@ -49,18 +50,21 @@ class HtmlReportIT {
     @TempDir
     private Path folder;
 
+    private Browser browser;
+
     /** Not once before all: a test that is skipped counts by itself. */
     @BeforeEach
     void startBrowser() throws Exception {
-        if (browser == null) {
-            browser = Browser.start(profile);
+        if (shared == null) {
+            shared = Browser.start(profile);
         }
+        browser = shared;
     }
 
     @AfterAll
     static void closeBrowser() throws IOException {
-        if (browser != null) {
-            browser.close();
+        if (shared != null) {
+            shared.close();
         }
     }
 
@@ -105,7 +109,7 @@ class HtmlReportIT {
     }
 
     /** The text of a column, as a person reads it. */
-    private static List<String> column(String label) throws Exception {
+    private List<String> column(String label) throws Exception {
         List<String> labels = browser.texts("#section-bricks thead th");
         int at = labels.indexOf(label) + 1;
         assertThat(at).as("column '%s' of %s", label, labels).isPositive();
@@ -223,7 +227,7 @@ class HtmlReportIT {
                 .isEqualTo(String.join(",", browser.texts(NAME)));
     }
 
-    private static void click(String label) throws Exception {
+    private void click(String label) throws Exception {
         browser.evaluate("[...document.querySelectorAll('.sort')].find((b) => b.textContent === '" + label + "').click()");
     }
 
@@ -252,7 +256,7 @@ class HtmlReportIT {
     }
 
     /** Goes on by the tabulator key until the focus is on what has a name. */
-    private static void tabTo(String name) throws Exception {
+    private void tabTo(String name) throws Exception {
         for (int i = 0; i < 40; i++) {
             browser.press("Tab");
             String focused = browser.evaluate(
@@ -293,7 +297,7 @@ class HtmlReportIT {
     }
 
     /** What the button saves. */
-    private static String savedJson() throws Exception {
+    private String savedJson() throws Exception {
         return browser.evaluate("new Promise((saved) => { URL.createObjectURL = (blob) => { blob.text().then(saved); "
                         + "return 'data:,'; }; document.querySelector('.action').click(); })")
                 .asText();
