@@ -76,13 +76,13 @@ final class RequiredText {
             int gram = 0;
             for (int i = end - GRAM; i < end; i++) {
                 char c = text.charAt(i);
-                gram = gram << Byte.SIZE | (c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c & 0xff);
+                gram = (gram << Byte.SIZE) | (c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : (c & 0xff));
             }
-            return gram * 0x9e37_79b1 >>> Integer.numberOfLeadingZeros(BITS - 1);
+            return (gram * 0x9e37_79b1) >>> Integer.numberOfLeadingZeros(BITS - 1);
         }
 
         private boolean holds(int gram) {
-            return (set[gram / Long.SIZE] & 1L << gram) != 0;
+            return (set[gram / Long.SIZE] & (1L << gram)) != 0;
         }
     }
 

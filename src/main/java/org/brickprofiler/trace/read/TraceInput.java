@@ -200,6 +200,12 @@ final class TraceInput {
             }
         }
 
+        /** What a stream of a pipe has cannot be asked. */
+        @Override
+        public int available() {
+            return 0;
+        }
+
         /** The file belongs to whoever opened it. */
         @Override
         public void close() {
@@ -241,12 +247,6 @@ final class TraceInput {
                 progress.at(bytesRead, totalBytes);
             }
             return read;
-        }
-
-        /** What a stream of a pipe has cannot be asked. */
-        @Override
-        public int available() {
-            return 0;
         }
 
         @Override
