@@ -52,7 +52,7 @@ final class TraceReaderTest {
     void asksNoStreamHowMuchItHas() throws IOException {
         InputStream pipe = new ByteArrayInputStream(Traces.packed(array(slice("a", 0, 5)))) {
             @Override
-            public int available() {
+            public synchronized int available() {
                 throw new AssertionError("asked");
             }
         };
