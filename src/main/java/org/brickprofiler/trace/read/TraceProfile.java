@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Predicate;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
@@ -23,6 +24,8 @@ import org.brickprofiler.trace.read.Omission.Reason;
  * @param eventsRead elements of the array of events; in a Perfetto trace, track events
  * @param eventsCounted events in the profile
  * @param unmatched what no rule matched
+ * @param placements how it is known what matrix products and element-wise kernels are, most time first; empty where
+ *     the trace has neither
  * @param omissions what was ignored, left out, dropped or repaired, in the order of {@link Omission.Reason}; of events
  *     that were left out, one for each kernel, most time first
  */
@@ -36,6 +39,7 @@ public record TraceProfile(
         long eventsRead,
         long eventsCounted,
         Unmatched unmatched,
+        List<Placement> placements,
         List<Omission> omissions) {
 
     /** Which events of a trace count. */
@@ -83,12 +87,68 @@ public record TraceProfile(
         }
     }
 
-    /** Takes a copy of the list. */
+    /**
+     * Events whose kernels do not show by their names which brick they are, and how it is known all the same: matrix
+     * products of any projection, and element-wise kernels. Immutable.
+     *
+     * @param brick the name of the brick that they count as
+     * @param category its category
+     * @param source how that is known
+     * @param events events that count
+     * @param elapsedNs their time, ns
+     * @param alike how many of them lie where it is no accident: of {@link Source#PLACE} those in a stretch from one
+     *     attention to the next that has its norms, products and activations in the same order as at least two others
+     *     of the trace, else all
+     */
+    public record Placement(
+            String brick, BrickCategory category, Source source, long events, long elapsedNs, long alike) {
+
+        /** How it is known which brick an event is. */
+        public enum Source {
+            /**
+             * The trace names the module, or an annotation of the application does, around the kernel's launch: the
+             * projection itself, or its block, in which the order of the products decides.
+             */
+            MODULE("module"),
+            /** Inferred from where the kernel lies between attentions, norms and activations. */
+            PLACE("place"),
+            /** It is not: a matrix product of any kind. */
+            NOT_KNOWN("not known");
+
+            private final String displayName;
+
+            Source(String displayName) {
+                this.displayName = displayName;
+            }
+
+            /**
+             * The word in reports.
+             *
+             * @return for example {@code "module"}
+             */
+            public String displayName() {
+                return displayName;
+            }
+        }
+
+        /**
+         * The share of the events that lie where it is no accident.
+         *
+         * @return from 0 to 1; 0 without events
+         */
+        public double agreement() {
+            return events == 0 ? 0.0 : (double) alike / events;
+        }
+    }
+
+    /** Takes copies of the lists. */
     public TraceProfile {
         Objects.requireNonNull(snapshot, "snapshot");
         Objects.requireNonNull(counting, "counting");
         Objects.requireNonNull(unmatched, "unmatched");
+        Objects.requireNonNull(placements, "placements");
         Objects.requireNonNull(omissions, "omissions");
+        placements = List.copyOf(placements);
         omissions = List.copyOf(omissions);
     }
 
@@ -164,6 +224,7 @@ public record TraceProfile(
             leftOut(Reason.SKIPPED_STEP);
             leftOut(Reason.WARM_UP);
             noRule();
+            placed();
             list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
             list("faulty", Omission::isFault);
             return text.toString();
@@ -199,6 +260,21 @@ public record TraceProfile(
                         + Figures.count(unmatched.events(), "event") + ", " + Figures.duration(unmatched.elapsedNs())
                         + ", " + Figures.percent(unmatched.elapsedNs(), snapshot.totalNs())
                         + " of brick time; under their own names");
+            }
+        }
+
+        private void placed() {
+            String first = "placed";
+            for (Placement placement : placements) {
+                String source = switch (placement.source()) {
+                    case MODULE -> " by module";
+                    case PLACE -> " by place, " + Figures.percent(placement.alike(), placement.events())
+                            + " of them in layers that repeat";
+                    case NOT_KNOWN -> ", projection not known";
+                };
+                fact(first, placement.brick() + ": " + Figures.count(placement.events(), "event") + ", "
+                        + Figures.duration(placement.elapsedNs()) + source);
+                first = "";
             }
         }
 
