@@ -372,6 +372,7 @@ final class LayerPlaces implements Closeable {
             Group group = new Group(0, false);
             for (int at = 0; at <= items.size(); at++) {
                 if (at == items.size() || items.get(at).part.separates()) {
+                    group.isWhole = at < items.size() || closing != null;
                     if (group.matters()) {
                         groups.add(group);
                     }
@@ -418,9 +419,11 @@ final class LayerPlaces implements Closeable {
                     && (parts < 3 || ahead.get(2).products.size() == 1);
         }
 
+        /** Where the trace ends with it, it can be the first product of another layer as well, if such have its kernel. */
         private void head(Item product) {
-            boolean isNextLayer = closing == null && stream.qkv.contains(product.event.kernel());
-            product.be(Rule.Target.of(isNextLayer ? BrickId.QKV_PROJECTION : BrickId.LM_HEAD), evidence);
+            if (closing != null || !stream.qkv.contains(product.event.kernel())) {
+                product.be(Rule.Target.of(BrickId.LM_HEAD), evidence);
+            }
         }
 
         private void output(Group group) {
@@ -459,7 +462,7 @@ final class LayerPlaces implements Closeable {
             if (group.hasExperts && products.size() <= 1) {
                 products.forEach(product -> items.get(product).be(Rule.Target.of(BrickId.MOE_ROUTER), evidence));
                 general(group.begin, group.lastExpert, FFN_ELEMENTWISE);
-            } else if (!group.hasExperts && feedForward(products, group.activation, evidence)) {
+            } else if (!group.hasExperts && group.isWhole && feedForward(products, group.activation, evidence)) {
                 int down = products.get(products.size() - 1);
                 general(products.get(0), down, Rule.Target.of(BrickId.ACTIVATION));
                 residual(down + 1);
@@ -509,7 +512,8 @@ final class LayerPlaces implements Closeable {
         }
 
         /**
-         * Names two products of a feed-forward block, of which the first may do two in one, or three.
+         * Names the products of a feed-forward block: three, or two, of which the first does the work of two where the
+         * activation or a kernel behind it multiplies its halves.
          *
          * @param activation where the activation is, negative without one
          */
@@ -518,7 +522,9 @@ final class LayerPlaces implements Closeable {
             if (size < 2 || size > 3 || activation < products.get(0) || activation > products.get(size - 1)) {
                 return false;
             }
-            boolean isGated = items.get(activation).part == Part.GATED_ACTIVATION;
+            boolean isGated = items.get(activation).part == Part.GATED_ACTIVATION
+                    || items.subList(activation, products.get(size - 1)).stream()
+                            .anyMatch(item -> item.part == Part.ARITHMETIC);
             Item first = items.get(products.get(0));
             if (size == 3) {
                 first.be(Rule.Target.of(BrickId.GATE_PROJECTION), why);
@@ -541,6 +547,8 @@ final class LayerPlaces implements Closeable {
                     Kind block = LaunchSites.block(item.site);
                     if (leaf.brick != null) {
                         item.be(Rule.Target.of(leaf.brick), Evidence.BY_MODULE);
+                    } else if (leaf == Kind.GATE_UP && item.part == Part.PRODUCT) {
+                        item.be(GATE_UP, Evidence.BY_MODULE);
                     } else if (block == Kind.ATTENTION) {
                         inAttention(item);
                     } else if (block == Kind.FFN && item.part == Part.PRODUCT) {
@@ -587,10 +595,9 @@ final class LayerPlaces implements Closeable {
                 if (products.size() == 1) {
                     first.be(Rule.Target.of(BrickId.MOE_ROUTER), Evidence.BY_MODULE);
                 }
-            } else if (!feedForward(products, activation, Evidence.BY_MODULE)) {
-                first.be(LaunchSites.leaf(first.site) == Kind.GATE_UP ? GATE_UP : null, Evidence.BY_MODULE);
-                boolean isDown = LaunchSites.leaf(last.site) == Kind.ROW_PARALLEL;
-                last.be(isDown ? Rule.Target.of(BrickId.DOWN_PROJECTION) : null, Evidence.BY_MODULE);
+            } else if (!feedForward(products, activation, Evidence.BY_MODULE)
+                    && LaunchSites.leaf(last.site) == Kind.ROW_PARALLEL) {
+                last.be(Rule.Target.of(BrickId.DOWN_PROJECTION), Evidence.BY_MODULE);
             }
         }
 
@@ -619,6 +626,8 @@ final class LayerPlaces implements Closeable {
         int activation = -1;
         int lastExpert;
         boolean hasExperts;
+        /** Whether what ends it is in the trace. */
+        boolean isWhole;
 
         Group(int begin, boolean isOfNextPass) {
             this.begin = begin;

@@ -8,6 +8,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
+import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
 
 /**
  * The profile of a trace, and what did and did not go into it. Every event that was read is counted, left out, ignored,
@@ -109,9 +110,9 @@ public record TraceProfile(
              * The trace names the module, or an annotation of the application does, around the kernel's launch: the
              * projection itself, or its block, in which the order of the products decides.
              */
-            MODULE("module"),
+            MODULE("by module"),
             /** Inferred from where the kernel lies between attentions, norms and activations. */
-            PLACE("place"),
+            PLACE("by place"),
             /** It is not: a matrix product of any kind. */
             NOT_KNOWN("not known");
 
@@ -124,7 +125,7 @@ public record TraceProfile(
             /**
              * The word in reports.
              *
-             * @return for example {@code "module"}
+             * @return for example {@code "by module"}
              */
             public String displayName() {
                 return displayName;
@@ -207,6 +208,7 @@ public record TraceProfile(
     /** Writes the summary. One thread. */
     private final class Summary {
         private static final int KERNELS_SHOWN = 5;
+        private static final int PLACEMENTS_SHOWN = 8;
 
         private final StringBuilder text = new StringBuilder("Trace\n");
 
@@ -263,19 +265,35 @@ public record TraceProfile(
             }
         }
 
+        /** How sure it is what the kernels are that do not say so: a line for each source, then one for each brick. */
         private void placed() {
             String first = "placed";
-            for (Placement placement : placements) {
-                String source = switch (placement.source()) {
-                    case MODULE -> " by module";
-                    case PLACE -> " by place, " + Figures.percent(placement.alike(), placement.events())
-                            + " of them in layers that repeat";
-                    case NOT_KNOWN -> ", projection not known";
-                };
-                fact(first, placement.brick() + ": " + Figures.count(placement.events(), "event") + ", "
-                        + Figures.duration(placement.elapsedNs()) + source);
-                first = "";
+            for (Source source : Source.values()) {
+                List<Placement> parts = placements.stream()
+                        .filter(placement -> placement.source() == source)
+                        .toList();
+                if (!parts.isEmpty()) {
+                    Placement all = new Placement("", BrickCategory.OTHER, source,
+                            parts.stream().mapToLong(Placement::events).sum(),
+                            parts.stream().mapToLong(Placement::elapsedNs).sum(),
+                            parts.stream().mapToLong(Placement::alike).sum());
+                    fact(first, source.displayName() + ": " + extent(all));
+                    parts.stream()
+                            .limit(PLACEMENTS_SHOWN)
+                            .forEach(part -> fact("", "  " + Figures.plain(part.brick()) + ": " + extent(part)));
+                    if (parts.size() > PLACEMENTS_SHOWN) {
+                        fact("", "  and " + Figures.count(parts.size() - PLACEMENTS_SHOWN, "more brick"));
+                    }
+                    first = "";
+                }
             }
+        }
+
+        private String extent(Placement placement) {
+            return Figures.count(placement.events(), "event") + ", " + Figures.duration(placement.elapsedNs())
+                    + (placement.source() == Source.PLACE
+                            ? ", " + Figures.percent(placement.alike(), placement.events()) + " of them in layers that repeat"
+                            : "");
         }
 
         private void list(String title, Predicate<Omission> which) {
