@@ -34,6 +34,8 @@ final class LaunchSites implements Closeable {
     private static final int MOST_NAMES = 1 << 16;
     private static final int MOST_OPEN = 1 << 12;
     private static final int KIND_BITS = 6;
+    private static final int KIND_MASK = (1 << KIND_BITS) - 1;
+    private static final int RUN_SHIFT = 2 * KIND_BITS;
 
     /** In place of the number of a kind: the slice is a launch. */
     private static final int LAUNCH = Kind.values().length;
@@ -212,16 +214,16 @@ final class LaunchSites implements Closeable {
 
     /** What surrounds a kernel's launch, in one number: the kinds of the innermost module and its block, and which block. */
     static Kind leaf(long site) {
-        return Kind.ALL[(int) (site & (1 << KIND_BITS) - 1)];
+        return Kind.ALL[(int) (site & KIND_MASK)];
     }
 
     static Kind block(long site) {
-        return Kind.ALL[(int) (site >> KIND_BITS & (1 << KIND_BITS) - 1)];
+        return Kind.ALL[(int) ((site >> KIND_BITS) & KIND_MASK)];
     }
 
     /** Equal for the kernels of one run of a block. */
     static long run(long site) {
-        return site >> 2 * KIND_BITS;
+        return site >> RUN_SHIFT;
     }
 
     /** A module or an annotation that is not over. */
@@ -238,7 +240,8 @@ final class LaunchSites implements Closeable {
                 block = module;
             } else if (block == null) {
                 isInOther |= module.kind() == Kind.NONE;
-                leaf = leaf == Kind.NONE || leaf == Kind.LINEAR && module.kind() != Kind.LINEAR ? module.kind() : leaf;
+                boolean saysMore = leaf == Kind.NONE || (leaf == Kind.LINEAR && module.kind() != Kind.LINEAR);
+                leaf = saysMore ? module.kind() : leaf;
             }
         }
         if (block == null) {
@@ -246,7 +249,7 @@ final class LaunchSites implements Closeable {
         }
         // A projection right in the model is its last one; in a part of it, it can be anything.
         leaf = block.kind() == Kind.MODEL && leaf == Kind.LINEAR && isInOther ? Kind.NONE : leaf;
-        return block.offset() << 2 * KIND_BITS | (long) block.kind().index() << KIND_BITS | leaf.index();
+        return (block.offset() << RUN_SHIFT) | ((long) block.kind().index() << KIND_BITS) | leaf.index();
     }
 
     /**
@@ -299,8 +302,11 @@ final class LaunchSites implements Closeable {
     private static void addKernels(EventStore kernels, EventStore join) throws IOException {
         EventStore.Cursor events = kernels.inOrder();
         for (EventStore.Event event = events.next(); event != null; event = events.next()) {
-            join.add(event.row(), event.detail(), KERNEL_END, event.offset(), event.name(), event.amount(),
-                    event.startNs(), event.endNs());
+            long correlation = event.detail();
+            long beginsAt = event.startNs();
+            long endsAt = event.endNs();
+            join.add(
+                    event.row(), correlation, KERNEL_END, event.offset(), event.name(), event.amount(), beginsAt, endsAt);
         }
     }
 

@@ -43,6 +43,7 @@ final class LayerPlaces implements Closeable {
     static final int MOST_KEPT = 4_096;
 
     private static final int MOST_LAYOUTS = 1_024;
+    private static final int LONGEST_SHAPE = 256;
 
     /** In how many places of a trace a layout has to be to repeat. */
     private static final int ALIKE = 3;
@@ -258,7 +259,7 @@ final class LayerPlaces implements Closeable {
     }
 
     private boolean isAttention(Item item) {
-        return item.part == Part.ATTENTION || softmaxIsAttention && item.part == Part.SOFTMAX;
+        return item.part == Part.ATTENTION || (softmaxIsAttention && item.part == Part.SOFTMAX);
     }
 
     /** The kernels between two attentions are all there. */
@@ -286,11 +287,11 @@ final class LayerPlaces implements Closeable {
         placed.add(event.row(), event.startNs(), event.endNs(), event.offset(), kernel, event.amount(), 0, item.evidence);
     }
 
-    /** The number of a layout, which is now in one more place; past the bound those that are new do not repeat. */
+    /** The number of a layout, which is now in one more place; those past the bounds do not repeat. */
     private int layout(List<Part> shape) {
         Integer known = layouts.get(shape);
         if (known == null) {
-            if (layouts.size() == MOST_LAYOUTS) {
+            if (layouts.size() == MOST_LAYOUTS || shape.size() > LONGEST_SHAPE) {
                 return MOST_LAYOUTS;
             }
             known = layouts.size();
@@ -385,7 +386,6 @@ final class LayerPlaces implements Closeable {
 
         private void layer() {
             if (groups.isEmpty()) {
-                inAttention(0, items.size());
                 return;
             }
             int last = groups.size() - 1;
@@ -415,8 +415,12 @@ final class LayerPlaces implements Closeable {
         private boolean isLayer(List<Group> ahead) {
             int parts = ahead.size();
             boolean mayBeCutOff = closing == null;
-            return (parts == 2 || parts == 3 || parts == 1 && mayBeCutOff)
-                    && (parts < 3 || ahead.get(2).products.size() == 1);
+            return switch (parts) {
+                case 1 -> mayBeCutOff;
+                case 2 -> true;
+                case 3 -> ahead.get(2).products.size() == 1;
+                default -> false;
+            };
         }
 
         /** Where the trace ends with it, it can be the first product of another layer as well, if such have its kernel. */
@@ -573,7 +577,7 @@ final class LayerPlaces implements Closeable {
                 item.be(item.target, Evidence.BY_MODULE);
             } else {
                 boolean isAfter = leaf == Kind.ROW_PARALLEL
-                        || opening != null && LaunchSites.run(opening.site) == LaunchSites.run(item.site);
+                        || (opening != null && LaunchSites.run(opening.site) == LaunchSites.run(item.site));
                 item.be(Rule.Target.of(isAfter ? BrickId.OUTPUT_PROJECTION : BrickId.QKV_PROJECTION), Evidence.BY_MODULE);
             }
         }
@@ -650,7 +654,7 @@ final class LayerPlaces implements Closeable {
         }
 
         boolean isWholeFeedForward() {
-            return hasExperts || products.size() >= 2 && activation >= 0;
+            return hasExperts || (products.size() >= 2 && activation >= 0);
         }
     }
 }

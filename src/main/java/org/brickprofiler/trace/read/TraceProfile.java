@@ -132,6 +132,13 @@ public record TraceProfile(
             }
         }
 
+        /** Refuses null. */
+        public Placement {
+            Objects.requireNonNull(brick, "brick");
+            Objects.requireNonNull(category, "category");
+            Objects.requireNonNull(source, "source");
+        }
+
         /**
          * The share of the events that lie where it is no accident.
          *

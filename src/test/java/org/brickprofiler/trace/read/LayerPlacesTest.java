@@ -78,7 +78,7 @@ final class LayerPlacesTest {
 
     // ---- by place ----
 
-    @Spec("14.12")
+    @Spec("14.13")
     @Test
     void productsLieBetweenAttentionNormAndActivation() throws IOException {
         TraceProfile reading = read(LAYER.repeat(5) + "NH");
@@ -160,7 +160,7 @@ final class LayerPlacesTest {
                 .containsEntry("RopeEmbedding", 3L);
     }
 
-    @Spec("14.12")
+    @Spec("14.13")
     @Test
     void whatCannotBeKnownIsAMatrixProduct() throws IOException {
         TraceProfile backward = read("NPtAPNPGPbNPtA");
@@ -224,7 +224,7 @@ final class LayerPlacesTest {
         return host("nn.Module: " + name, "python_function", ts, dur);
     }
 
-    @Spec("14.12")
+    @Spec("14.13")
     @Test
     void modulesNameTheProducts() throws IOException {
         TraceProfile reading = Traces.read(Traces.array(

@@ -218,7 +218,7 @@ final class PlacesOfProductsTest {
                                         : last.startsWith("LogitsProcessor") ? "LmHead" : "";
     }
 
-    @Spec("14.12")
+    @Spec("14.13")
     @Test
     void productsOfAnEagerModelAreFoundByTheirPlace() throws IOException {
         Accuracy accuracy = accuracy("qwen05b-h100-eager.json.gz", PlacesOfProductsTest::productOfQwen);
@@ -233,7 +233,7 @@ final class PlacesOfProductsTest {
         assertThat(accuracy).hasToString("392 of 392 kernels, 7377993 of 7377993 ns; {}");
     }
 
-    @Spec("14.12")
+    @Spec("14.13")
     @Test
     void productsOfAMixtureOfExpertsAreFoundByTheirPlace() throws IOException {
         Accuracy accuracy = accuracy("moe-b200-eager.json.gz", PlacesOfProductsTest::productOfMixture);
