@@ -233,7 +233,7 @@ final class ArchitectureTest {
         assertThat(classes.stream())
                 .filteredOn(each -> exported.contains(each.getPackageName()))
                 .filteredOn(each -> each.isTopLevelClass() && isPublic(each))
-                .hasSizeLessThanOrEqualTo(91);
+                .hasSizeLessThanOrEqualTo(89);
     }
 
     private static Set<String> exportedPackages() {

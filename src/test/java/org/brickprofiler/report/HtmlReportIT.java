@@ -17,11 +17,19 @@ import java.util.function.ToDoubleFunction;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.checksum.ChecksumLog;
+import org.brickprofiler.checksum.ChecksumOptions;
+import org.brickprofiler.checksum.Comparison;
+import org.brickprofiler.checksum.Tolerance;
+import org.brickprofiler.graph.CriticalPath;
+import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.testing.Browser;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.TraceReader;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +42,7 @@ class HtmlReportIT {
     private static final String ROW = "#section-bricks tbody tr:not(.detail)";
     private static final String NAME = ROW + " bdi";
 
-    private static Browser browser;
+    private static @Nullable Browser shared;
 
     @TempDir
     private static Path profile;
@@ -42,15 +50,21 @@ class HtmlReportIT {
     @TempDir
     private Path folder;
 
-    @BeforeAll
-    static void startBrowser() throws Exception {
-        browser = Browser.start(profile);
+    private Browser browser;
+
+    /** Not once before all: a test that is skipped counts by itself. */
+    @BeforeEach
+    void startBrowser() throws Exception {
+        if (shared == null) {
+            shared = Browser.start(profile);
+        }
+        browser = shared;
     }
 
     @AfterAll
-    static void closeBrowser() {
-        if (browser != null) {
-            browser.close();
+    static void closeBrowser() throws IOException {
+        if (shared != null) {
+            shared.close();
         }
     }
 
@@ -62,6 +76,22 @@ class HtmlReportIT {
         assertThat(browser.requests()).allMatch(address -> address.startsWith("file:") || address.startsWith("data:"));
     }
 
+    /** Pages with all that can be added to a profile, among others. */
+    static List<HtmlReport> pages() {
+        List<HtmlReport> pages = new ArrayList<>(profiles().stream().map(HtmlReport::of).toList());
+        pages.add(HtmlReport.of(Samples.full()).withGraph(Samples.pass(12, 8)).withChecksums(checksums(2)));
+        return pages;
+    }
+
+    /** A comparison of two logs, whose outputs differ where the value is not 2. */
+    private static Comparison checksums(float value) {
+        ChecksumLog here = new ChecksumLog(ChecksumOptions.DEFAULT);
+        ChecksumLog reference = new ChecksumLog(ChecksumOptions.DEFAULT);
+        here.record("<b>RmsNorm", 1, 7, new float[] {value});
+        reference.record("<b>RmsNorm", 1, 7, new float[] {2});
+        return here.compareWith(reference, Tolerance.EXACT);
+    }
+
     static List<ProfileSnapshot> profiles() {
         return List.of(
                 Samples.full(), Samples.device(), Samples.deferred(), Samples.plain(), Samples.empty(),
@@ -69,13 +99,17 @@ class HtmlReportIT {
     }
 
     private void show(ProfileSnapshot snapshot) throws Exception {
+        show(HtmlReport.of(snapshot));
+    }
+
+    private void show(HtmlReport report) throws Exception {
         Path page = folder.resolve("report.html");
-        HtmlReport.write(snapshot, page);
+        report.write(page);
         browser.open(page);
     }
 
     /** The text of a column, as a person reads it. */
-    private static List<String> column(String label) throws Exception {
+    private List<String> column(String label) throws Exception {
         List<String> labels = browser.texts("#section-bricks thead th");
         int at = labels.indexOf(label) + 1;
         assertThat(at).as("column '%s' of %s", label, labels).isPositive();
@@ -87,6 +121,16 @@ class HtmlReportIT {
     /** A duration as the page writes it. */
     private static String time(double ns) {
         return HumanUnits.duration(ns).replace("us", "\u00b5s");
+    }
+
+    /** A trace of another program has no elements, no threads that recorded, and no profiler of ours. */
+    @Test
+    void saysNothingOfWhatATraceDoesNotHave() throws Exception {
+        show(TraceReader.profile(Path.of("src", "test", "resources", "traces", "kineto-simple-add.json.gz")).snapshot());
+
+        assertThat(browser.texts(".figures dt")).containsExactly("Brick time", "Wall time");
+        assertThat(browser.texts(".figures dd")).contains("from first to last event");
+        assertThat(browser.texts("#section-bricks thead th")).contains("avg").doesNotContain("elements/s");
     }
 
     @Spec("8.5")
@@ -183,7 +227,7 @@ class HtmlReportIT {
                 .isEqualTo(String.join(",", browser.texts(NAME)));
     }
 
-    private static void click(String label) throws Exception {
+    private void click(String label) throws Exception {
         browser.evaluate("[...document.querySelectorAll('.sort')].find((b) => b.textContent === '" + label + "').click()");
     }
 
@@ -212,7 +256,7 @@ class HtmlReportIT {
     }
 
     /** Goes on by the tabulator key until the focus is on what has a name. */
-    private static void tabTo(String name) throws Exception {
+    private void tabTo(String name) throws Exception {
         for (int i = 0; i < 40; i++) {
             browser.press("Tab");
             String focused = browser.evaluate(
@@ -253,7 +297,7 @@ class HtmlReportIT {
     }
 
     /** What the button saves. */
-    private static String savedJson() throws Exception {
+    private String savedJson() throws Exception {
         return browser.evaluate("new Promise((saved) => { URL.createObjectURL = (blob) => { blob.text().then(saved); "
                         + "return 'data:,'; }; document.querySelector('.action').click(); })")
                 .asText();
@@ -279,18 +323,70 @@ class HtmlReportIT {
                 .isTrue();
     }
 
+    @Test
+    void showsWhereAPassWentAndItsPath() throws Exception {
+        ExecutionGraph graph = Samples.pass(12, 8);
+        show(HtmlReport.of(Samples.plain()).withGraph(graph));
+
+        assertThat(browser.texts("main h2"))
+                .containsExactly("Bricks", "Categories", "Layers", "Critical path", "Environment");
+        assertThat(browser.text("#section-critical-path").replace('\u00a0', ' '))
+                .contains("One pass: " + time((double) CriticalPath.of(graph).totalNs()) + " through 109 nodes of 110");
+        String row = ".tree tbody tr";
+        assertThat(browser.texts(row + " bdi")).hasSize(14).startsWith("Embedding", "Layer 0", "Layer 1");
+        assertThat(browser.texts(row + ":last-child td").stream().map(text -> text.replace('\u00a0', ' ')))
+                .containsExactly("", "1.500 \u00b5s", "1.500 \u00b5s", time(CriticalPath.of(graph).totalNs() - 1_500.0));
+        assertThat(browser.texts(row + ":nth-child(5) td").stream().map(text -> text.replace('\u00a0', ' ')))
+                .containsExactly("", "45.00 \u00b5s", "0 ns", "on the path");
+        browser.evaluate("document.querySelector('.tree .open').click()");
+        assertThat(browser.texts(row + " bdi")).hasSize(22).startsWith("Embedding", "Layer 0", "RmsNorm", "DownProjection");
+        browser.evaluate("document.querySelector('.tree .open').click()");
+        assertThat(browser.texts(row + " bdi")).hasSize(14);
+
+        assertThat(browser.text("#section-layers").replace('\u00a0', ' '))
+                .contains("Furthest above their medians: RmsNorm in layer 3, 10.00 \u00b5s, 10.00 times.");
+        // One row has cells of two shades; the others are alike throughout.
+        assertThat(browser.evaluate("document.querySelectorAll('.heat .cell').length").asInt()).isEqualTo(9);
+        browser.evaluate("{ const at = document.querySelector('.heat').getBoundingClientRect(); const [, x] = "
+                + "document.querySelector('.heat .cell').getAttribute('d').match(/M(\\d+)/); "
+                + "document.querySelector('.heat').dispatchEvent(new PointerEvent('pointermove', "
+                + "{clientX: at.left + Number(x) + 2, clientY: at.top + 20})); }");
+        assertThat(browser.text(".readout").replace('\u00a0', ' '))
+                .isEqualTo("DownProjection in layer 0, 2.000 \u00b5s, 1.000 times");
+    }
+
+    @Test
+    void showsWhatCameOfChecksums() throws Exception {
+        show(HtmlReport.of(Samples.plain()).withChecksums(checksums(2)));
+        assertThat(browser.texts("#section-checksums p")).containsExactly("NO DIVERGENCE: 1 entry with equal checksums");
+        show(HtmlReport.of(Samples.plain()).withChecksums(checksums(3)));
+        assertThat(browser.text("#section-checksums p")).startsWith("DIVERGENCE at '<b>RmsNorm' (layer 1, pos 7)");
+    }
+
     @ParameterizedTest
-    @MethodSource("profiles")
-    void hasNoFaultOfAccessibility(ProfileSnapshot snapshot) throws Exception {
+    @MethodSource("pages")
+    void hasNoFaultOfAccessibility(HtmlReport page) throws Exception {
         for (String scheme : List.of("light", "dark")) {
             browser.prefer(scheme);
-            show(snapshot);
-            browser.evaluate("document.querySelector('.open')?.click()");
+            show(page);
+            browser.evaluate("document.querySelectorAll('.open').forEach((button, i) => i < 9 && button.click())");
             browser.evaluate(axe() + "; 0");
-            JsonNode violations = browser.evaluate("axe.run().then((found) => found.violations.map((violation) => "
-                    + "violation.id + ': ' + violation.nodes.map((node) => node.html).join(' ')))");
-            assertThat(violations).as(scheme).isEmpty();
+            JsonNode found = browser.evaluate("axe.run().then(({passes, violations}) => ({passes: passes.length, violations: "
+                    + "violations.map(({id, nodes}) => id + ': ' + nodes.map((node) => node.html).join(' '))}))");
+            assertThat(found.get("violations")).as(scheme).isEmpty();
+            assertThat(found.get("passes").asInt()).as("rules that applied").isGreaterThan(20);
         }
+    }
+
+    @Test
+    void wouldFindAFaultOfAccessibility() throws Exception {
+        show(Samples.full());
+        browser.evaluate(axe() + "; document.querySelector('input').removeAttribute('aria-label'); "
+                + "document.querySelector('input').placeholder = ''; "
+                + "document.documentElement.style.setProperty('--quiet', '#cccccc')");
+        assertThat(browser.evaluate("axe.run().then(({violations}) => violations.map(({id}) => id).sort().join())")
+                        .asText())
+                .isEqualTo("color-contrast,label");
     }
 
     private static String axe() throws IOException {
@@ -334,22 +430,54 @@ class HtmlReportIT {
         assertThat(pdf.split("/Type /Page\\b", -1).length - 1).as("pages").isBetween(4, 20);
     }
 
-    /** The picture of the documentation, and others to look at, where a folder is named for them. */
+    @Test
+    void showsFiveHundredBricksAndTwoHundredLayers() throws Exception {
+        show(large());
+
+        assertThat(browser.texts(NAME)).hasSize(500);
+        assertThat(browser.text("#section-layers .heat")).contains("layer");
+        assertThat(browser.text("#section-critical-path"))
+                .contains("of 10,202; 202 nodes are not listed");
+        browser.evaluate("document.querySelector('#filter').focus()");
+        browser.type("layers.499.");
+        assertThat(browser.texts(ROW + ":not([hidden]) bdi")).containsExactly("model.layers.499.block");
+    }
+
+    private static HtmlReport large() {
+        return HtmlReport.of(Samples.many(500)).withGraph(Samples.pass(200, 50));
+    }
+
+    /** Pictures to look at, and the time until a large page shows, where a folder is named for them. */
     @Test
     void drawsWhereAPersonWantsToLook() throws Exception {
         String wanted = System.getProperty("html.pictures", "");
         if (!wanted.isEmpty()) {
             Path pictures = Files.createDirectories(Path.of(wanted));
             int n = 0;
-            for (ProfileSnapshot snapshot : profiles()) {
-                show(snapshot);
+            for (HtmlReport page : pages()) {
+                show(page);
                 for (String scheme : List.of("light", "dark")) {
                     browser.prefer(scheme);
                     Files.write(pictures.resolve(n + "-" + scheme + ".png"), browser.picture());
                 }
                 n++;
             }
+            Files.writeString(pictures.resolve("first-paint.txt"), firstPaints(large()));
         }
         assertThat(browser.picture()).startsWith(0x89, 'P', 'N', 'G');
+    }
+
+    /** The time until something of a page is painted, ms, in each of nine loads. */
+    private String firstPaints(HtmlReport page) throws Exception {
+        StringBuilder times = new StringBuilder();
+        for (int i = 0; i < 9; i++) {
+            show(page);
+            times.append(browser.evaluate("new Promise((painted) => new PerformanceObserver((list) => "
+                            + "list.getEntriesByName('first-contentful-paint').forEach((paint) => painted(paint.startTime)))"
+                            + ".observe({type: 'paint', buffered: true}))")
+                    .asInt());
+            times.append('\n');
+        }
+        return times.toString();
     }
 }

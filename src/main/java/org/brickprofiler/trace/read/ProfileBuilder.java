@@ -403,7 +403,7 @@ final class ProfileBuilder extends EventCollector {
         private void count(Execution event, long selfNs) {
             Kernel kernel = kernels.get(event.kernel());
             boolean isOwn = head.isOwn();
-            bricks.add(kernel.target(), event, selfNs, isOwn ? event.amount() : 1, isOwn ? 0 : event.amount());
+            bricks.add(kernel.target(), event, selfNs, isOwn ? event.amount() : 0, isOwn ? 0 : event.amount());
             addPlacement(kernel.target(), places == null ? Evidence.BY_RULE : event.detail(), selfNs);
             rows.add(event.row());
             counted++;

@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.function.Predicate;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
@@ -14,8 +15,8 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  * The profile of a trace, and what did and did not go into it. Every event that was read is counted, left out, ignored,
  * or dropped as faulty. Immutable.
  *
- * @param snapshot the profile; its wall time is {@link #wallNs}, its bytes are those of copies; its elements are
- *     events, but for a trace of this library, where they are the bricks'
+ * @param snapshot the profile; its wall time is {@link #wallNs}, its bytes are those of copies; it has
+ *     elements only where this library wrote the trace
  * @param counting which events count
  * @param wallNs from the start of the first event that counts to the end of the last one, without the time in which
  *     nothing ran but events that were left out, ns
@@ -250,10 +251,13 @@ public record TraceProfile(
             fact("left out", reason.displayName() + ": "
                     + Figures.count(count(omission -> omission.reason() == reason), "event") + ", "
                     + Figures.duration(elapsedNs));
-            parts.stream()
-                    .limit(KERNELS_SHOWN)
-                    .forEach(part -> fact("", "  " + Figures.plain(part.name()) + ": "
-                            + Figures.count(part.count(), "event") + ", " + Figures.duration(part.elapsedNs())));
+            List<Omission> shown = parts.stream().limit(KERNELS_SHOWN).toList();
+            List<String> names = PlainText.shortened(
+                    shown.stream().map(part -> PlainText.ascii(part.name())).toList(), Figures.LONGEST_NAME);
+            for (int i = 0; i < shown.size(); i++) {
+                fact("", "  " + names.get(i) + ": " + Figures.count(shown.get(i).count(), "event") + ", "
+                        + Figures.duration(shown.get(i).elapsedNs()));
+            }
             if (parts.size() > KERNELS_SHOWN) {
                 fact("", "  and " + Figures.count(parts.size() - KERNELS_SHOWN, "more kernel"));
             }

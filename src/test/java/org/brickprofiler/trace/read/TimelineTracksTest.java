@@ -49,8 +49,8 @@ final class TimelineTracksTest {
                         "DEVICE device 0 0",
                         "STREAM stream 5 5 of device 0",
                         "DEVICE GPU 1 1",
-                        "STREAM stream -1 -1 of GPU 1",
                         "STREAM stream 7 7 of GPU 1",
+                        "STREAM stream -1 7 of GPU 1",
                         "STREAM stream 20 20 of GPU 1",
                         "COUNTER power watts 0 of GPU 1",
                         "COUNTER threads 1");
@@ -58,6 +58,15 @@ final class TimelineTracksTest {
         assertThat(reading.timeline().info().pid()).isEqualTo(900);
         assertThat(Omissions.unkept(reading)).isEmpty();
         assertThat(lines(reading)).contains("power watts: 200.5 at 1000", "threads: 3.0 at 1000");
+    }
+
+    /** Older versions of Kineto call the row of a stream what others call its name. */
+    @Test
+    void aStreamIsNotCalledAStreamTwice() throws IOException {
+        TraceTimeline reading = read(array(row("0", "\"stream 7\"", "Kernel", ""), row("0", "\"stream 20\"", "kernel", "")));
+
+        assertThat(tracks(reading))
+                .containsExactly("DEVICE device 0 0", "STREAM stream 7 7 of device 0", "STREAM stream 20 20 of device 0");
     }
 
     @Test
