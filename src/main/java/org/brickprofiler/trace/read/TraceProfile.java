@@ -115,7 +115,7 @@ public record TraceProfile(
             /** Inferred from where the kernel lies between attentions, norms and activations. */
             PLACE("by place"),
             /** It is not: a matrix product of any kind. */
-            NOT_KNOWN("not known");
+            NOT_KNOWN("no projection");
 
             private final String displayName;
 
