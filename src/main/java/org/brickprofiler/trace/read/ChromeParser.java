@@ -359,7 +359,7 @@ final class ChromeParser {
                 }
             }
             if (collector.wants(key)) {
-                event.keep(key, scalar(argument));
+                event.keep(key, argument == JsonToken.VALUE_NUMBER_INT ? parser.getText() : scalar(argument));
             } else if (collector.wantsKeys()) {
                 // The arguments of a counter are its series; which event it is may stand behind them.
                 boolean mayBeSeries = event.phase == 'C' || event.phase == TraceEvent.NO_PHASE;
