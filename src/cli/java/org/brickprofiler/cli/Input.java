@@ -58,6 +58,16 @@ final class Input {
         return file;
     }
 
+    /**
+     * Whether a file is a report of this library, by its content.
+     *
+     * @param file a file that can be read more than once
+     * @return false also where it cannot be read
+     */
+    static boolean isReport(Path file) {
+        return Kind.of(file) == Kind.REPORT;
+    }
+
     private static IOException cannotRead(Path file, String reason) {
         return new IOException("cannot read " + file + ": " + reason);
     }

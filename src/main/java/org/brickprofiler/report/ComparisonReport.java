@@ -9,6 +9,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.text.DecimalFormat;
+import java.text.DecimalFormatSymbols;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -37,7 +39,7 @@ public final class ComparisonReport {
     private static final int LONGEST_NOTE = 22;
 
     /** What Markdown, or what shows it, takes for more than a character. */
-    private static final String MEANINGFUL = "\\`*_{}[]<>()#+!|~@&$:";
+    private static final String MEANINGFUL = "\\`*_{}[]<>()#+!|~@&$";
 
     private ComparisonReport() {}
 
@@ -86,7 +88,8 @@ public final class ComparisonReport {
                     .append(markdownTable(others))
                     .append("\n</details>\n");
         }
-        return text.append('\n').append(escaped(legend(comparison))).append('\n').toString();
+        legend(comparison).lines().forEach(line -> text.append('\n').append(escaped(line)).append('\n'));
+        return text.toString();
     }
 
     /**
@@ -133,16 +136,17 @@ public final class ComparisonReport {
     }
 
     private static String headline(Comparison comparison) {
-        String runs = count(comparison.before().size()) + " runs before, "
-                + count(comparison.after().size()) + " after: ";
+        int before = comparison.before().size();
+        String runs = count(before) + (before == 1 ? " run" : " runs") + " before, " + count(comparison.after().size())
+                + " after: ";
         List<String> parts = Stream.of(Verdict.values())
-                .map(verdict -> count(comparison, verdict))
+                .map(verdict -> tally(comparison, verdict))
                 .flatMap(Optional::stream)
                 .toList();
         return runs + (parts.isEmpty() ? "no brick was recorded" : "of the bricks " + String.join(", ", parts));
     }
 
-    private static Optional<String> count(Comparison comparison, Verdict verdict) {
+    private static Optional<String> tally(Comparison comparison, Verdict verdict) {
         long lines = comparison.lines().stream()
                 .filter(line -> line.kind() == Kind.BRICK && line.verdict() == verdict)
                 .count();
@@ -167,7 +171,9 @@ public final class ComparisonReport {
                             + "%%. Changes below %s %% count for nothing.%nShown from: the smallest change that four in five "
                             + "such comparisons find. Intervals are of 95 %%, each for its line alone.%n",
                     100 * Comparison.LEVEL,
-                    HumanUnits.number(comparison.options().floorPercent())).replace("\r\n", "\n"));
+                    new DecimalFormat("0.##", DecimalFormatSymbols.getInstance(Locale.ROOT))
+                            .format(comparison.options().floorPercent()))
+                    .replace("\r\n", "\n"));
         }
         comparison.stepBrick().ifPresent(step -> legend.append("A step is one execution of ")
                 .append(PlainText.ascii(step))
@@ -219,16 +225,6 @@ public final class ComparisonReport {
                 : NONE;
     }
 
-    private static String spread(Line line) {
-        return line.before().isEmpty() || line.after().isEmpty()
-                ? NONE
-                : String.format(
-                        Locale.ROOT,
-                        "%.1f, %.1f",
-                        line.before().get().spreadPercent(),
-                        line.after().get().spreadPercent());
-    }
-
     /** Lines that stand together. */
     private enum Block {
         WHOLE("the whole", Kind.TOTAL, Kind.STEP, Kind.TOKENS_PER_SEC, Kind.COMMON),
@@ -257,7 +253,6 @@ public final class ComparisonReport {
                     .right("change %", line -> change(line.change()), "")
                     .rightIf(this != WHOLE, "beside others %", line -> change(line.beside()), "")
                     .right("95 % interval", ComparisonReport::interval, "")
-                    .right("spread %", ComparisonReport::spread, "")
                     .right("shown from %", ComparisonReport::smallest, "")
                     .left("verdict", ComparisonReport::verdict, "");
         }
@@ -289,16 +284,13 @@ public final class ComparisonReport {
     /** Each character that could mean something by its number, which no Markdown reads. */
     private static String escaped(String text) {
         StringBuilder plain = new StringBuilder();
-        for (String line : text.split("\n")) {
-            plain.append(plain.isEmpty() ? "" : "<br>\n");
-            PlainText.ascii(line).chars().forEach(character -> {
-                if (MEANINGFUL.indexOf(character) >= 0) {
-                    plain.append("&#").append(character).append(';');
-                } else {
-                    plain.append((char) character);
-                }
-            });
-        }
+        PlainText.ascii(text).chars().forEach(character -> {
+            if (MEANINGFUL.indexOf(character) >= 0) {
+                plain.append("&#").append(character).append(';');
+            } else {
+                plain.append((char) character);
+            }
+        });
         return plain.toString();
     }
 
