@@ -21,7 +21,9 @@ public enum BrickCategory {
     /** Collectives between devices. */
     COMMUNICATION("Communication"),
     /** Copies between host and device. */
-    TRANSFER("Transfer");
+    TRANSFER("Transfer"),
+    /** Matrix products of which it is not known which projection they are. */
+    MATRIX_PRODUCT("Matrix product");
 
     private final String displayName;
 

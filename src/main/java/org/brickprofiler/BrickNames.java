@@ -3,7 +3,7 @@ package org.brickprofiler;
 import java.util.List;
 import java.util.function.ToIntFunction;
 import org.brickprofiler.internal.record.NameTable;
-import org.brickprofiler.internal.record.SpanNames;
+import org.brickprofiler.internal.record.SpanSink;
 
 /** Which keys the known bricks have, and how a category is kept with a key. Stateless; any thread. */
 final class BrickNames {
@@ -52,8 +52,8 @@ final class BrickNames {
     }
 
     /** What the keys of a table mean to whoever shows spans. */
-    static SpanNames spanNames(NameTable names) {
-        return new SpanNames() {
+    static SpanSink.Names spanNames(NameTable names) {
+        return new SpanSink.Names() {
             @Override
             public int size() {
                 return names.size();

@@ -19,7 +19,7 @@ import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.PendingResolver;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.SpanKind;
-import org.brickprofiler.internal.record.SpanNames;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TableRegistry;
@@ -125,7 +125,7 @@ public final class BrickProfiler {
     private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
 
     /** What the keys mean to whoever shows spans. */
-    final SpanNames spanNames = BrickNames.spanNames(names);
+    final SpanSink.Names spanNames = BrickNames.spanNames(names);
 
     /** Which layer each thread is in, or works for. */
     final Layers layers = new Layers();

@@ -7,8 +7,8 @@ import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.record.SpanSinkProvider;
 import org.brickprofiler.internal.record.SpanSinks;
-import org.brickprofiler.internal.record.TraceSetting;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +18,7 @@ public final class BrickProfilerBuilder {
     NanoClock clock = NanoClock.SYSTEM;
     boolean percentiles;
     Attribution attribution = Attribution.LITERAL;
-    @Nullable SpanSink tracing = TraceSetting.sink();
+    @Nullable SpanSink tracing = SpanSinkProvider.sinkOfSetting();
     final Map<String, DeviceStream> streams = new LinkedHashMap<>();
     int launchesEvery = 32;
     ChecksumOptions checksums = ChecksumOptions.DEFAULT;

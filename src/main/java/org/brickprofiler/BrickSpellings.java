@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import java.util.List;
+import org.brickprofiler.internal.io.Fnv1a;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -117,12 +118,12 @@ final class BrickSpellings {
     }
 
     private static int hash(String name) {
-        int hash = 0;
+        long hash = Fnv1a.OFFSET_BASIS;
         for (int i = 0; i < name.length(); i++) {
             char at = name.charAt(i);
-            hash = at == '_' ? hash : 31 * hash + lower(at);
+            hash = at == '_' ? hash : Fnv1a.add(hash, lower(at));
         }
-        return hash ^ (hash >>> 16);
+        return Long.hashCode(hash);
     }
 
     private static boolean isSame(String one, String two) {

@@ -8,7 +8,6 @@ import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.device.DeviceFigures;
 import org.brickprofiler.internal.device.DeviceRecorder;
 import org.brickprofiler.internal.device.MarkToken;
-import org.brickprofiler.internal.device.StreamTracing;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.StatSums;
 import org.brickprofiler.internal.record.TimerToken;
@@ -30,8 +29,8 @@ final class DeviceTimers {
         this.profiler = profiler;
         this.streamNames = List.copyOf(options.streams.keySet());
         SpanSink sink = options.tracing;
-        StreamTracing tracing = sink == null
-                ? StreamTracing.NONE
+        DeviceRecorder.Tracing tracing = sink == null
+                ? DeviceRecorder.Tracing.NONE
                 : (place, catchUp) -> sink.stream(place, profiler.spanNames, profiler, catchUp);
         List<DeviceStream> streams = new ArrayList<>(options.streams.values());
         this.device =

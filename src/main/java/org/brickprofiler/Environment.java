@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * @param jvm name and version of the virtual machine
  * @param os name and version of the operating system
  * @param arch processor architecture
- * @param cpu model of the processor, or its architecture where the system does not tell
+ * @param cpu model of the processor, or its architecture where the system does not name one
  * @param processors processors that the virtual machine may use
  * @param clockResolutionNs smallest step of {@link System#nanoTime()} that was seen, ns
  */

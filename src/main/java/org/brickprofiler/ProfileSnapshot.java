@@ -43,7 +43,7 @@ import org.brickprofiler.tile.TileStats;
  * @param environments where it ran, in order; of merged snapshots, all of them
  * @param bricks the bricks that recorded, largest total first
  * @param tiles one entry per tile level, in order
- * @param streams what the device streams told, one entry per stream, by device and name
+ * @param streams what the device streams reported, one entry per stream, by device and name
  */
 public record ProfileSnapshot(
         Instant startedAt,
@@ -221,7 +221,7 @@ public record ProfileSnapshot(
     }
 
     /**
-     * How many samples devices did not tell the time of. They are in no sum.
+     * Of how many samples devices did not report the time. They are in no sum.
      *
      * @return samples of all bricks
      */

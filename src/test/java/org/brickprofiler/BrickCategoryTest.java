@@ -14,16 +14,16 @@ final class BrickCategoryTest {
         assertThat(Arrays.stream(BrickCategory.values()).map(Enum::name))
                 .containsExactly(
                         "NORM", "ATTENTION", "FFN", "OTHER", "SPARSE", "FFT", "SOLVER", "QUANTIZATION", "COMMUNICATION",
-                        "TRANSFER");
+                        "TRANSFER", "MATRIX_PRODUCT");
         assertThat(Arrays.stream(BrickCategory.values()).map(BrickCategory::displayName))
                 .containsExactly(
                         "Norm", "Attention", "FFN", "Other", "Sparse", "FFT", "Solver", "Quantization", "Communication",
-                        "Transfer");
+                        "Transfer", "Matrix product");
     }
 
     @Test
     void isNumberedInOrder() {
         assertThat(Arrays.stream(BrickCategory.values()).map(BrickCategory::index))
-                .containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+                .containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
     }
 }

@@ -57,8 +57,8 @@ import org.brickprofiler.device.HostStream;
 import org.brickprofiler.device.ProbeTimer;
 import org.brickprofiler.device.cuda.CudaStream;
 import org.brickprofiler.device.cuda.SimulatedCuda;
-import org.brickprofiler.device.metal.MetalStream.Builder;
 import org.brickprofiler.device.metal.MetalStream;
+import org.brickprofiler.device.metal.MetalStream.Builder;
 import org.brickprofiler.device.metal.SimulatedMetal;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
@@ -66,15 +66,14 @@ import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.graph.KernelRegistry;
 import org.brickprofiler.internal.device.DeviceRecorder;
-import org.brickprofiler.internal.device.StreamTracing;
 import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.kernel.KernelTimings;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.spi.NanoClock;
-import org.brickprofiler.testing.Spec;
 import org.brickprofiler.spi.SampleTimes;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.DeviceInfo;
 import org.brickprofiler.trace.DeviceTrack;
@@ -132,7 +131,7 @@ final class NullArgumentsTest {
                         new TableRegistry(4, false),
                         List.of(closing(new HostStream())),
                         1,
-                        StreamTracing.NONE));
+                        DeviceRecorder.Tracing.NONE));
         instances.put(DispatchTimer.class, () -> new DispatchTimer(closing(new HostStream()), 4));
         instances.put(ProbeTimer.class, () -> ProbeTimer.startIf(true, new CpuTimer()).orElseThrow());
         instances.put(TraceRecorder.class, TraceRecorder::new);

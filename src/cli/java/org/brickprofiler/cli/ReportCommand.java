@@ -2,9 +2,11 @@ package org.brickprofiler.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.brickprofiler.report.CsvReport;
+import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -22,7 +24,7 @@ import picocli.CommandLine.Spec;
         sortSynopsis = false,
         usageHelpWidth = 100,
         description = "Prints which bricks took the time: as text with what was and was not counted, or the bare "
-                + "profile as JSON or CSV.",
+                + "profile as JSON or CSV; or writes it as one page for a browser.",
         parameterListHeading = "%nInput:%n",
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
@@ -31,6 +33,8 @@ import picocli.CommandLine.Spec;
             "    brick report trace.json.gz --skip-steps 2",
             "  Kernels of one's own, named in a file with lines such as \"my norm\" (Norm) <- name=/^my_norm/:",
             "    brick report trace.json --rules my.rules",
+            "  A page to look at and to send around:",
+            "    brick report brick-profile.json --html out.html",
             "  The ten bricks that took most time, in a shell:",
             "    brick report brick-profile.json --json | jq -r '.bricks[:10][].name'"
         })
@@ -57,6 +61,12 @@ final class ReportCommand implements Callable<Integer> {
 
     /** One of these, or text. */
     private static final class Form {
+        @Option(
+                names = "--html",
+                paramLabel = "OUT",
+                description = "Write one page that opens in a browser, from the disk and without a network.")
+        private @Nullable Path html;
+
         @Option(names = "--json", description = "Print the profile as JSON.")
         private boolean json;
 
@@ -67,11 +77,29 @@ final class ReportCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        Path html = form == null ? null : form.html;
+        if (html != null) {
+            requireOutput(html);
+        }
         Input.Profile input = Input.Profile.read(file, traceOptions);
         PrintWriter out = spec.commandLine().getOut();
-        out.print(inForm(input));
+        if (html == null) {
+            out.print(inForm(input));
+        } else {
+            HtmlReport.write(input.snapshot(), html);
+            out.println("HTML: " + html.toAbsolutePath());
+        }
         out.flush();
         return input.exitCode(spec.commandLine().getErr());
+    }
+
+    private void requireOutput(Path html) throws IOException {
+        if (Files.exists(html) && Files.exists(file) && Files.isSameFile(file, html)) {
+            throw new IllegalArgumentException("cannot write " + html + ": it is the input");
+        }
+        if (!Files.exists(html) || Files.isRegularFile(html) || Files.isDirectory(html)) {
+            OutputFile.requireWritable(html);
+        }
     }
 
     private String inForm(Input.Profile input) {

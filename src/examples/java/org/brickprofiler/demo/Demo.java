@@ -12,8 +12,10 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.cli.ExtraCommand;
 import org.brickprofiler.cli.OutputFile;
 import org.brickprofiler.cli.Terminal;
+import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.spi.NanoClock;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -38,6 +40,8 @@ import picocli.CommandLine;
             "    mvn -q compile exec:java -Dexec.args=\"--layers 4 --tokens 200\"",
             "  One thread, always the likeliest token, the results as JSON, too:",
             "    mvn -q compile exec:java -Dexec.args=\"--threads 1 --temperature 0 --json target/one.json\"",
+            "  A page for a browser:",
+            "    mvn -q compile exec:java -Dexec.args=\"--html target/out.html\"",
             "  As many key heads as query heads, and no tiles timed:",
             "    mvn -q compile exec:java -Dexec.args=\"--kv-heads 8 --no-tiles\"",
             "  A timeline for Perfetto, and the graph of one pass:",
@@ -76,6 +80,8 @@ public final class Demo implements Callable<Integer> {
             "    brick demo --layers 4 --tokens 200",
             "  One thread, always the likeliest token, results elsewhere:",
             "    brick demo --threads 1 --temperature 0 --json one.json",
+            "  A page for a browser:",
+            "    brick demo --html out.html",
             "  A timeline for Perfetto, and the graph of one pass:",
             "    brick demo --tokens 50 --trace pass.pftrace --graph pass.dot",
             "  On a GPU: the processor's results, each brick's time on the device, and what watching costs:",
@@ -160,14 +166,16 @@ public final class Demo implements Callable<Integer> {
             report(spec.commandLine(), missing.get());
             return CommandLine.ExitCode.SOFTWARE;
         }
-        if (options.json() != null) {
-            OutputFile.requireWritable(options.json());
+        for (@Nullable Path file : new @Nullable Path[] {options.json(), options.html()}) {
+            if (file != null) {
+                OutputFile.requireWritable(file);
+            }
         }
         PrintWriter out = spec.commandLine().getOut();
         try (Decoder reference = decoder(Decoder.Instruments.NONE)) {
             describe(reference.config(), out);
             DecodeRun run = new DeviceDemo(options, reference, out).run(ordinal, this::progress);
-            writeJson(run, out);
+            writeResults(run, out);
         } catch (DeviceFailure failed) {
             report(spec.commandLine(), String.valueOf(failed.getMessage()));
             return CommandLine.ExitCode.SOFTWARE;
@@ -190,7 +198,7 @@ public final class Demo implements Callable<Integer> {
         report(run, out);
         try {
             recordings.write(profiler, out);
-            writeJson(run, out);
+            writeResults(run, out);
         } catch (IOException e) {
             return fail(spec.commandLine(), String.valueOf(e.getMessage()));
         }
@@ -198,13 +206,18 @@ public final class Demo implements Callable<Integer> {
         return CommandLine.ExitCode.OK;
     }
 
-    private void writeJson(DecodeRun run, PrintWriter out) throws IOException {
+    private void writeResults(DecodeRun run, PrintWriter out) throws IOException {
         Path json = options.json();
         if (json != null) {
             JsonReport.write(run.snapshot(), json);
             out.println("JSON: " + json.toAbsolutePath());
-            out.flush();
         }
+        Path html = options.html();
+        if (html != null) {
+            HtmlReport.write(run.snapshot(), html);
+            out.println("HTML: " + html.toAbsolutePath());
+        }
+        out.flush();
     }
 
     private BrickProfiler profiler(Recordings recordings) {

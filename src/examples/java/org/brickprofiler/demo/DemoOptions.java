@@ -110,6 +110,9 @@ final class DemoOptions {
     @Option(names = "--json", paramLabel = "FILE", description = "Write the results as JSON.")
     private @Nullable Path json;
 
+    @Option(names = "--html", paramLabel = "FILE", description = "Write the results as one page for a browser.")
+    private @Nullable Path html;
+
     @Option(
             names = "--trace",
             paramLabel = "FILE",
@@ -225,6 +228,10 @@ final class DemoOptions {
 
     @Nullable Path json() {
         return json;
+    }
+
+    @Nullable Path html() {
+        return html;
     }
 
     @Nullable Path trace() {

@@ -51,8 +51,9 @@ final class Recordings {
 
     private static List<Path> files(DemoOptions options) {
         List<Path> files = new ArrayList<>();
-        for (@Nullable Path file :
-                new @Nullable Path[] {options.json(), options.trace(), options.graph(), options.checksums()}) {
+        for (@Nullable Path file : new @Nullable Path[] {
+            options.json(), options.html(), options.trace(), options.graph(), options.checksums()
+        }) {
             if (file != null) {
                 files.add(file);
             }

@@ -14,9 +14,11 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.commons.statistics.descriptive.Median;
+import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.compare.Comparison.Kind;
@@ -101,7 +103,7 @@ final class Figures {
 
     private Optional<Key> step() {
         List<Key> common = bricks.get(0).keySet().stream()
-                .filter(key -> bricks.stream().allMatch(run -> run.containsKey(key) && run.get(key).count() > 0))
+                .filter(this::isInAllRuns)
                 .toList();
         if (options.stepBrick().isPresent()) {
             String name = options.stepBrick().get();
@@ -110,11 +112,21 @@ final class Figures {
                     .findFirst()
                     .orElseThrow(() -> new IllegalArgumentException("not every run has a brick '" + name + "'")));
         }
-        ToDoubleFunction<Key> samples = key -> median(run -> bricks.get(run).get(key).count());
+        ToDoubleFunction<Key> samples = key -> median(run -> brick(run, key).count());
         double most = common.stream().mapToDouble(samples).max().orElse(0);
         return common.stream()
                 .filter(key -> samples.applyAsDouble(key) * Comparison.RAREST_STEP >= most)
                 .min(Comparator.comparingDouble(samples).thenComparing(Key::name).thenComparing(Key::category));
+    }
+
+    private boolean isInAllRuns(Key key) {
+        return IntStream.range(0, runs.size()).allMatch(run -> brick(run, key).count() > 0);
+    }
+
+    /** What a run recorded of a brick; without samples where it did not. */
+    private BrickStats brick(int run, Key key) {
+        BrickStats recorded = bricks.get(run).get(key);
+        return recorded != null ? recorded : BrickStats.empty(key.name(), key.category(), Bottleneck.UNKNOWN);
     }
 
     private double median(Function<Integer, Number> ofRun) {
@@ -129,7 +141,7 @@ final class Figures {
     }
 
     private long steps(int run) {
-        return bricks.get(run).get(step.orElseThrow()).count();
+        return brick(run, step.orElseThrow()).count();
     }
 
     private List<String> environmentsThatDiffer() {
@@ -234,11 +246,16 @@ final class Figures {
     // ---- the figures ----
 
     private void add(Kind kind, String name, double sharePercent, String obstacle, Function<Integer, Number> ofRun) {
+        all.add(figure(kind, name, sharePercent, obstacle, ofRun));
+    }
+
+    private Figure figure(
+            Kind kind, String name, double sharePercent, String obstacle, Function<Integer, Number> ofRun) {
         double[] values = IntStream.range(0, runs.size())
                 .mapToDouble(run -> ofRun.apply(run).doubleValue())
                 .map(value -> value > 0 ? value : Double.NaN)
                 .toArray();
-        all.add(new Figure(kind, name, values, obstacle(values, obstacle), sharePercent));
+        return new Figure(kind, name, values, obstacle(values, obstacle), sharePercent);
     }
 
     private String obstacle(double[] values, String own) {
@@ -270,7 +287,7 @@ final class Figures {
         Key brick = step.get();
         String batch = workThatDiffers(
                 "number of elements in a step",
-                run -> elementsPerSample(bricks.get(run).get(brick)));
+                run -> elementsPerSample(brick(run, brick)));
         add(Kind.TOTAL, "brick time of a step", 100, batch, run -> ratio(runs.get(run).totalNs(), steps(run)));
         if (runs.stream().allMatch(run -> run.wallNs() > 0)) {
             add(Kind.STEP, "wall time of a step", 100, batch, run -> ratio(runs.get(run).wallNs(), steps(run)));
@@ -279,9 +296,9 @@ final class Figures {
         if (measured) {
             add(Kind.TOKENS_PER_SEC, "tokens/s", 100, "", run -> named.get(run).tokensPerSec().getAsDouble());
         } else if (runs.stream().allMatch(run -> run.wallNs() > 0)
-                && bricks.stream().allMatch(run -> run.get(brick).totalElements() > 0)) {
+                && IntStream.range(0, runs.size()).allMatch(run -> brick(run, brick).totalElements() > 0)) {
             add(Kind.TOKENS_PER_SEC, "tokens/s, profiled", 100, batch, run ->
-                    bricks.get(run).get(brick).totalElements() * 1e9 / runs.get(run).wallNs());
+                    brick(run, brick).totalElements() * 1e9 / runs.get(run).wallNs());
         }
     }
 
@@ -299,11 +316,11 @@ final class Figures {
         }
         List<Figure> found = new ArrayList<>();
         for (BrickCategory category : BrickCategory.values()) {
-            if (runs.stream().anyMatch(run -> run.categories().get(category).count() > 0)) {
-                int from = all.size();
-                add(Kind.CATEGORY, category.displayName(), share(run -> run.categories().get(category).totalNs()), "",
-                        run -> ratio(runs.get(run).categories().get(category).totalNs(), steps(run)));
-                found.add(all.remove(from));
+            ToDoubleFunction<ProfileSnapshot> totalNs = run ->
+                    run.categories().getOrDefault(category, CategoryStats.EMPTY).totalNs();
+            if (runs.stream().anyMatch(run -> totalNs.applyAsDouble(run) > 0)) {
+                found.add(figure(Kind.CATEGORY, category.displayName(), share(totalNs), "", run ->
+                        ratio(totalNs.applyAsDouble(runs.get(run)), steps(run))));
             }
         }
         addLargestFirst(found);
@@ -329,32 +346,28 @@ final class Figures {
         Set<Key> keys = bricks.stream().flatMap(run -> run.keySet().stream()).collect(Collectors.toSet());
         List<Figure> found = new ArrayList<>();
         for (Key key : keys) {
-            int from = all.size();
             double share = share(run -> run.bricks().stream()
                     .filter(brick -> Key.of(brick).equals(key))
                     .mapToLong(BrickStats::totalNs)
                     .sum());
-            add(Kind.BRICK, key.name(), share, obstacle(key), run -> {
-                BrickStats brick = bricks.get(run).get(key);
-                return brick == null ? Double.NaN : ratio(brick.totalNs(), brick.count());
-            });
-            found.add(all.remove(from));
+            found.add(figure(Kind.BRICK, key.name(), share, obstacle(key), run ->
+                    ratio(brick(run, key).totalNs(), brick(run, key).count())));
         }
         addLargestFirst(found);
     }
 
     private String obstacle(Key key) {
-        if (!bricks.stream().allMatch(run -> run.containsKey(key) && run.get(key).count() > 0)) {
+        if (!isInAllRuns(key)) {
             return "";
         }
         List<String> reasons = new ArrayList<>();
         reasons.add(workThatDiffers(
                 "number of elements in a sample",
-                run -> elementsPerSample(bricks.get(run).get(key))));
+                run -> elementsPerSample(brick(run, key))));
         if (step.isPresent()) {
             reasons.add(workThatDiffers(
                     "number of samples in a step",
-                    run -> ratio(bricks.get(run).get(key).count(), steps(run))));
+                    run -> ratio(brick(run, key).count(), steps(run))));
         }
         if (GROWING.contains(key.name())) {
             reasons.add(otherLength());

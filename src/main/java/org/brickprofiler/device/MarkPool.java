@@ -53,6 +53,8 @@ public final class MarkPool {
     }
 
     private final Maker maker;
+
+    /** Of all numbers from the beginning: in chunks, each mark would wait for one load more. */
     private final int[] states;
 
     private volatile long head;

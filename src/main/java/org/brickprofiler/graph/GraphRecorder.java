@@ -7,6 +7,7 @@ import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.brickprofiler.internal.record.LayerBoundaries.Side;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.spi.NanoClock;
@@ -126,7 +127,7 @@ public final class GraphRecorder {
         long endedNs = startNs + elapsedNs;
         Brick brick = new Brick(name, elapsedNs, elements);
         OpenEntries mine = entriesIn(current);
-        OpenEntries.Side side = mine.side(startNs, endedNs);
+        Side side = mine.side(startNs, endedNs);
         RecordedNode recorded = new RecordedNode(brick, mine.placeOf(side), LayerToken.VOID, startNs, endedNs);
         mine.makeRoom();
         int id = current.reserve();
@@ -135,7 +136,7 @@ public final class GraphRecorder {
         }
         mine.end(id, startNs, endedNs, side, current);
         current.publish(id, recorded);
-        if (side == OpenEntries.Side.LAYER_BEFORE) {
+        if (side == Side.LAYER_BEFORE) {
             fillLayer(mine, current);
         }
         return id;
@@ -401,7 +402,7 @@ public final class GraphRecorder {
                 current.publish(id, recorded);
             }
         }
-        mine.endLayer(layer, token, id, beganNs, nowNs);
+        mine.endLayer(layer, token, id, nowNs);
         return id;
     }
 

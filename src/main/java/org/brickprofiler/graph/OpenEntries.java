@@ -1,6 +1,8 @@
 package org.brickprofiler.graph;
 
 import java.util.Arrays;
+import org.brickprofiler.internal.record.LayerBoundaries;
+import org.brickprofiler.internal.record.LayerBoundaries.Side;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.PerThread;
 import org.jspecify.annotations.Nullable;
@@ -14,10 +16,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Bricks across the boundary of a layer</h2>
  *
- * With {@code lap} a brick is under way nearly always, and so a boundary lies within one. Such a brick belongs to one
- * side of the boundary as a whole: to the layer, or the time outside of layers, in which it ran longest; of equals to
- * that in which it began. A layer that has ended is therefore remembered with what it adopted last: a brick that ends
- * later may become its child, and takes over what had begun inside the brick.
+ * {@link LayerBoundaries} decides which side they belong to. A layer that has ended is remembered with what it adopted
+ * last: a brick that ends later may become its child, and takes over what had begun inside the brick.
  */
 final class OpenEntries extends PerThread.Owned {
 
@@ -45,24 +45,12 @@ final class OpenEntries extends PerThread.Owned {
     /** Scopes that were open when a reset forgot them, and whose end is still to come. */
     private int forgottenScopes;
 
-    /** Which side of a boundary a brick belongs to. */
-    enum Side {
-        /** There is no boundary within it, or one that no layer touches. */
-        WITHIN,
-        /** The layer that ended while it ran. */
-        LAYER_BEFORE,
-        /** The layer that began while it ran. */
-        LAYER_NOW,
-        /** Neither. */
-        OUTSIDE
-    }
-
     /** The entries of the calling thread, which has recorded nothing. */
     OpenEntries(@Nullable Thread owner) {
         super(owner);
         Thread caller = Thread.currentThread();
         threadName = caller.getName().isEmpty() ? "thread " + caller.getId() : caller.getName();
-        frame = outermost();
+        frame = outermost(new LayerBoundaries());
     }
 
     /** A scope, work for the layer of another thread, or what is outside of all. */
@@ -78,26 +66,24 @@ final class OpenEntries extends PerThread.Owned {
         /** Where the entries of its current layer begin. */
         int layerBase;
 
-        /** Whether there was a boundary inside the frame, or the end of a pass before it. */
-        boolean hasBoundary;
+        /** The layers inside the frame; those of the outermost one go on from pass to pass. */
+        final LayerBoundaries boundaries;
 
-        /** The clock at that boundary. */
-        long layerBeganNs;
-
-        /** Whether that boundary was one of a layer: then it is where the current layer begins. */
-        boolean layerMarked;
-
-        /** Whether that boundary was put at the end of a brick that lay across it. */
-        boolean boundaryAfterBrick;
-
-        /** Whether that layer's beginning was announced, and its end was not. */
+        /** Whether the beginning of its current layer was announced. */
         boolean layerOpen;
 
         /** The token of that layer, where it has one. */
         long layerToken;
 
-        Frame(@Nullable Frame outer, RecordedNode.Place place, int depth, int foreignDepth, int base) {
+        Frame(
+                @Nullable Frame outer,
+                RecordedNode.Place place,
+                int depth,
+                int foreignDepth,
+                int base,
+                LayerBoundaries boundaries) {
             this.outer = outer;
+            this.boundaries = boundaries;
             this.place = place;
             this.depth = depth;
             this.foreignDepth = foreignDepth;
@@ -117,16 +103,6 @@ final class OpenEntries extends PerThread.Owned {
         ExecutionNode.@Nullable Layer layer;
         long token;
 
-        /** Whether it is known when it began: not, where it began with the pass and nothing was recorded in it. */
-        boolean beganKnown;
-
-        long beganNs;
-
-        /** Whether it begins where a brick before it ended. */
-        boolean beganAfterBrick;
-
-        long endedNs;
-
         /** Where in the stack its entry lies, or would lie. */
         int at;
 
@@ -144,6 +120,17 @@ final class OpenEntries extends PerThread.Owned {
             System.arraycopy(began, from, beginnings, 0, size);
         }
 
+        /** Remembers a brick that was found to belong to it, and has taken over what began inside it. */
+        void add(int id, long beganNs) {
+            if (size == children.length) {
+                children = Arrays.copyOf(children, 2 * size);
+                beginnings = Arrays.copyOf(beginnings, 2 * size);
+            }
+            children[size] = id;
+            beginnings[size] = beganNs;
+            size++;
+        }
+
         /** Gives what began at a time or later to a brick. */
         void adoptSince(long beganNs, int parent, Recording recording) {
             while (size > 0 && beginnings[size - 1] - beganNs >= 0) {
@@ -152,8 +139,8 @@ final class OpenEntries extends PerThread.Owned {
         }
     }
 
-    private Frame outermost() {
-        return new Frame(null, new RecordedNode.Place(thread, threadName, NONE, LayerToken.VOID), 0, 0, 0);
+    private Frame outermost(LayerBoundaries boundaries) {
+        return new Frame(null, new RecordedNode.Place(thread, threadName, NONE, LayerToken.VOID), 0, 0, 0, boundaries);
     }
 
     boolean isOf(Recording recording) {
@@ -165,8 +152,7 @@ final class OpenEntries extends PerThread.Owned {
         int open = forgottenScopes + frame.depth + droppedScopes;
         generation = recording.generation();
         thread = recording.newThread();
-        clear();
-        closed.frame = null;
+        clear(new LayerBoundaries());
         forgottenScopes = open;
     }
 
@@ -185,8 +171,13 @@ final class OpenEntries extends PerThread.Owned {
         }
     }
 
-    /** Adds an entry, for which there is room. */
+    /** Adds the entry of something that was not under way before, for which there is room. */
     void add(int id, long beganNs) {
+        frame.boundaries.add(beganNs);
+        push(id, beganNs);
+    }
+
+    private void push(int id, long beganNs) {
         boolean falls = size > frame.base && beganNs - beginnings[size - 1] < 0;
         ids[size] = id;
         beginnings[size] = falls ? beginnings[size - 1] : beganNs;
@@ -214,36 +205,7 @@ final class OpenEntries extends PerThread.Owned {
 
     /** Which side of a boundary a brick belongs to that ends now. */
     Side side(long beganNs, long endedNs) {
-        boolean inClosed = beganInClosed(beganNs, endedNs);
-        boolean beforeNow = beganBeforeLayer(beganNs);
-        if (!inClosed && !beforeNow) {
-            return Side.WITHIN;
-        }
-        long now = Math.max(0, beforeNow ? endedNs - frame.layerBeganNs : 0);
-        long before = inClosed ? closed.endedNs - beganNs : 0;
-        long outsideSinceNs = inClosed ? closed.endedNs : beganNs;
-        long outside = Math.max(0, frame.layerBeganNs - outsideSinceNs);
-        // After a pass there may be no layer yet.
-        if (inClosed && before >= (frame.layerMarked ? Math.max(outside, now) : outside + now)) {
-            return Side.LAYER_BEFORE;
-        }
-        boolean aroundClosed = !inClosed && hasClosed() && closed.beganKnown && beganNs - closed.beganNs <= 0;
-        return now > outside && !aroundClosed ? Side.LAYER_NOW : Side.OUTSIDE;
-    }
-
-    private boolean hasClosed() {
-        return closed.frame == frame;
-    }
-
-    private boolean beganInClosed(long beganNs, long endedNs) {
-        if (!hasClosed() || beganNs - closed.endedNs >= 0) {
-            return false;
-        }
-        long sinceNs = beganNs - closed.beganNs;
-        // At the same reading a brick lies around the layer, unless there is nothing for it to lie around.
-        boolean equal = sinceNs == 0
-                && (closed.id == NONE || closed.beganAfterBrick || endedNs - closed.endedNs <= 0);
-        return !closed.beganKnown || sinceNs > 0 || equal;
+        return frame.boundaries.side(beganNs, endedNs);
     }
 
     /** What a brick of a side belongs to that is to be recorded. */
@@ -256,91 +218,46 @@ final class OpenEntries extends PerThread.Owned {
 
     /** A brick ends: adopts what began inside it, and goes where its side is. There is room for an entry. */
     void end(int id, long beganNs, long endedNs, Side side, Recording recording) {
-        if (hasClosed() && beganInClosed(beganNs, endedNs)) {
+        LayerBoundaries boundaries = frame.boundaries;
+        if (boundaries.isInClosed(beganNs, endedNs)) {
             closed.adoptSince(beganNs, id, recording);
         }
+        boolean beforeLayer = boundaries.isBeforeBoundary(beganNs);
+        boundaries.end(beganNs, endedNs, side);
         switch (side) {
             case WITHIN, OUTSIDE -> {
-                int from = adoptSince(beganNs, frame.base, id, recording);
-                if (from < frame.layerBase || (from == frame.layerBase && beganBeforeLayer(beganNs))) {
+                int from = adoptSince(beganNs, beforeLayer ? frame.base : frame.layerBase, id, recording);
+                if (from < frame.layerBase || (from == frame.layerBase && beforeLayer)) {
                     // The layer began inside the parent: what follows the parent is the layer's, the parent is not.
                     frame.layerBase = from + 1;
                 }
-                if (side == Side.OUTSIDE) {
-                    endClosed(beganNs);
-                    beginAfter(endedNs);
-                }
-                forgetClosedAbove(from);
-                add(id, beganNs);
+                push(id, beganNs);
             }
             case LAYER_NOW -> {
                 int from = adoptSince(beganNs, frame.base, id, recording);
                 frame.layerBase = Math.min(frame.layerBase, from);
-                endClosed(beganNs);
-                frame.layerBeganNs = earlier(frame.layerBeganNs, beganNs);
-                forgetClosedAbove(from);
-                add(id, beganNs);
+                push(id, beganNs);
             }
             case LAYER_BEFORE -> {
                 int floor = Math.max(frame.base, closed.at + (closed.id == NONE ? 0 : 1));
                 adoptSince(beganNs, Math.min(size, floor), id, recording);
-                closed.endedNs = later(closed.endedNs, endedNs);
-                beginAfter(endedNs);
                 if (closed.id == NONE) {
-                    add(id, beganNs);
+                    push(id, beganNs);
+                } else {
+                    closed.add(id, beganNs);
                 }
                 frame.layerBase = size;
             }
         }
     }
 
-    private void beginAfter(long endedNs) {
-        if (endedNs - frame.layerBeganNs >= 0) {
-            frame.layerBeganNs = endedNs;
-            frame.boundaryAfterBrick = true;
-        }
-    }
-
-    private void endClosed(long atNs) {
-        if (hasClosed()) {
-            closed.endedNs = earlier(closed.endedNs, atNs);
-        }
-    }
-
-    private void forgetClosedAbove(int from) {
-        if (hasClosed() && from <= closed.at && closed.id != NONE) {
-            closed.frame = null;
-        }
-    }
-
-    private static long earlier(long oneNs, long otherNs) {
-        return oneNs - otherNs < 0 ? oneNs : otherNs;
-    }
-
-    private static long later(long oneNs, long otherNs) {
-        return oneNs - otherNs > 0 ? oneNs : otherNs;
-    }
-
-    private boolean beganBeforeLayer(long beganNs) {
-        return frame.hasBoundary && beganNs - frame.layerBeganNs < 0;
-    }
-
     // ---- layers ----
 
     void startLayer(long nowNs, long token) {
-        startNextLayer(nowNs);
+        frame.boundaries.startLayer(nowNs);
+        frame.layerBase = size;
         frame.layerOpen = true;
         frame.layerToken = token;
-    }
-
-    private void startNextLayer(long nowNs) {
-        frame.layerBase = size;
-        frame.layerBeganNs = nowNs;
-        frame.hasBoundary = true;
-        frame.boundaryAfterBrick = false;
-        frame.layerMarked = true;
-        frame.layerOpen = false;
-        frame.layerToken = LayerToken.VOID;
     }
 
     /** Whether something was recorded in the current frame since the layer began. */
@@ -366,8 +283,7 @@ final class OpenEntries extends PerThread.Owned {
 
     /** When the layer began of which there are entries. */
     long layerBeganNs() {
-        long first = beginnings[frame.layerBase];
-        return frame.layerMarked ? earlier(first, frame.layerBeganNs) : first;
+        return frame.boundaries.beganNs();
     }
 
     /** Remembers what the layer has adopted by its end, and sees to it that {@link #closeLayer} need not allocate. */
@@ -380,26 +296,28 @@ final class OpenEntries extends PerThread.Owned {
         int from = frame.layerBase;
         long beganNs = layerBeganNs();
         adoptFrom(from, id, recording);
-        add(id, beganNs);
+        push(id, beganNs);
     }
 
     /**
      * A layer has ended, recorded under an id or, where there was nothing in it or no room, {@link GraphRecorder#NONE}.
      */
-    void endLayer(ExecutionNode.Layer layer, long token, int id, long beganNs, long nowNs) {
+    void endLayer(ExecutionNode.Layer layer, long token, int id, long nowNs) {
+        if (closed.frame != null && closed.frame != frame) {
+            closed.frame.boundaries.forgetClosed();
+        }
+        frame.boundaries.endLayer(nowNs);
         closed.frame = frame;
         closed.id = id;
         closed.layer = layer;
         closed.token = token;
-        closed.beganKnown = id != NONE || frame.layerMarked;
-        closed.beganNs = id != NONE ? beganNs : frame.layerBeganNs;
-        closed.beganAfterBrick = frame.boundaryAfterBrick && closed.beganNs == frame.layerBeganNs;
-        closed.endedNs = nowNs;
         closed.at = id != NONE ? size - 1 : size;
         if (id == NONE) {
             closed.size = 0;
         }
-        startNextLayer(nowNs);
+        frame.layerBase = size;
+        frame.layerOpen = false;
+        frame.layerToken = LayerToken.VOID;
     }
 
     /** The layer that ended without an entry, and of which a brick was just found to be. */
@@ -411,23 +329,20 @@ final class OpenEntries extends PerThread.Owned {
         return closed.token;
     }
 
-    /** When it began: with the brick on top, where nothing else is known. */
     long closedBeganNs() {
-        return closed.beganKnown ? closed.beganNs : beginnings[size - 1];
+        return frame.boundaries.closedBeganNs();
     }
 
     long closedEndedNs() {
-        return closed.endedNs;
+        return frame.boundaries.closedEndedNs();
     }
 
     /** Puts the layer that had no entry in the place of its first one, which is the entry on top. */
     void fillClosedLayer(int id, Recording recording) {
         int from = size - 1;
-        closed.beganNs = closedBeganNs();
-        closed.beganKnown = true;
         closed.keep(ids, beginnings, from, size);
         adoptFrom(from, id, recording);
-        add(id, closed.beganNs);
+        push(id, closedBeganNs());
         closed.id = id;
         closed.at = from;
         frame.layerBase = size;
@@ -438,7 +353,7 @@ final class OpenEntries extends PerThread.Owned {
     void pushScope(int id) {
         RecordedNode.Place around = frame.place;
         RecordedNode.Place inside = new RecordedNode.Place(around.thread(), around.threadName(), id, LayerToken.VOID);
-        frame = new Frame(frame, inside, frame.depth + 1, frame.foreignDepth, size);
+        frame = new Frame(frame, inside, frame.depth + 1, frame.foreignDepth, size, new LayerBoundaries());
     }
 
     void pushDroppedScope() {
@@ -501,7 +416,7 @@ final class OpenEntries extends PerThread.Owned {
         }
         RecordedNode.Place around = frame.place;
         RecordedNode.Place inside = new RecordedNode.Place(around.thread(), around.threadName(), NONE, layer);
-        frame = new Frame(frame, inside, frame.depth, frame.foreignDepth + 1, size);
+        frame = new Frame(frame, inside, frame.depth, frame.foreignDepth + 1, size, new LayerBoundaries());
     }
 
     private void leaveForeign(int depth) {
@@ -512,16 +427,16 @@ final class OpenEntries extends PerThread.Owned {
 
     /** Ends the pass at a time: what runs then may still belong to the layer that ended last. */
     void endPass(long nowNs) {
-        boolean carries = hasClosed() && frame.outer == null;
-        clear();
-        frame.hasBoundary = true;
-        frame.layerBeganNs = nowNs;
-        closed.frame = carries ? frame : null;
+        LayerBoundaries boundaries = frame.outer == null ? frame.boundaries : new LayerBoundaries();
+        boundaries.endPass(nowNs);
+        clear(boundaries);
+        closed.frame = boundaries.hasClosed() ? frame : null;
         closed.at = -1;
     }
 
-    private void clear() {
-        frame = outermost();
+    private void clear(LayerBoundaries boundaries) {
+        frame = outermost(boundaries);
+        closed.frame = null;
         size = 0;
         layerIndex = 0;
         droppedScopes = 0;

@@ -5,7 +5,7 @@ import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import org.brickprofiler.internal.record.SpanNames;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.StatRow;
@@ -306,7 +306,7 @@ public final class TileProfiler {
     }
 
     /** What the rows are called where tiles are shown as spans. */
-    private static final class Names implements SpanNames {
+    private static final class Names implements SpanSink.Names {
 
         @Override
         public int size() {

@@ -12,11 +12,8 @@ import org.brickprofiler.internal.record.SpanBuffer;
 import org.brickprofiler.internal.record.SpanContents;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
-import org.brickprofiler.internal.record.SpanNames;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanStore;
-import org.brickprofiler.internal.record.StreamPlace;
-import org.brickprofiler.internal.record.StreamSpans;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,24 +50,24 @@ final class ProfilerSpans implements SpanSink {
     // ---- profilers ----
 
     @Override
-    public SpanStore bricks(SpanNames names) {
+    public SpanStore bricks(SpanSink.Names names) {
         endForgotten();
         return addStore(bricks, names);
     }
 
     @Override
-    public @Nullable SpanStore tiles(SpanNames names) {
+    public @Nullable SpanStore tiles(SpanSink.Names names) {
         return withTiles ? addStore(tiles, names) : null;
     }
 
     @Override
-    public StreamSpans stream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier catchUp) {
+    public SpanSink.Stream stream(SpanSink.Place place, SpanSink.Names names, Object owner, BooleanSupplier catchUp) {
         TimedStream stream = new TimedStream(place, names, owner, catchUp, stores.get());
         streams.add(stream);
         return stream;
     }
 
-    private SpanStore addStore(List<StoreSource> sources, SpanNames names) {
+    private SpanStore addStore(List<StoreSource> sources, SpanSink.Names names) {
         SpanStore store = stores.get();
         sources.add(new StoreSource(store, names));
         return store;
@@ -140,10 +137,10 @@ final class ProfilerSpans implements SpanSink {
     abstract static class Source {
 
         private final SpanContents contents;
-        private volatile SpanNames names;
+        private volatile SpanSink.Names names;
         private volatile boolean hasEnded;
 
-        private Source(SpanContents contents, SpanNames names) {
+        private Source(SpanContents contents, SpanSink.Names names) {
             this.contents = contents;
             this.names = names;
         }
@@ -153,7 +150,7 @@ final class ProfilerSpans implements SpanSink {
         }
 
         /** What the keys mean of every copy that was made before. */
-        final SpanNames names() {
+        final SpanSink.Names names() {
             return names;
         }
 
@@ -195,7 +192,7 @@ final class ProfilerSpans implements SpanSink {
 
         private final WeakReference<SpanStore> store;
 
-        StoreSource(SpanStore store, SpanNames names) {
+        StoreSource(SpanStore store, SpanSink.Names names) {
             super(store.contents(), names);
             this.store = new WeakReference<>(store);
         }
@@ -210,9 +207,9 @@ final class ProfilerSpans implements SpanSink {
      * What a profiler timed on one stream of a device. The profiler's calls take turns. It keeps what the profiler times
      * by only until that is forgotten and nothing waits any more.
      */
-    static final class TimedStream extends Source implements StreamSpans {
+    static final class TimedStream extends Source implements SpanSink.Stream {
 
-        private final StreamPlace place;
+        private final SpanSink.Place place;
         private final WeakReference<Object> owner;
 
         /** Keeps what the profiler times by. Null once nothing more can come. */
@@ -224,7 +221,8 @@ final class ProfilerSpans implements SpanSink {
         private long errorNs;
         private long withoutPlace;
 
-        private TimedStream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier catchUp, SpanStore store) {
+        private TimedStream(
+                SpanSink.Place place, SpanSink.Names names, Object owner, BooleanSupplier catchUp, SpanStore store) {
             super(store.contents(), names);
             this.place = place;
             this.owner = new WeakReference<>(owner);
@@ -281,7 +279,7 @@ final class ProfilerSpans implements SpanSink {
             return lost;
         }
 
-        StreamPlace place() {
+        SpanSink.Place place() {
             return place;
         }
 
@@ -318,12 +316,12 @@ final class ProfilerSpans implements SpanSink {
      * The names of those keys that entries have, once no further entry can come: a profiler's table of names is much
      * larger, and keeps what nobody needs. Immutable.
      */
-    private static final class UsedNames implements SpanNames {
+    private static final class UsedNames implements SpanSink.Names {
 
         private final String[] names;
         private final String[] categories;
 
-        UsedNames(List<SpanCopy> copies, SpanNames all) {
+        UsedNames(List<SpanCopy> copies, SpanSink.Names all) {
             boolean[] used = new boolean[all.size()];
             int size = 0;
             for (SpanCopy copy : copies) {

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.LongPredicate;
 import java.util.stream.LongStream;
-import org.brickprofiler.internal.record.StreamPlace;
+import org.brickprofiler.internal.record.SpanSink;
 
 /**
  * The tracks of all streams of devices: first those that an application added, with the numbers that it gave them. What
@@ -46,7 +46,7 @@ final class StreamTracks {
 
     /** Adds a stream that a profiler timed, once those of applications are there. */
     void add(ProfilerSpans.TimedStream stream, TrackPart spans) {
-        StreamPlace place = stream.place();
+        SpanSink.Place place = stream.place();
         DeviceInfo wanted =
                 new DeviceInfo(place.deviceIndex(), place.deviceName(), stream.backend(), OptionalLong.empty());
         DeviceInfo device = placed.computeIfAbsent(wanted, this::place);
@@ -69,7 +69,7 @@ final class StreamTracks {
         return device;
     }
 
-    private StreamTrack trackOf(DeviceInfo device, StreamPlace place) {
+    private StreamTrack trackOf(DeviceInfo device, SpanSink.Place place) {
         List<StreamTrack> ofDevice =
                 tracks.stream().filter(track -> track.device().id() == device.id()).toList();
         return ofDevice.stream()

@@ -13,7 +13,7 @@ import org.brickprofiler.Schedule;
 import org.brickprofiler.internal.io.MergeSort;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
-import org.brickprofiler.internal.record.SpanNames;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.trace.StreamTracks.StreamTrack;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.eclipse.collections.impl.map.mutable.primitive.ObjectIntHashMap;
@@ -34,7 +34,7 @@ final class TimelineBuilder {
     private static final long FIRST_LAID_ID = 1_000_000;
 
     /** What the phases of a run are called. */
-    private static final SpanNames PHASES = new SpanNames() {
+    private static final SpanSink.Names PHASES = new SpanSink.Names() {
 
         private final List<Schedule.Phase> phases = List.of(Schedule.Phase.values());
 
@@ -117,7 +117,7 @@ final class TimelineBuilder {
     }
 
     /** Adds spans and instants that lie on the tracks of the threads that wrote them. */
-    void addToThreads(List<SpanCopy> copies, SpanNames source) {
+    void addToThreads(List<SpanCopy> copies, SpanSink.Names source) {
         int[] names = index.of(source);
         for (SpanCopy copy : counted(copies)) {
             thread(copy.threadId(), copy.threadName()).parts().add(TrackPart.ofThread(copy, names));
@@ -125,7 +125,7 @@ final class TimelineBuilder {
     }
 
     /** Adds spans and instants whose value is the id of the thread on whose track they lie. */
-    void addToOtherThreads(List<SpanCopy> copies, SpanNames source) {
+    void addToOtherThreads(List<SpanCopy> copies, SpanSink.Names source) {
         numbered(copies, source, (id, part) -> thread(id, "thread " + id).parts().add(part));
     }
 
@@ -148,7 +148,7 @@ final class TimelineBuilder {
         void add(long number, TrackPart part);
     }
 
-    private void numbered(List<SpanCopy> copies, SpanNames source, NumberedParts parts) {
+    private void numbered(List<SpanCopy> copies, SpanSink.Names source, NumberedParts parts) {
         int[] names = index.of(source);
         for (SpanCopy copy : counted(copies)) {
             Set<Long> numbers = new TreeSet<>();
@@ -184,7 +184,7 @@ final class TimelineBuilder {
      * Adds the tracks of timers that were closed by hand, once the threads' are there: the value of each span is the
      * number of its track.
      */
-    void addPushed(List<SpanCopy> copies, SpanNames source) {
+    void addPushed(List<SpanCopy> copies, SpanSink.Names source) {
         TreeMap<Long, List<TrackPart>> timers = new TreeMap<>();
         numbered(
                 copies,
@@ -208,14 +208,14 @@ final class TimelineBuilder {
     }
 
     /** Adds a track for each counter. */
-    void addCounters(List<SpanCopy> copies, SpanNames names, Map<Integer, String> units) {
+    void addCounters(List<SpanCopy> copies, SpanSink.Names names, Map<Integer, String> units) {
         units.forEach((key, unit) -> addTrack(
                 new Track(Track.Kind.COUNTER, names.name(key), Track.PROCESS, key, unit),
                 new CounterEvents(copies, key)));
     }
 
     /** Adds what applications recorded of streams of devices. */
-    void addDevices(List<DeviceTrack> devices, SpanNames source) {
+    void addDevices(List<DeviceTrack> devices, SpanSink.Names source) {
         int[] names = index.of(source);
         for (DeviceTrack device : devices) {
             List<SpanCopy> copies = counted(List.of(device.copy(), device.laidCopy()));
@@ -334,7 +334,7 @@ final class TimelineBuilder {
         }
 
         /** The index of each key in use. */
-        int[] of(SpanNames source) {
+        int[] of(SpanSink.Names source) {
             int[] indices = new int[source.size()];
             for (int key = 0; key < indices.length; key++) {
                 indices[key] = of(source.name(key), source.category(key));

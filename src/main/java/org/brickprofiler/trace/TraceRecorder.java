@@ -12,11 +12,11 @@ import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
-import org.brickprofiler.internal.record.SpanNames;
+import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.record.SpanSinkProvider;
 import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.SpanWriter;
-import org.brickprofiler.internal.record.TraceSetting;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.Tracing;
 import org.jspecify.annotations.Nullable;
@@ -107,7 +107,9 @@ public final class TraceRecorder implements Tracing {
      *     logged
      */
     public static Optional<TraceRecorder> configured() {
-        return TraceSetting.sink() instanceof ProfilerSpans spans ? Optional.of(spans.recorder()) : Optional.empty();
+        return SpanSinkProvider.sinkOfSetting() instanceof ProfilerSpans spans
+                ? Optional.of(spans.recorder())
+                : Optional.empty();
     }
 
     private SpanStore newStore() {
@@ -344,7 +346,7 @@ public final class TraceRecorder implements Tracing {
      * Names of events that are no bricks, each with a category. There is room for some thousand; further new names share
      * one. Every method may be called from any thread; finding a name that is known allocates nothing.
      */
-    static final class EventNames implements SpanNames {
+    static final class EventNames implements SpanSink.Names {
 
         /** The category of what an application names and gives no category. */
         static final String APPLICATION = "Application";

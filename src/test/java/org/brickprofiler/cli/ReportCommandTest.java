@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.zip.GZIPOutputStream;
+import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.testing.Spec;
@@ -64,6 +65,28 @@ class ReportCommandTest {
         assertThat(Cli.run("report", REPORT, "--csv").out())
                 .startsWith("name,category,")
                 .contains("\nDownProjection,FFN,704,");
+    }
+
+    @Test
+    void writesAPageForABrowser() throws IOException {
+        Path page = folder.resolve("out.html");
+        assertThat(Cli.run("report", REPORT, "--html", page))
+                .isEqualTo(new Cli(0, "HTML: " + page.toAbsolutePath() + "\n", ""));
+        assertThat(Files.readString(page)).isEqualTo(HtmlReport.render(JsonReport.read(REPORT)));
+        assertThat(Cli.run("report", TRACE, "--html", page).exitCode()).isZero();
+        assertThat(Files.readString(page)).contains("\"name\": \"Gemm");
+    }
+
+    @Test
+    void writesNoPageWhereItCannotOrMustNot() throws IOException {
+        Path report = Files.copy(REPORT, folder.resolve("report.json"));
+        Path nowhere = folder.resolve("missing").resolve("out.html");
+
+        Cli.run("report", report, "--html", report).assertRefused("cannot write " + report + ": it is the input");
+        assertThat(report).hasSameTextualContentAs(REPORT);
+        Cli.run("report", report, "--html", nowhere).assertRefused("cannot write " + nowhere, "does not exist");
+        Cli.run("report", report, "--html", folder).assertRefused("cannot write " + folder + ": it is a folder");
+        Cli.run("report", report, "--html", folder.resolve("a.html"), "--json").assertRefused("--json");
     }
 
     @Spec("15.1")

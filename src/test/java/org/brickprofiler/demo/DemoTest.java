@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.report.ChecksumFile;
+import org.brickprofiler.report.HtmlReport;
+import org.brickprofiler.report.JsonReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -90,6 +92,15 @@ class DemoTest {
                 .contains("JSON: " + folder.resolve("out.json"));
         assertThat(folder.resolve("out.json")).isNotEmptyFile();
         assertThat(folder).isDirectoryContaining("glob:**out.json");
+    }
+
+    @Test
+    void writesAPageOfTheSameProfile() throws IOException {
+        Path page = folder.resolve("out.html");
+        assertThat(run(TINY + " --html " + page)).isZero();
+
+        assertThat(out.toString()).contains("HTML: " + page);
+        assertThat(Files.readString(page)).isEqualTo(HtmlReport.render(JsonReport.read(folder.resolve("out.json"))));
     }
 
     @Test

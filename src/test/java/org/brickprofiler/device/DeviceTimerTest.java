@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.brickprofiler.internal.record.FakeClock;
-import org.brickprofiler.internal.record.StreamPlace;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -68,8 +68,8 @@ final class DeviceTimerTest {
     @Spec("12.14")
     @Test
     void aTimerIsMadeByTheNameOfItsBackend() {
-        SimulatedStream cuda = new SimulatedStream(new StreamPlace("CUDA", 0, "simulated", "decode", 0), clock, 8);
-        SimulatedStream metal = new SimulatedStream(new StreamPlace("METAL", 0, "simulated", "queue", 0), clock, 8);
+        SimulatedStream cuda = new SimulatedStream(new SpanSink.Place("CUDA", 0, "simulated", "decode", 0), clock, 8);
+        SimulatedStream metal = new SimulatedStream(new SpanSink.Place("METAL", 0, "simulated", "queue", 0), clock, 8);
 
         DeviceTimer device = DeviceTimer.of("cuda", metal, cuda);
         assertThat(device.elapsedNs()).isZero();
@@ -109,7 +109,7 @@ final class DeviceTimerTest {
     @Test
     @SuppressWarnings("NullAway") // what is refused
     void aBackendWithoutAStreamHasNoTimer() {
-        SimulatedStream metal = new SimulatedStream(new StreamPlace("METAL", 0, "simulated", "queue", 0), clock, 8);
+        SimulatedStream metal = new SimulatedStream(new SpanSink.Place("METAL", 0, "simulated", "queue", 0), clock, 8);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> DeviceTimer.of("CUDA", metal))
                 .withMessage("no timer for backend 'CUDA': there are streams of [METAL]");

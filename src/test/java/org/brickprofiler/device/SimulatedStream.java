@@ -4,7 +4,7 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import org.brickprofiler.internal.record.FakeClock;
-import org.brickprofiler.internal.record.StreamPlace;
+import org.brickprofiler.internal.record.SpanSink;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public final class SimulatedStream implements DeviceStream {
 
     private final String name;
-    private final StreamPlace place;
+    private final SpanSink.Place place;
     private final FakeClock clock;
     private final MarkPool pool;
     private final long[] reachedNs;
@@ -44,11 +44,11 @@ public final class SimulatedStream implements DeviceStream {
 
     /** A stream with a bound of its marks. */
     public SimulatedStream(String name, FakeClock clock, int maxMarks) {
-        this(new StreamPlace("CPU", 0, "simulated", name, 0), clock, maxMarks);
+        this(new SpanSink.Place("CPU", 0, "simulated", name, 0), clock, maxMarks);
     }
 
     /** A stream of a device that says who it is. */
-    public SimulatedStream(StreamPlace place, FakeClock clock, int maxMarks) {
+    public SimulatedStream(SpanSink.Place place, FakeClock clock, int maxMarks) {
         this.name = place.name();
         this.place = place;
         this.clock = clock;

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Random;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
@@ -177,6 +178,36 @@ final class Samples {
         return new ProfileSnapshot(
                 STARTED, ENDED, 1_000_000_000, 1, false, 100, 0, OptionalDouble.empty(), false, List.of(ENVIRONMENT),
                 List.of(bricks), List.of());
+    }
+
+    /**
+     * As many bricks, of all categories, with a distribution each that is wide as in a busy machine, and durations of every
+     * magnitude.
+     */
+    static ProfileSnapshot many(int bricks) {
+        Random random = new Random(42);
+        BrickCategory[] categories = BrickCategory.values();
+        BrickStats[] all = new BrickStats[bricks];
+        for (int i = 0; i < bricks; i++) {
+            long[] counts = new long[LatencyBuckets.COUNT];
+            double typicalNs = Math.pow(10, 2 + 6 * random.nextDouble());
+            long count = 0;
+            long totalNs = 0;
+            long minNs = Long.MAX_VALUE;
+            long maxNs = 0;
+            for (; count < 1_000; count++) {
+                long ns = Math.round(typicalNs * Math.exp(0.3 * random.nextGaussian()));
+                counts[LatencyBuckets.indexOf(ns)]++;
+                totalNs += ns;
+                minNs = Math.min(minNs, ns);
+                maxNs = Math.max(maxNs, ns);
+            }
+            all[i] = new BrickStats(
+                    "model.layers." + i + ".block", categories[i % categories.length], Bottleneck.UNKNOWN, count,
+                    totalNs, minNs, maxNs, maxNs, LAST_AT_UNIX_NS, 4 * count, 0, 0, 0, 0, 0,
+                    Optional.of(LatencyDistribution.ofCounts(counts)));
+        }
+        return of(all);
     }
 
     /** Nine tenths in the bucket of a duration, the rest eight buckets further on. */

@@ -29,7 +29,10 @@ public enum Fixture {
     COMPILER("the C compiler itself", "c", "#include <stdio.h>\n", "gcc libc6-dev make"),
 
     /** The program {@code dot}. */
-    GRAPHVIZ("Graphviz", "", "", "graphviz");
+    GRAPHVIZ("Graphviz", "", "", "graphviz"),
+
+    /** Chromium, or a browser made of it. */
+    BROWSER("a browser", "", "", "chromium");
 
     private final String title;
     private final String language;
@@ -79,11 +82,21 @@ public enum Fixture {
 
     /** Skips the test, or fails it, where a program is in no folder of the path. */
     public void needProgram(String program) {
+        needOneOf(List.of(program));
+    }
+
+    /**
+     * The first of several programs that is in a folder of the path. Where none is, skips the test or fails it.
+     *
+     * @return one of the programs
+     */
+    public String needOneOf(List<String> programs) {
         String path = Objects.requireNonNullElse(System.getenv("PATH"), "");
-        if (Arrays.stream(path.split(File.pathSeparator))
-                .noneMatch(folder -> Files.isExecutable(Path.of(folder).resolve(program)))) {
-            throw missing("no program " + program);
-        }
+        List<Path> folders = Arrays.stream(path.split(File.pathSeparator)).map(Path::of).toList();
+        return programs.stream()
+                .filter(program -> folders.stream().anyMatch(folder -> Files.isExecutable(folder.resolve(program))))
+                .findFirst()
+                .orElseThrow(() -> missing("no program " + String.join(", ", programs)));
     }
 
     /**

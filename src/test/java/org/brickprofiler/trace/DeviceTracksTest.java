@@ -9,7 +9,7 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.SimulatedStream;
-import org.brickprofiler.internal.record.StreamPlace;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 final class DeviceTracksTest extends TracedDevice {
 
     private SimulatedStream on(String backend, int index, String device, String name) {
-        return new SimulatedStream(new StreamPlace(backend, index, device, name, 0), clock, 64);
+        return new SimulatedStream(new SpanSink.Place(backend, index, device, name, 0), clock, 64);
     }
 
     /** The tracks of devices and streams, a stream with the place of its device. */

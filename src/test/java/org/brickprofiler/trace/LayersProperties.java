@@ -44,6 +44,14 @@ final class LayersProperties {
         new Scenario().run(steps);
     }
 
+    /** Without the calls that announce them, layers begin where it is not known; both have to see the same. */
+    @Spec("3.9")
+    @Property(tries = 2_000)
+    void layersThatWereNotAnnouncedAreTheSameInTimelineAndGraph(
+            @ForAll @Size(min = 3, max = 60) List<@IntRange(max = 99) Integer> steps) {
+        new Scenario().compare(steps);
+    }
+
     /** The second brick ends the first pass at its end; the third begins there, with a pass that is over at once. */
     @Example
     void aBrickThatBeginsWhereAStepWasMovedToIsNotAroundThatStep() {
@@ -106,6 +114,53 @@ final class LayersProperties {
             bricks.forEach(brick -> expected.put(brick.name(), layerOf(brick)));
             assertThat(inTimeline()).isEqualTo(expected);
             assertThat(inGraph()).isEqualTo(expected);
+        }
+
+        /** Each number is an action, in fifths, and how long it takes. */
+        void compare(List<Integer> steps) {
+            profiler.enable();
+            profiler.graph().enable();
+            long timer = next();
+            for (int step : steps) {
+                clock.advance(1 + step / 5 * 2L);
+                switch (step % 5) {
+                    case 0 -> {
+                        timer = profiler.lap(timer, 1, profiler.brickKey("b" + (bricks.size() + 1)));
+                        ended();
+                    }
+                    case 1 -> {
+                        profiler.stopBrick(timer, 1);
+                        ended();
+                        clock.advance(1 + step / 5);
+                        timer = next();
+                    }
+                    case 2 -> {
+                        if (layer < 0) {
+                            profiler.startLayer();
+                            layer = 0;
+                        }
+                    }
+                    case 3 -> {
+                        profiler.endLayer();
+                        layer = -1;
+                    }
+                    default -> {
+                        profiler.endPass();
+                        layer = -1;
+                    }
+                }
+            }
+            clock.advance(1);
+            profiler.stopBrick(timer, 1);
+            ended();
+            clock.advance(1);
+            profiler.endLayer();
+            assertThat(inTimeline()).isEqualTo(inGraph());
+        }
+
+        private long next() {
+            brickStartNs = clock.now();
+            return profiler.startBrick("b" + bricks.size());
         }
 
         private void ended() {

@@ -206,6 +206,31 @@ final class LayersTest extends TracedBricks {
         assertThat(in("FusedAttention")).containsExactly("AttentionScore", "AttentionOutput");
     }
 
+    /** The inner brick was given to the layer after that had ended, and is the outer one's, which goes on to the next. */
+    @Test
+    void whatEndedAfterItsLayerGoesAlongWithTheBrickAroundIt() {
+        startLayerAt(0);
+        brick(BrickId.RMS_NORM, 1, 50);
+        long outer = startAt(55, BrickId.FUSED_ATTENTION);
+        long inner = startAt(60, BrickId.ATTENTION_SCORE);
+        endLayerAt(100);
+        startLayerAt(110);
+        stopAt(120, inner, 1);
+        stopAt(300, outer, 1);
+        endLayerAt(310);
+
+        assertThat(in("Layer 0")).containsExactly("RmsNorm");
+        assertThat(in("Layer 1")).containsExactly("FusedAttention");
+        assertThat(in("FusedAttention")).containsExactly("AttentionScore");
+        assertThat(events(thread))
+                .containsExactly(
+                        "Layer 0 0..55 layer 0",
+                        "RmsNorm 1..50 x1 layer 0",
+                        "Layer 1 55..310 layer 1",
+                        "FusedAttention 55..300 x1 layer 1",
+                        "AttentionScore 60..120 x1 layer 1");
+    }
+
     @Spec("3.9")
     @Test
     void aBrickThatRanMostlyBetweenLayersIsInNone() {

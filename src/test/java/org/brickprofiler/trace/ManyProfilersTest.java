@@ -12,7 +12,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.SpanKind;
-import org.brickprofiler.internal.record.SpanNames;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.TableRegistry;
@@ -35,7 +35,7 @@ final class ManyProfilersTest {
     private final String thread = Thread.currentThread().getName();
 
     /** Names that nothing else in the virtual machine holds. */
-    private static final class Named implements SpanNames {
+    private static final class Named implements SpanSink.Names {
         private final int number;
 
         Named(int number) {
@@ -70,8 +70,8 @@ final class ManyProfilersTest {
         return left;
     }
 
-    private WeakReference<SpanNames> source(int number, int spans) {
-        SpanNames names = new Named(number);
+    private WeakReference<SpanSink.Names> source(int number, int spans) {
+        SpanSink.Names names = new Named(number);
         SpanStore store = SpanSinks.of(recorder).bricks(names);
         TableRegistry registry = new TableRegistry(0, false, null, store, null);
         for (int i = 0; i < spans; i++) {
@@ -129,7 +129,7 @@ final class ManyProfilersTest {
     /** The tables of names of profilers that recorded nothing, or whose spans were cleared, are not kept. */
     @Test
     void namesAreKeptForNobody() {
-        List<WeakReference<SpanNames>> names = new ArrayList<>();
+        List<WeakReference<SpanSink.Names>> names = new ArrayList<>();
         for (int i = 0; i < PROFILERS; i++) {
             names.add(source(i, i % 3));
         }

@@ -107,7 +107,7 @@ public final class DeviceRecorderStress {
 
         OneStream(int marks) {
             stream = new SteadyStream(marks);
-            recorder = new DeviceRecorder(() -> 7, bricks, List.of(stream), 1, StreamTracing.NONE);
+            recorder = new DeviceRecorder(() -> 7, bricks, List.of(stream), 1, DeviceRecorder.Tracing.NONE);
         }
 
         final void count(JJJJ_Result r) {

@@ -4,15 +4,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.brickprofiler.device.CloseActions;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
-import org.brickprofiler.internal.record.StreamPlace;
-import org.brickprofiler.internal.record.StreamSpans;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.spi.NanoClock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Times work on devices: sets a mark where a brick starts and one where it stops, and asks for the time between them once
@@ -43,6 +44,24 @@ public final class DeviceRecorder {
     /** Where one wait is not enough, as where a mark was set during a capture, it is waited for the next; not for ever. */
     private static final int MOST_WAITS = 64;
 
+    /** Who wants the work of device streams as spans. */
+    @FunctionalInterface
+    public interface Tracing {
+
+        /** Nobody does. */
+        Tracing NONE = (place, catchUp) -> null;
+
+        /**
+         * Where the work of a stream goes.
+         *
+         * @param place which stream
+         * @param catchUp resolves what the device has done, where the calling thread may ask for it, and returns whether
+         *     samples still wait for their time; to be run before what was taken is looked at, on any thread
+         * @return what takes it, or null where it is not wanted
+         */
+        SpanSink.@Nullable Stream of(SpanSink.Place place, BooleanSupplier catchUp);
+    }
+
     private final NanoClock clock;
     private final MarkedStream[] streams;
     private final SampleQueue queue;
@@ -66,7 +85,7 @@ public final class DeviceRecorder {
             TableRegistry bricks,
             List<DeviceStream> streams,
             int launchesEvery,
-            StreamTracing tracing) {
+            Tracing tracing) {
         Objects.requireNonNull(clock, "clock");
         Objects.requireNonNull(bricks, "bricks");
         Objects.requireNonNull(streams, "streams");
@@ -85,9 +104,9 @@ public final class DeviceRecorder {
             for (int i = 0; i < this.streams.length; i++) {
                 DeviceStream stream = streams.get(i);
                 int index = i;
-                StreamPlace place = new StreamPlace(
+                SpanSink.Place place = new SpanSink.Place(
                         stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), i);
-                StreamSpans spans = tracing.of(place, () -> catchUpAndIsWaiting(index));
+                SpanSink.Stream spans = tracing.of(place, () -> catchUpAndIsWaiting(index));
                 this.streams[i] = new MarkedStream(
                         stream, i, clock, launchesEvery, queue, sums, this::makeRoom, bricks, spans);
             }

@@ -5,7 +5,7 @@ import java.util.function.Predicate;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.SpanKind;
-import org.brickprofiler.internal.record.StreamSpans;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.spi.NanoClock;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
@@ -51,7 +51,7 @@ final class MarkedStream {
     private final AtomicBoolean exhausted = new AtomicBoolean();
 
     /** Null where nobody wants spans. */
-    private final @Nullable StreamSpans spans;
+    private final SpanSink.@Nullable Stream spans;
 
     /** Has the timelines of the threads. */
     private final TableRegistry lines;
@@ -104,7 +104,7 @@ final class MarkedStream {
             DeviceFigures.Sums sums,
             Predicate<MarkedStream> roomMaker,
             TableRegistry lines,
-            @Nullable StreamSpans spans) {
+            SpanSink.@Nullable Stream spans) {
         this.stream = stream;
         this.index = index;
         this.clock = clock;

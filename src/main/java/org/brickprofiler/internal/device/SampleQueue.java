@@ -1,14 +1,14 @@
 package org.brickprofiler.internal.device;
 
 import org.brickprofiler.device.MarkPool;
-import org.brickprofiler.internal.record.PendingConsumer;
 import org.brickprofiler.internal.record.TableRegistry;
 
 /**
  * Samples on their way from the threads that ended them to whoever resolves them, oldest first for each thread. Threads add
  * theirs without waiting for anybody; taking them out is for one thread at a time.
  *
- * <p>The queues are those of a registry's deferred measurements, which hold an {@code int} and two {@code long}s each:
+ * <p>The queues are those of a registry's deferred measurements, which hold an {@code int} and two {@code long}s each. The
+ * row is more than a brick's key here, and the origin is marks:
  *
  * <pre>
  *           31     19 18  17    12 11       0
@@ -17,7 +17,7 @@ import org.brickprofiler.internal.record.TableRegistry;
  *          +---------+---+--------+---------+
  *           63   62      43 42              0
  *          +---+-----------+----------------+
- *  marks:  | 0 |    end    | start's handle |
+ *  origin: | 0 |    end    | start's handle |
  *          +---+-----------+----------------+
  * </pre>
  */
@@ -52,12 +52,12 @@ final class SampleQueue {
     private final TableRegistry threads;
 
     /** Made once, so that taking samples allocates nothing. */
-    private final PendingConsumer unpacking;
+    private final TableRegistry.PendingConsumer unpacking;
 
     /** Queues of the threads of a registry, in which nothing else waits. */
     SampleQueue(TableRegistry threads, Taker taker) {
         this.threads = threads;
-        this.unpacking = new PendingConsumer() {
+        this.unpacking = new TableRegistry.PendingConsumer() {
             private long owner;
 
             @Override
@@ -65,6 +65,7 @@ final class SampleQueue {
                 owner = newOwner;
             }
 
+            /** The marks of a sample are where it began, and where it ended too. */
             @Override
             public void accept(int row, long marks, long elements) {
                 taker.take(

@@ -70,27 +70,27 @@ final class PendingQueue {
      * Adds a measurement at the end. Only the producer.
      *
      * @param key the row
-     * @param startNs the clock at its start
+     * @param origin where it began, as {@link TableRegistry#defer} has it
      * @param elements elements it processed
      * @return false where {@link #BOUND} measurements wait already, and this one was refused
      */
-    boolean offer(int key, long startNs, long elements) {
-        return offer((long) key, startNs, elements);
+    boolean offer(int key, long origin, long elements) {
+        return offer((long) key, origin, elements);
     }
 
     /** The same in a shared queue, for the thread that a number from {@link #sharing} stands for. */
-    boolean offer(long sharingOwner, int key, long startNs, long elements) {
-        return offer((sharingOwner << OWNER_SHIFT) | key, startNs, elements);
+    boolean offer(long sharingOwner, int key, long origin, long elements) {
+        return offer((sharingOwner << OWNER_SHIFT) | key, origin, elements);
     }
 
-    private boolean offer(long ownerAndKey, long startNs, long elements) {
+    private boolean offer(long ownerAndKey, long origin, long elements) {
         if (at == until && !findRoom()) {
             return false;
         }
         long[] free = cells;
         int base = at;
         free[base] = ownerAndKey;
-        free[base + 1] = startNs;
+        free[base + 1] = origin;
         free[base + 2] = elements;
         at = base + LONGS_EACH;
         publishedCount.setRelease(++count);
@@ -126,7 +126,7 @@ final class PendingQueue {
      *
      * @param consumer receives them, oldest first
      */
-    void drainTo(PendingConsumer consumer) {
+    void drainTo(TableRegistry.PendingConsumer consumer) {
         if (!isShared) {
             consumer.from(owner);
         }
@@ -194,7 +194,7 @@ final class PendingQueue {
             return ((int) position & (capacity - 1)) * LONGS_EACH;
         }
 
-        void drainTo(long end, PendingConsumer consumer, boolean isShared) {
+        void drainTo(long end, TableRegistry.PendingConsumer consumer, boolean isShared) {
             long position = taken.getPlain();
             int base = base(position);
             try {

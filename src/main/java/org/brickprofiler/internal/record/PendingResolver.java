@@ -21,8 +21,8 @@ public final class PendingResolver {
     private final boolean sequential;
 
     // Made once, so that resolving allocates nothing; named classes, since the first lambda of a virtual machine takes long.
-    private final PendingConsumer collector = new Collector();
-    private final PendingConsumer literalAdder = new LiteralAdder();
+    private final TableRegistry.PendingConsumer collector = new Collector();
+    private final TableRegistry.PendingConsumer literalAdder = new LiteralAdder();
 
     private final AtomicLong overlaps = new AtomicLong();
 
@@ -100,7 +100,7 @@ public final class PendingResolver {
     }
 
     /** Ends each measurement at the common end. */
-    private final class LiteralAdder implements PendingConsumer {
+    private final class LiteralAdder implements TableRegistry.PendingConsumer {
         @Override
         public void accept(int key, long startNs, long elementCount) {
             untilEnd += startNs < endNs ? 1 : 0;
@@ -109,7 +109,7 @@ public final class PendingResolver {
     }
 
     /** Keeps measurements, to be put in order. */
-    private final class Collector implements PendingConsumer {
+    private final class Collector implements TableRegistry.PendingConsumer {
         @Override
         public void accept(int key, long startNs, long elementCount) {
             if (size == keys.length) {

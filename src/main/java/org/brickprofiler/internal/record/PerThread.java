@@ -1,6 +1,8 @@
 package org.brickprofiler.internal.record;
 
+import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -282,7 +284,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
 
     private T mineElsewhere() {
         Thread caller = Thread.currentThread();
-        if (VirtualThreads.isVirtual(caller)) {
+        if (isVirtual(caller)) {
             return ofVirtual == null ? hold(caller) : ofVirtual(ofVirtual, caller);
         }
         T misplaced = slots.search(caller);
@@ -322,7 +324,7 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         if (own != null) {
             return own;
         }
-        if (VirtualThreads.isVirtual(caller)) {
+        if (isVirtual(caller)) {
             return ofVirtual == null ? null : ofVirtual.get();
         }
         return now.search(caller);
@@ -413,5 +415,32 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
     /** How many platform threads have something here, ended ones among them until they are swept. */
     int count() {
         return slots.live.size();
+    }
+
+    /** Whether a thread is a virtual one, on every JDK from 17 on. */
+    static boolean isVirtual(Thread thread) {
+        return VirtualThreads.contain(thread);
+    }
+
+    /** A class of its own: the method is looked for when the first thread asks that has nothing yet. */
+    private static final class VirtualThreads {
+        private static final MethodHandle IS_VIRTUAL = isVirtualHandle();
+
+        private static MethodHandle isVirtualHandle() {
+            MethodType type = MethodType.methodType(boolean.class);
+            try {
+                return MethodHandles.publicLookup().findVirtual(Thread.class, "isVirtual", type);
+            } catch (NoSuchMethodException | IllegalAccessException beforeJdk21) {
+                return MethodHandles.dropArguments(MethodHandles.constant(boolean.class, false), 0, Thread.class);
+            }
+        }
+
+        static boolean contain(Thread thread) {
+            try {
+                return (boolean) IS_VIRTUAL.invokeExact(thread);
+            } catch (Throwable e) {
+                throw new LinkageError("Thread.isVirtual cannot be called", e);
+            }
+        }
     }
 }

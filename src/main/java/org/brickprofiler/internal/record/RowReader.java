@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads rows of a {@link StatTable} while its writer goes on; a row that is met in the middle of a write is read again.
- * Why that gives values that belong together is told there. Stateless; any thread.
+ * Why that gives values that belong together is said there. Stateless; any thread.
  */
 final class RowReader {
 

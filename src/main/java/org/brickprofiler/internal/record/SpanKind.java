@@ -4,7 +4,7 @@ package org.brickprofiler.internal.record;
 public enum SpanKind {
     /** A piece of work of the thread that owns the buffer. */
     SPAN,
-    /** A piece of work whose end was told by a later synchronisation; which thread did it is not known. */
+    /** A piece of work whose end was known by a later synchronisation; which thread did it is not known. */
     DEFERRED,
     /** A moment at which a layer began; the value is its number. */
     LAYER_START,
@@ -14,7 +14,7 @@ public enum SpanKind {
     PASS_END,
     /** The moment at which the host launched the span before this entry; the value is the id of the thread. */
     LAUNCH,
-    /** A piece of work that the owner's thread handed to a device, which tells its time: this one is no sample. */
+    /** A piece of work that the owner's thread handed to a device, which times it: this one is no sample. */
     ENQUEUED,
     /** A piece of work of a device, by its own clock: the sample of a brick. */
     DEVICE_SAMPLE,
@@ -22,7 +22,7 @@ public enum SpanKind {
     INSTANT,
     /** The value of a counter from a moment on; the entry's value holds the bits of a {@code double}. */
     COUNTER,
-    /** From a moment on the thread works for another layer; the value tells both, see {@link LayerToken#change}. */
+    /** From a moment on the thread works for another layer; the value holds both, see {@link LayerToken#change}. */
     LAYER_CHANGE;
 
     private static final SpanKind[] ALL = values();

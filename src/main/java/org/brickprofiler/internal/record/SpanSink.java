@@ -16,7 +16,7 @@ public interface SpanSink extends Tracing {
      * @param names what their keys mean
      * @return a store of that profiler alone, held by whoever may still write there
      */
-    SpanStore bricks(SpanNames names);
+    SpanStore bricks(Names names);
 
     /**
      * Where the tiles of a profiler go.
@@ -24,7 +24,7 @@ public interface SpanSink extends Tracing {
      * @param names what their keys mean
      * @return a store of that profiler alone, held by whoever may still write there; null where tiles are not wanted
      */
-    @Nullable SpanStore tiles(SpanNames names);
+    @Nullable SpanStore tiles(Names names);
 
     /**
      * Where the work of a device stream goes that a profiler times.
@@ -37,5 +37,72 @@ public interface SpanSink extends Tracing {
      *     for no device, and may take a lock; any thread
      * @return what takes the work of that stream for that profiler alone, or null where it is not wanted
      */
-    @Nullable StreamSpans stream(StreamPlace place, SpanNames names, Object owner, BooleanSupplier catchUp);
+    @Nullable Stream stream(Place place, Names names, Object owner, BooleanSupplier catchUp);
+
+    /**
+     * Which queue of which device. Immutable.
+     *
+     * @param backend how the device is reached: {@code CPU}, {@code CUDA}, {@code METAL}
+     * @param deviceIndex the number of the device among those that are reached so, 0 or more
+     * @param deviceName what does the work
+     * @param name what people call the queue
+     * @param number the number of the queue among those of a profiler, 0 or more
+     */
+    record Place(String backend, int deviceIndex, String deviceName, String name, int number) {}
+
+    /** What the keys of recorded spans mean. Every method may be called from any thread. */
+    interface Names {
+
+        /**
+         * How many keys are in use: 0 to {@code size() - 1}.
+         *
+         * @return the number of keys
+         */
+        int size();
+
+        /**
+         * The name of a key.
+         *
+         * @param key 0 to {@code size() - 1}
+         * @return a name
+         */
+        String name(int key);
+
+        /**
+         * The category of a key.
+         *
+         * @param key 0 to {@code size() - 1}
+         * @return a display name
+         */
+        String category(int key);
+    }
+
+    /**
+     * Takes the work of one device stream that a profiler has timed, on one thread at a time. Nothing is allocated but
+     * while what is kept grows to its bound.
+     */
+    interface Stream {
+
+        /**
+         * A sample whose place in the host's time is known.
+         *
+         * @param key its name, one of the profiler's {@link Names}
+         * @param startNs the host's clock when the device began
+         * @param elapsedNs how long the device took, ns
+         * @param elements elements it processed
+         * @param launchLine on whose line the launch lies, as {@link TableRegistry#mark} returned it
+         * @param launchNs the host's clock when the launch began
+         */
+        void sample(int key, long startNs, long elapsedNs, long elements, long launchLine, long launchNs);
+
+        /** A sample whose duration is known, but not when it was: it is missing on the timeline. */
+        void sampleWithoutPlace();
+
+        /**
+         * How far the starts of the samples that follow may be off.
+         *
+         * @param ns the error, ns, 0 or more
+         */
+        void clockErrorNs(long ns);
+    }
 }

@@ -150,7 +150,7 @@ public final class StatTable extends PerThread.Owned {
         addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
 
-    /** Adds a sample whose end was told later, at a synchronisation. Only the writer. */
+    /** Adds a sample whose end was known later, at a synchronisation. Only the writer. */
     void addDeferred(int key, long startNs, long elapsedNs, long atNs, long elementCount) {
         addUntraced(key, elapsedNs, atNs, elementCount);
         addSpan(SpanKind.DEFERRED, key, startNs, elapsedNs, elementCount);

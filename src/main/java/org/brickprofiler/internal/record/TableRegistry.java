@@ -103,6 +103,26 @@ public final class TableRegistry {
         }
     }
 
+    /** Takes measurements whose end was not known when they were queued. */
+    @FunctionalInterface
+    public interface PendingConsumer {
+        /**
+         * Takes one measurement.
+         *
+         * @param key the row it was queued with
+         * @param origin where it began, as it was queued
+         * @param elements elements it processed
+         */
+        void accept(int key, long origin, long elements);
+
+        /**
+         * Whose the measurements are that are handed over from now on. Only {@link #drainPending} calls this.
+         *
+         * @param owner what {@link #caller()} returned to the thread that queued them
+         */
+        default void from(long owner) {}
+    }
+
     /**
      * An empty registry, with a row for every key and no timeline.
      *
@@ -161,20 +181,21 @@ public final class TableRegistry {
      * Queues a measurement until its end is known.
      *
      * @param key the row, 0 or more
-     * @param startNs the clock at its start
+     * @param origin where it began: the clock, ns, or a device's marks, as whoever queues and drains agree; not looked
+     *     at here
      * @param elements elements it processes
      * @return false where the queue is full and the measurement was not taken
      */
-    public boolean defer(int key, long startNs, long elements) {
+    public boolean defer(int key, long origin, long elements) {
         StatTable own = ownTable();
-        return own != null ? own.pending().offer(key, startNs, elements) : deferElsewhere(key, startNs, elements);
+        return own != null ? own.pending().offer(key, origin, elements) : deferElsewhere(key, origin, elements);
     }
 
-    private boolean deferElsewhere(int key, long startNs, long elements) {
+    private boolean deferElsewhere(int key, long origin, long elements) {
         StatTable table = threads.mine();
         boolean queued = table.owner() == null
-                ? table.pending().offer(PendingQueue.sharing(Thread.currentThread()), key, startNs, elements)
-                : table.pending().offer(key, startNs, elements);
+                ? table.pending().offer(PendingQueue.sharing(Thread.currentThread()), key, origin, elements)
+                : table.pending().offer(key, origin, elements);
         threads.release(table);
         return queued;
     }
@@ -190,7 +211,7 @@ public final class TableRegistry {
             return own.pending().owner();
         }
         Thread caller = Thread.currentThread();
-        return VirtualThreads.isVirtual(caller) ? PendingQueue.sharing(caller) : NOBODY;
+        return PerThread.isVirtual(caller) ? PendingQueue.sharing(caller) : NOBODY;
     }
 
     /**

@@ -11,16 +11,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Records a timeline with the default options and writes it when the virtual machine ends. Any thread. */
-public final class FileTracing implements SpanSinkProvider {
+public final class FileTracing extends SpanSinkProvider {
 
     private static final Logger LOG = LoggerFactory.getLogger(FileTracing.class);
 
     /** For the service loader. */
     public FileTracing() {}
 
-    /** {@inheritDoc} */
     @Override
-    public SpanSink open(Path file) {
+    protected SpanSink open(Path file) {
         TraceFiles.requireFormat(file);
         TraceRecorder recorder = new TraceRecorder();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> write(recorder, file), "brick-trace-writer"));

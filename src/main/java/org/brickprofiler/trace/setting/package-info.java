@@ -1,6 +1,6 @@
 /**
- * Switches a timeline on without a line of code, for {@link org.brickprofiler.internal.record.TraceSetting}. Found by the service
- * loader; not for applications.
+ * Switches a timeline on without a line of code: the provider that
+ * {@link org.brickprofiler.internal.record.SpanSinkProvider} finds; not for applications.
  */
 @NullMarked
 package org.brickprofiler.trace.setting;

@@ -87,7 +87,7 @@ final class DeviceRecorderProperties {
         FakeClock clock = new FakeClock(1_000);
         SimulatedStream stream = new SimulatedStream("stream", clock);
         TableRegistry bricks = new TableRegistry(KEYS, false);
-        DeviceRecorder recorder = new DeviceRecorder(clock, bricks, List.of(stream), 1, StreamTracing.NONE);
+        DeviceRecorder recorder = new DeviceRecorder(clock, bricks, List.of(stream), 1, DeviceRecorder.Tracing.NONE);
         Expected expected = new Expected();
         Deque<Timer> running = new ArrayDeque<>();
         boolean resolvedEarly = false;

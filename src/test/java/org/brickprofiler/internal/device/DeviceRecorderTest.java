@@ -23,7 +23,7 @@ class DeviceRecorderTest {
     private final DeviceRecorder recorder = recorder(1, one, two);
 
     private DeviceRecorder recorder(int launchesEvery, SimulatedStream... streams) {
-        return new DeviceRecorder(clock, bricks, List.of(streams), launchesEvery, StreamTracing.NONE);
+        return new DeviceRecorder(clock, bricks, List.of(streams), launchesEvery, DeviceRecorder.Tracing.NONE);
     }
 
     private void brick(int stream, int key, long ns) {

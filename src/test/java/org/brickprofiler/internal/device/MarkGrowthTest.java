@@ -21,7 +21,7 @@ class MarkGrowthTest {
     private final TableRegistry bricks = new TableRegistry(1, false);
 
     private DeviceRecorder recorder(SimulatedStream stream) {
-        return new DeviceRecorder(clock, bricks, List.of(stream), 1, StreamTracing.NONE);
+        return new DeviceRecorder(clock, bricks, List.of(stream), 1, DeviceRecorder.Tracing.NONE);
     }
 
     @Test

@@ -285,7 +285,7 @@ final class TableRegistryTest {
     /** Also where the thread has ended, and its queue is given up as it is empty. */
     @Test
     void theThreadsWhoseMeasurementsWereTakenAreCountedOnceInEachInterval() throws Exception {
-        PendingConsumer nobody = (key, startNs, elements) -> {};
+        TableRegistry.PendingConsumer nobody = (key, startNs, elements) -> {};
         assertThat(registry.defer(1, 100, 1)).isTrue();
         assertThat(Crew.onNewThread(() -> registry.defer(1, 110, 1))).isTrue();
         assertThat(registry.read().queuingThreads()).as("nothing was taken").isZero();

@@ -11,14 +11,14 @@ final class VirtualThreadsTest {
 
     @Test
     void aPlatformThreadIsNotVirtual() {
-        assertThat(VirtualThreads.isVirtual(Thread.currentThread())).isFalse();
+        assertThat(PerThread.isVirtual(Thread.currentThread())).isFalse();
     }
 
     @Test
     void aVirtualThreadIs() throws Exception {
         Optional<VirtualThreadStarter> starter = VirtualThreadStarter.find();
         assumeTrue(starter.isPresent(), "this JDK has no virtual threads");
-        FutureTask<Boolean> task = new FutureTask<>(() -> VirtualThreads.isVirtual(Thread.currentThread()));
+        FutureTask<Boolean> task = new FutureTask<>(() -> PerThread.isVirtual(Thread.currentThread()));
 
         starter.get().start(task);
 

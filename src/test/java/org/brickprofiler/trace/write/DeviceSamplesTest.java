@@ -11,7 +11,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.FakeClock;
-import org.brickprofiler.internal.record.StreamPlace;
+import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.trace.Timeline;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.write.PerfettoDecoder.Decoded;
@@ -23,7 +23,7 @@ final class DeviceSamplesTest {
 
     private final FakeClock clock = new FakeClock(1_000);
     private final SimulatedStream stream =
-            new SimulatedStream(new StreamPlace("CUDA", 0, "a GPU", "decode", 0), clock, 64);
+            new SimulatedStream(new SpanSink.Place("CUDA", 0, "a GPU", "decode", 0), clock, 64);
     private final Timeline timeline = recorded();
 
     private Timeline recorded() {

@@ -8,38 +8,44 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.TraceRecorder;
 import org.junit.jupiter.api.Test;
 
-final class TraceSettingTest {
+final class SpanSinkProviderTest {
 
     private static final SpanSink SINK = SpanSinks.of(new TraceRecorder());
 
     private static SpanSinkProvider expecting(String file) {
-        return path -> {
-            assertThat(path).isEqualTo(Path.of(file));
-            return SINK;
+        return new SpanSinkProvider() {
+            @Override
+            protected SpanSink open(Path path) {
+                assertThat(path).isEqualTo(Path.of(file));
+                return SINK;
+            }
         };
     }
 
     @Test
     void theFirstProviderMakesTheSink() {
-        assertThat(TraceSetting.open("a.pftrace", List.of(expecting("a.pftrace")))).isSameAs(SINK);
+        assertThat(SpanSinkProvider.open("a.pftrace", List.of(expecting("a.pftrace")))).isSameAs(SINK);
     }
 
     @Test
     void nothingIsTracedWhereNothingIsSet() {
-        assertThat(TraceSetting.open(null, List.of(expecting("")))).isNull();
-        assertThat(TraceSetting.open("", List.of(expecting("")))).isNull();
-        assertThat(TraceSetting.sink()).isNull();
+        assertThat(SpanSinkProvider.open(null, List.of(expecting("")))).isNull();
+        assertThat(SpanSinkProvider.open("", List.of(expecting("")))).isNull();
+        assertThat(SpanSinkProvider.sinkOfSetting()).isNull();
     }
 
     @Spec("13.1")
     @Test
     void aFileThatCannotBeWrittenIsToldAndStopsNobody() {
-        SpanSinkProvider refusing = path -> {
-            throw new IllegalArgumentException("no such format: " + path);
+        SpanSinkProvider refusing = new SpanSinkProvider() {
+            @Override
+            protected SpanSink open(Path path) {
+                throw new IllegalArgumentException("no such format: " + path);
+            }
         };
 
         try (CapturedLog log = new CapturedLog()) {
-            assertThat(TraceSetting.open("a.txt", List.of(refusing))).isNull();
+            assertThat(SpanSinkProvider.open("a.txt", List.of(refusing))).isNull();
 
             assertThat(log.linesWith("no such format")).isEqualTo(1);
         }
@@ -48,7 +54,7 @@ final class TraceSettingTest {
     @Test
     void withoutAProviderThatIsTold() {
         try (CapturedLog log = new CapturedLog()) {
-            assertThat(TraceSetting.open("a.json", List.of())).isNull();
+            assertThat(SpanSinkProvider.open("a.json", List.of())).isNull();
 
             assertThat(log.linesWith("nothing on the class path")).isEqualTo(1);
         }
@@ -57,7 +63,7 @@ final class TraceSettingTest {
     @Test
     void whatIsNoPathIsTold() {
         try (CapturedLog log = new CapturedLog()) {
-            assertThat(TraceSetting.open("\u0000", List.of(expecting("")))).isNull();
+            assertThat(SpanSinkProvider.open("\u0000", List.of(expecting("")))).isNull();
 
             assertThat(log.linesWith("it is not a path")).isEqualTo(1);
         }

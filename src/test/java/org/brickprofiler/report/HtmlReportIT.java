@@ -1,0 +1,355 @@
+package org.brickprofiler.report;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.ToDoubleFunction;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Browser;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The page in a real browser. Nothing may be printed to the console, and nothing be asked of a network, in any test. */
+class HtmlReportIT {
+
+    private static final String ROW = "#section-bricks tbody tr:not(.detail)";
+    private static final String NAME = ROW + " bdi";
+
+    private static Browser browser;
+
+    @TempDir
+    private static Path profile;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void startBrowser() throws Exception {
+        browser = Browser.start(profile);
+    }
+
+    @AfterAll
+    static void closeBrowser() {
+        if (browser != null) {
+            browser.close();
+        }
+    }
+
+    @AfterEach
+    void nothingWentWrong() throws Exception {
+        // An answer of the page comes after all that it did before.
+        browser.evaluate("1");
+        assertThat(browser.complaints()).isEmpty();
+        assertThat(browser.requests()).allMatch(address -> address.startsWith("file:") || address.startsWith("data:"));
+    }
+
+    static List<ProfileSnapshot> profiles() {
+        return List.of(
+                Samples.full(), Samples.device(), Samples.deferred(), Samples.plain(), Samples.empty(),
+                Samples.many(30));
+    }
+
+    private void show(ProfileSnapshot snapshot) throws Exception {
+        Path page = folder.resolve("report.html");
+        HtmlReport.write(snapshot, page);
+        browser.open(page);
+    }
+
+    /** The text of a column, as a person reads it. */
+    private static List<String> column(String label) throws Exception {
+        List<String> labels = browser.texts("#section-bricks thead th");
+        int at = labels.indexOf(label) + 1;
+        assertThat(at).as("column '%s' of %s", label, labels).isPositive();
+        return browser.texts(ROW + " > :nth-child(" + at + ")").stream()
+                .map(text -> text.replace('\u00a0', ' ').strip())
+                .toList();
+    }
+
+    /** A duration as the page writes it. */
+    private static String time(double ns) {
+        return HumanUnits.duration(ns).replace("us", "\u00b5s");
+    }
+
+    @Spec("8.5")
+    @ParameterizedTest
+    @MethodSource("profiles")
+    void showsTheNumbersOfTheSnapshot(ProfileSnapshot snapshot) throws Exception {
+        show(snapshot);
+
+        assertThat(browser.texts(".figures dt")).contains("Brick time");
+        assertThat(browser.texts("main h2").contains("Bricks")).isEqualTo(!snapshot.bricks().isEmpty());
+        if (snapshot.bricks().isEmpty()) {
+            assertThat(browser.text(".notices")).contains("No bricks were recorded");
+            return;
+        }
+        List<BrickStats> bricks = snapshot.bricks();
+        assertThat(column("count")).isEqualTo(bricks.stream().map(b -> HumanUnits.count(b.count())).toList());
+        assertThat(column("total")).isEqualTo(times(bricks, BrickStats::totalNs));
+        assertThat(column("avg")).isEqualTo(times(bricks, b -> (double) b.totalNs() / b.count()));
+        assertThat(column("min")).isEqualTo(times(bricks, BrickStats::minNs));
+        assertThat(column("max")).isEqualTo(times(bricks, BrickStats::maxNs));
+        assertThat(column("% of brick time"))
+                .isEqualTo(bricks.stream()
+                        .map(b -> HumanUnits.percent(b.percentage(snapshot.totalNs())))
+                        .toList());
+        assertThat(column("elements/s"))
+                .isEqualTo(bricks.stream()
+                        .map(b -> HumanUnits.rateCell(b.throughput()).strip())
+                        .toList());
+        if (bricks.get(0).latency().isPresent()) {
+            assertThat(column("p50").get(0)).isEqualTo(time((double) bricks.get(0).percentileNs(50)));
+            assertThat(column("p99").get(0)).isEqualTo(time((double) bricks.get(0).percentileNs(99)));
+        }
+        assertThat(browser.texts("#section-bricks tfoot td").get(2).replace('\u00a0', ' '))
+                .isEqualTo(time((double) snapshot.totalNs()));
+    }
+
+    private static List<String> times(List<BrickStats> bricks, ToDoubleFunction<BrickStats> ns) {
+        return bricks.stream()
+                .map(brick -> brick.count() == 0 ? "\u2013" : time(ns.applyAsDouble(brick)))
+                .toList();
+    }
+
+    @Test
+    void namesWhatIsWrongWithTheData() throws Exception {
+        show(Samples.device());
+        assertThat(browser.text(".notices"))
+                .contains("Pending: 14 measurements have begun")
+                .contains("the device did not report the time of 14 samples")
+                .contains("Stream copies: the device was lost.");
+        show(Samples.deferred());
+        assertThat(browser.text(".notices")).contains("Overlapping: 3 deferred", "Pending: 1,200");
+        show(Samples.full());
+        assertThat(browser.text(".notices")).contains("Dropped: 12 deferred", "Brick time exceeds wall time");
+        show(Samples.plain());
+        assertThat(browser.texts(".notices")).isEmpty();
+    }
+
+    @Test
+    void leavesOutWhatIsNotThere() throws Exception {
+        show(Samples.plain());
+        assertThat(browser.texts("main h2")).containsExactly("Bricks", "Categories", "Environment");
+        show(Samples.device());
+        assertThat(browser.texts("main h2"))
+                .containsExactly("Before you read on", "Bricks", "Categories", "Devices", "Environment");
+        assertThat(browser.texts("#section-bricks thead th")).contains("time of", "host's launch", "unresolved");
+        show(Samples.full());
+        assertThat(browser.texts("main h2"))
+                .containsExactly("Before you read on", "Bricks", "Categories", "Tiles", "Environment");
+    }
+
+    @Test
+    void sortsByEveryColumnAndBack() throws Exception {
+        show(Samples.many(30));
+        List<String> names = browser.texts(NAME);
+        List<String> bySize = column("max");
+        List<String> sorted = new ArrayList<>(names);
+        Collections.sort(sorted);
+
+        click("brick");
+        assertThat(browser.texts(NAME)).isEqualTo(sorted);
+        assertThat(browser.text("#section-bricks [role=status]")).isEqualTo("30 bricks");
+        assertThat(browser.texts("[aria-sort=ascending]")).containsExactly("brick");
+        click("brick");
+        Collections.reverse(sorted);
+        assertThat(browser.texts(NAME)).isEqualTo(sorted);
+        click("total");
+        assertThat(browser.texts(NAME)).isEqualTo(names);
+        assertThat(browser.texts("[aria-sort=descending]")).containsExactly("total");
+        click("max");
+        assertThat(column("max")).hasSameElementsAs(bySize);
+        assertThat(browser.evaluate("JSON.parse(document.getElementById('profile').textContent).bricks"
+                        + ".sort((a, b) => b.max_ns - a.max_ns).map((brick) => brick.name).join()")
+                .asText())
+                .isEqualTo(String.join(",", browser.texts(NAME)));
+    }
+
+    private static void click(String label) throws Exception {
+        browser.evaluate("[...document.querySelectorAll('.sort')].find((b) => b.textContent === '" + label + "').click()");
+    }
+
+    @Test
+    void canBeUsedByKeyboardAlone() throws Exception {
+        show(Samples.full());
+
+        tabTo("Filter bricks by name or category");
+        browser.type("proj");
+        assertThat(browser.texts(ROW + ":not([hidden]) bdi")).containsExactly("DownProjection", "GateProjection");
+        assertThat(browser.texts("#section-bricks [role=status]")).contains("2 of 6 bricks");
+        tabTo("count");
+        browser.press("Enter");
+        assertThat(browser.texts("[aria-sort=descending]")).containsExactly("count");
+        assertThat(browser.texts("#section-bricks [role=status]")).contains("Sorted by count, descending");
+        tabTo("DownProjection");
+        browser.press("Enter");
+        assertThat(browser.text(".detail"))
+                .contains("6,120,450,112 ns")
+                .contains("127,205,900,288")
+                .contains("p99.9");
+        assertThat(browser.evaluate("document.activeElement.getAttribute('aria-expanded')").asText())
+                .isEqualTo("true");
+        browser.press("Enter");
+        assertThat(browser.texts(".detail")).isEmpty();
+    }
+
+    /** Goes on by the tabulator key until the focus is on what has a name. */
+    private static void tabTo(String name) throws Exception {
+        for (int i = 0; i < 40; i++) {
+            browser.press("Tab");
+            String focused = browser.evaluate(
+                            "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent")
+                    .asText();
+            if (focused.equals(name)) {
+                return;
+            }
+        }
+        throw new AssertionError("the tabulator key does not lead to " + name);
+    }
+
+    @Spec("8.5")
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "<script>document.title='broken'</script>",
+        "</script><script>document.title='broken'</script>",
+        "<!--<script>",
+        "\"'><img src=x onerror=\"document.title='broken'\">",
+        "\\u003c is no <",
+        "${document.title='broken'} {{7*7}}",
+        "javascript:document.title='broken'",
+        "__proto__"
+    })
+    void showsHostileNamesAsText(String name) throws Exception {
+        ProfileSnapshot snapshot = Samples.of(Samples.brick(name, BrickCategory.OTHER, 1, 10, 10, 10, 1));
+        show(snapshot);
+        browser.evaluate("document.querySelector('.open').click()");
+
+        assertThat(browser.texts(NAME).get(0)).isEqualTo(shortened(name));
+        assertThat(browser.evaluate("document.title").asText()).isEqualTo("Brick profile");
+        assertThat(browser.evaluate("document.images.length + document.scripts.length").asInt()).isEqualTo(2);
+        assertThat(savedJson()).isEqualTo(JsonReport.toJson(snapshot));
+    }
+
+    private static String shortened(String name) {
+        return name.length() <= 44 ? name : name.substring(0, 24) + "\u2026" + name.substring(name.length() - 19);
+    }
+
+    /** What the button saves. */
+    private static String savedJson() throws Exception {
+        return browser.evaluate("new Promise((saved) => { URL.createObjectURL = (blob) => { blob.text().then(saved); "
+                        + "return 'data:,'; }; document.querySelector('.action').click(); })")
+                .asText();
+    }
+
+    @Test
+    void showsWhatABrowserWouldObeyOrHide() throws Exception {
+        String reversed = "\u202egpj.exe\u2066\u0000\u200b\ud800";
+        show(Samples.of(
+                Samples.brick(reversed, BrickCategory.OTHER, 1, 30, 10, 10, 1),
+                Samples.brick("x".repeat(1_000) + "y".repeat(1_000), BrickCategory.OTHER, 1, 20, 10, 10, 1),
+                Samples.brick("\u05d0\u05d1 projection \ud83d\ude00", BrickCategory.OTHER, 1, 10, 10, 10, 1)));
+
+        assertThat(browser.texts(NAME))
+                .containsExactly(
+                        "\\u202egpj.exe\\u2066\\u0000\\u200b\\ud800",
+                        "x".repeat(24) + "\u2026" + "y".repeat(19),
+                        "\u05d0\u05d1 projection \ud83d\ude00");
+        browser.evaluate("document.querySelectorAll('.open')[1].click()");
+        assertThat(browser.text(".full-name")).isEqualTo("x".repeat(1_000) + "y".repeat(1_000));
+        assertThat(browser.evaluate("document.documentElement.scrollWidth <= innerWidth").asBoolean())
+                .as("the page is no wider than the window")
+                .isTrue();
+    }
+
+    @ParameterizedTest
+    @MethodSource("profiles")
+    void hasNoFaultOfAccessibility(ProfileSnapshot snapshot) throws Exception {
+        for (String scheme : List.of("light", "dark")) {
+            browser.prefer(scheme);
+            show(snapshot);
+            browser.evaluate("document.querySelector('.open')?.click()");
+            browser.evaluate(axe() + "; 0");
+            JsonNode violations = browser.evaluate("axe.run().then((found) => found.violations.map((violation) => "
+                    + "violation.id + ': ' + violation.nodes.map((node) => node.html).join(' ')))");
+            assertThat(violations).as(scheme).isEmpty();
+        }
+    }
+
+    private static String axe() throws IOException {
+        try (InputStream in = HtmlReportIT.class.getResourceAsStream("/axe.min.js")) {
+            return new String(Objects.requireNonNull(in, "axe.min.js").readAllBytes(), UTF_8);
+        }
+    }
+
+    @Test
+    void followsTheSystemsSetting() throws Exception {
+        show(Samples.full());
+        List<String> papers = new ArrayList<>();
+        for (String scheme : List.of("light", "dark")) {
+            browser.prefer(scheme);
+            papers.add(browser.evaluate("getComputedStyle(document.body).backgroundColor").asText());
+        }
+        assertThat(papers).containsExactly("rgb(255, 255, 255)", "rgb(20, 23, 26)");
+    }
+
+    @Test
+    void keepsToTheWindowHoweverNarrow() throws Exception {
+        try {
+            for (int width : List.of(360, 800, 1600)) {
+                browser.resize(width, 900);
+                show(Samples.full());
+                assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
+                        .as("at %s pixels", width)
+                        .isLessThanOrEqualTo(width);
+            }
+        } finally {
+            browser.resize(1280, 1400);
+        }
+    }
+
+    @Test
+    void prints() throws Exception {
+        show(Samples.many(200));
+        String pdf = new String(browser.pdf(), ISO_8859_1);
+
+        assertThat(pdf).startsWith("%PDF-");
+        assertThat(pdf.split("/Type /Page\\b", -1).length - 1).as("pages").isBetween(4, 20);
+    }
+
+    /** The picture of the documentation, and others to look at, where a folder is named for them. */
+    @Test
+    void drawsWhereAPersonWantsToLook() throws Exception {
+        String wanted = System.getProperty("html.pictures", "");
+        if (!wanted.isEmpty()) {
+            Path pictures = Files.createDirectories(Path.of(wanted));
+            int n = 0;
+            for (ProfileSnapshot snapshot : profiles()) {
+                show(snapshot);
+                for (String scheme : List.of("light", "dark")) {
+                    browser.prefer(scheme);
+                    Files.write(pictures.resolve(n + "-" + scheme + ".png"), browser.picture());
+                }
+                n++;
+            }
+        }
+        assertThat(browser.picture()).startsWith(0x89, 'P', 'N', 'G');
+    }
+}

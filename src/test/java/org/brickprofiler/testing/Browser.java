@@ -1,0 +1,266 @@
+package org.brickprofiler.testing;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.WebSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A real browser without a window, driven over the DevTools protocol of Chromium
+ * (chromedevtools.github.io/devtools-protocol). It shows one page at a time and remembers what went wrong in it. One thread.
+ */
+public final class Browser implements AutoCloseable {
+
+    /** What Chromium is called; the first that is on the path is taken. */
+    private static final List<String> PROGRAMS =
+            List.of("chromium", "chromium-browser", "google-chrome", "google-chrome-stable");
+
+    private static final Pattern ADDRESS = Pattern.compile("DevTools listening on (ws://\\S+)");
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final RunningProcess process;
+    private final WebSocket socket;
+    private final BlockingQueue<JsonNode> received;
+    private final List<String> complaints = new ArrayList<>();
+    private final List<String> requests = new ArrayList<>();
+    private String session = "";
+    private boolean loaded;
+    private int calls;
+
+    private Browser(RunningProcess process, WebSocket socket, BlockingQueue<JsonNode> received) {
+        this.process = process;
+        this.socket = socket;
+        this.received = received;
+    }
+
+    /**
+     * Starts a browser, or skips the test where there is none.
+     *
+     * @param profile an empty folder for what it stores
+     */
+    public static Browser start(Path profile) throws IOException, InterruptedException {
+        String program = Fixture.BROWSER.needOneOf(PROGRAMS);
+        List<String> options = new ArrayList<>(List.of(
+                "--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-extensions",
+                "--disable-background-networking", "--disable-dev-shm-usage", "--window-size=1280,1400",
+                "--remote-debugging-port=0", "--user-data-dir=" + profile));
+        if (System.getProperty("user.name").equals("root")) {
+            // As root, Chromium starts without its sandbox only. It opens no page but ours.
+            options.add("--no-sandbox");
+        }
+        RunningProcess process = ChildProcess.of(program).arguments(options).start();
+        try {
+            BlockingQueue<JsonNode> received = new LinkedBlockingQueue<>();
+            WebSocket socket = HttpClient.newHttpClient()
+                    .newWebSocketBuilder()
+                    .buildAsync(address(process), new Messages(received))
+                    .join();
+            Browser browser = new Browser(process, socket, received);
+            browser.attach();
+            return browser;
+        } catch (IOException | InterruptedException | RuntimeException | AssertionError failed) {
+            process.close();
+            throw failed;
+        }
+    }
+
+    private static URI address(RunningProcess process) throws InterruptedException {
+        long deadlineNs = System.nanoTime() + LIMIT.toNanos();
+        while (System.nanoTime() < deadlineNs) {
+            Matcher line = ADDRESS.matcher(process.printed());
+            if (line.find()) {
+                return URI.create(line.group(1));
+            }
+            TimeUnit.MILLISECONDS.sleep(20);
+        }
+        throw new AssertionError("the browser did not start: " + process.printed());
+    }
+
+    /** Puts the parts of a message together. */
+    private static final class Messages implements WebSocket.Listener {
+        private final BlockingQueue<JsonNode> received;
+        private final StringBuilder message = new StringBuilder();
+
+        Messages(BlockingQueue<JsonNode> received) {
+            this.received = received;
+        }
+
+        @Override
+        public @Nullable CompletionStage<?> onText(WebSocket socket, CharSequence part, boolean last) {
+            message.append(part);
+            if (last) {
+                try {
+                    received.add(JSON.readTree(message.toString()));
+                } catch (IOException e) {
+                    throw new AssertionError("not JSON: " + message, e);
+                }
+                message.setLength(0);
+            }
+            socket.request(1);
+            return null;
+        }
+    }
+
+    private void attach() throws IOException, InterruptedException {
+        String target = call("Target.createTarget", Map.of("url", "about:blank"))
+                .get("targetId")
+                .asText();
+        session = call("Target.attachToTarget", Map.of("targetId", target, "flatten", true))
+                .get("sessionId")
+                .asText();
+        for (String domain : List.of("Page", "Runtime", "Log", "Network")) {
+            call(domain + ".enable", Map.of());
+        }
+    }
+
+    /** Sends a command of the protocol and waits for its answer. */
+    private JsonNode call(String method, Map<String, Object> parameters) throws IOException, InterruptedException {
+        ObjectNode message = JSON.createObjectNode().put("id", ++calls).put("method", method);
+        message.set("params", JSON.valueToTree(parameters));
+        if (!session.isEmpty()) {
+            message.put("sessionId", session);
+        }
+        socket.sendText(JSON.writeValueAsString(message), true).join();
+        int id = calls;
+        JsonNode answer = next();
+        while (answer.path("id").asInt() != id) {
+            answer = next();
+        }
+        if (answer.has("error")) {
+            throw new AssertionError(method + ": " + answer.get("error"));
+        }
+        return answer.get("result");
+    }
+
+    /** The next message; what it reports of the page is remembered. */
+    private JsonNode next() throws InterruptedException {
+        JsonNode message = received.poll(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        if (message == null) {
+            throw new AssertionError("the browser is silent: " + process.printed());
+        }
+        JsonNode parameters = message.path("params");
+        switch (message.path("method").asText()) {
+            case "Page.loadEventFired" -> loaded = true;
+            case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded" ->
+                complaints.add(parameters.toString());
+            case "Network.requestWillBeSent" ->
+                requests.add(parameters.path("request").path("url").asText());
+            default -> {
+                // Of no interest.
+            }
+        }
+        return message;
+    }
+
+    /** Opens a page from the disk and waits until it is loaded. What was remembered of an earlier page is forgotten. */
+    public void open(Path page) throws IOException, InterruptedException {
+        complaints.clear();
+        requests.clear();
+        loaded = false;
+        call("Page.navigate", Map.of("url", page.toUri().toString()));
+        while (!loaded) {
+            next();
+        }
+    }
+
+    /** Everything that the page printed or threw, and what the browser refused it. */
+    public List<String> complaints() {
+        return List.copyOf(complaints);
+    }
+
+    /** The addresses that the page asked for, its own among them. */
+    public List<String> requests() {
+        return List.copyOf(requests);
+    }
+
+    /** The value of an expression in the page, of a promise what it becomes. */
+    public JsonNode evaluate(String expression) throws IOException, InterruptedException {
+        JsonNode answer = call(
+                "Runtime.evaluate", Map.of("expression", expression, "returnByValue", true, "awaitPromise", true));
+        if (answer.has("exceptionDetails")) {
+            throw new AssertionError(expression + ": " + answer.get("exceptionDetails"));
+        }
+        return answer.get("result").path("value");
+    }
+
+    /** The text of the first element that a selector of CSS finds. */
+    public String text(String selector) throws IOException, InterruptedException {
+        return evaluate("document.querySelector(" + JSON.writeValueAsString(selector) + ").textContent").asText();
+    }
+
+    /** The texts of all elements that a selector of CSS finds, in order. */
+    public List<String> texts(String selector) throws IOException, InterruptedException {
+        List<String> texts = new ArrayList<>();
+        evaluate("Array.from(document.querySelectorAll(" + JSON.writeValueAsString(selector)
+                        + "), (element) => element.textContent)")
+                .forEach(text -> texts.add(text.asText()));
+        return texts;
+    }
+
+    /** Presses and releases a key of the keyboard: {@code Tab} or {@code Enter}. */
+    public void press(String key) throws IOException, InterruptedException {
+        String text = key.equals("Enter") ? "\r" : "";
+        int code = key.equals("Enter") ? 13 : 9;
+        String type = text.isEmpty() ? "rawKeyDown" : "keyDown";
+        call(
+                "Input.dispatchKeyEvent",
+                Map.of("type", type, "key", key, "windowsVirtualKeyCode", code, "text", text));
+        call("Input.dispatchKeyEvent", Map.of("type", "keyUp", "key", key, "windowsVirtualKeyCode", code));
+    }
+
+    /** Types a text where the focus is. */
+    public void type(String text) throws IOException, InterruptedException {
+        call("Input.insertText", Map.of("text", text));
+    }
+
+    /** Sets what the system prefers: {@code light} or {@code dark}. */
+    public void prefer(String scheme) throws IOException, InterruptedException {
+        call(
+                "Emulation.setEmulatedMedia",
+                Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+    }
+
+    /** Sets the size of the window, in pixels. */
+    public void resize(int width, int height) throws IOException, InterruptedException {
+        call(
+                "Emulation.setDeviceMetricsOverride",
+                Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
+    }
+
+    /** A picture of the window, as PNG. */
+    public byte[] picture() throws IOException, InterruptedException {
+        return Base64.getDecoder()
+                .decode(call("Page.captureScreenshot", Map.of("format", "png")).get("data").asText());
+    }
+
+    /** The page as it prints, as PDF. */
+    public byte[] pdf() throws IOException, InterruptedException {
+        return Base64.getDecoder()
+                .decode(call("Page.printToPDF", Map.of("preferCSSPageSize", true, "printBackground", false))
+                        .get("data")
+                        .asText());
+    }
+
+    @Override
+    public void close() {
+        socket.abort();
+        process.close();
+    }
+}
