@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -50,19 +51,48 @@ final class Figures {
         }
     }
 
-    /**
-     * Something to compare.
-     *
-     * @param kind what it is
-     * @param name its name
-     * @param values of each run, those of the first side first, in the unit of the kind; NaN where the run has none
-     * @param obstacle why it cannot be compared; empty where it can
-     * @param sharePercent of the brick time, %
-     */
-    record Figure(Kind kind, String name, double[] values, String obstacle, double sharePercent) {
+    /** Something to compare. */
+    static final class Figure {
+
+        private final Kind kind;
+        private final String name;
+        private final double[] values;
+        private final String obstacle;
+        private final double sharePercent;
+
+        private Figure(Kind kind, String name, double[] values, String obstacle, double sharePercent) {
+            this.kind = kind;
+            this.name = name;
+            this.values = values;
+            this.obstacle = obstacle;
+            this.sharePercent = sharePercent;
+        }
+
+        Kind kind() {
+            return kind;
+        }
+
+        String name() {
+            return name;
+        }
+
+        /** Of each run, those of the first side first, in the unit of the kind; NaN where the run has none. */
+        double[] values() {
+            return values.clone();
+        }
 
         boolean isComparable() {
             return obstacle.isEmpty();
+        }
+
+        /** Why it cannot be compared; empty where it can. */
+        String obstacle() {
+            return obstacle;
+        }
+
+        /** Of the brick time, %. */
+        double sharePercent() {
+            return sharePercent;
         }
     }
 
@@ -302,8 +332,8 @@ final class Figures {
         }
     }
 
-    private static double ratio(double sum, double count) {
-        return count == 0 ? Double.NaN : sum / count;
+    private static double ratio(long sum, long count) {
+        return count == 0 ? Double.NaN : (double) sum / count;
     }
 
     private static double elementsPerSample(BrickStats brick) {
@@ -316,11 +346,11 @@ final class Figures {
         }
         List<Figure> found = new ArrayList<>();
         for (BrickCategory category : BrickCategory.values()) {
-            ToDoubleFunction<ProfileSnapshot> totalNs = run ->
+            ToLongFunction<ProfileSnapshot> totalNs = run ->
                     run.categories().getOrDefault(category, CategoryStats.EMPTY).totalNs();
-            if (runs.stream().anyMatch(run -> totalNs.applyAsDouble(run) > 0)) {
+            if (runs.stream().anyMatch(run -> totalNs.applyAsLong(run) > 0)) {
                 found.add(figure(Kind.CATEGORY, category.displayName(), share(totalNs), "", run ->
-                        ratio(totalNs.applyAsDouble(runs.get(run)), steps(run))));
+                        ratio(totalNs.applyAsLong(runs.get(run)), steps(run))));
             }
         }
         addLargestFirst(found);
@@ -332,14 +362,14 @@ final class Figures {
     }
 
     /** The share of the first side's brick time, or of the second's where the first has none, %. */
-    private double share(ToDoubleFunction<ProfileSnapshot> part) {
+    private double share(ToLongFunction<ProfileSnapshot> part) {
         double before = share(part, runs.subList(0, firstRuns));
         return before > 0 ? before : share(part, runs.subList(firstRuns, runs.size()));
     }
 
-    private static double share(ToDoubleFunction<ProfileSnapshot> part, List<ProfileSnapshot> side) {
-        double whole = side.stream().mapToDouble(ProfileSnapshot::totalNs).sum();
-        return whole == 0 ? 0 : 100 * side.stream().mapToDouble(part).sum() / whole;
+    private static double share(ToLongFunction<ProfileSnapshot> part, List<ProfileSnapshot> side) {
+        long whole = side.stream().mapToLong(ProfileSnapshot::totalNs).sum();
+        return whole == 0 ? 0 : 100.0 * side.stream().mapToLong(part).sum() / whole;
     }
 
     private void bricks() {
@@ -377,16 +407,23 @@ final class Figures {
 
     private void tiles() {
         for (TileLevel level : TileLevel.values()) {
-            List<TileStats> tiles = runs.stream().map(run -> run.tiles().get(level.ordinal())).toList();
+            List<TileStats> tiles = runs.stream().map(run -> tile(run, level)).toList();
             if (tiles.stream().anyMatch(tile -> tile.count() > 0)) {
                 String work = tiles.stream().allMatch(tile -> tile.count() > 0)
                         ? workThatDiffers(
                                 "number of elements in a tile",
                                 run -> ratio(tiles.get(run).totalElements(), tiles.get(run).count()))
                         : "";
-                add(Kind.TILE, level.displayName(), share(run -> run.tiles().get(level.ordinal()).totalNs()), work,
+                add(Kind.TILE, level.displayName(), share(run -> tile(run, level).totalNs()), work,
                         run -> ratio(tiles.get(run).totalNs(), tiles.get(run).count()));
             }
         }
+    }
+
+    private static TileStats tile(ProfileSnapshot run, TileLevel level) {
+        return run.tiles().stream()
+                .filter(tile -> tile.level() == level)
+                .findFirst()
+                .orElseGet(() -> TileStats.empty(level));
     }
 }

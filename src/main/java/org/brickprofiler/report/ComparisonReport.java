@@ -14,6 +14,7 @@ import java.text.DecimalFormatSymbols;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -52,7 +53,7 @@ public final class ComparisonReport {
     public static String toText(Comparison comparison) {
         StringBuilder text = new StringBuilder(headline(comparison)).append('\n');
         comparison.remarks().forEach(remark -> text.append("! ").append(PlainText.ascii(remark)).append('\n'));
-        for (Block block : Block.values()) {
+        for (Block block : Block.EACH) {
             List<Line> lines = block.of(comparison);
             if (!lines.isEmpty()) {
                 text.append('\n').append(block.table().render(lines));
@@ -76,7 +77,7 @@ public final class ComparisonReport {
             text.append('\n');
         }
         List<Line> changed = comparison.lines().stream()
-                .filter(line -> Block.WHOLE.kinds.contains(line.kind()) || isChange(line))
+                .filter(line -> Block.WHOLE.kinds().contains(line.kind()) || isChange(line))
                 .toList();
         text.append(markdownTable(changed));
         List<Line> others = comparison.lines().stream()
@@ -225,20 +226,22 @@ public final class ComparisonReport {
                 : NONE;
     }
 
-    /** Lines that stand together. */
-    private enum Block {
-        WHOLE("the whole", Kind.TOTAL, Kind.STEP, Kind.TOKENS_PER_SEC, Kind.COMMON),
-        CATEGORIES("category, of a step", Kind.CATEGORY),
-        BRICKS("brick, of a sample", Kind.BRICK),
-        TILES("tile", Kind.TILE);
+    /**
+     * Lines that stand together.
+     *
+     * @param header of their table
+     * @param kinds of lines
+     */
+    private record Block(String header, Set<Kind> kinds) {
 
-        private final String header;
-        private final List<Kind> kinds;
+        static final Block WHOLE =
+                new Block("the whole", Set.of(Kind.TOTAL, Kind.STEP, Kind.TOKENS_PER_SEC, Kind.COMMON));
 
-        Block(String header, Kind... kinds) {
-            this.header = header;
-            this.kinds = List.of(kinds);
-        }
+        static final List<Block> EACH = List.of(
+                WHOLE,
+                new Block("category, of a step", Set.of(Kind.CATEGORY)),
+                new Block("brick, of a sample", Set.of(Kind.BRICK)),
+                new Block("tile", Set.of(Kind.TILE)));
 
         List<Line> of(Comparison comparison) {
             return comparison.lines().stream().filter(line -> kinds.contains(line.kind())).toList();

@@ -11,7 +11,8 @@ import org.opentest4j.TestAbortedException;
 
 /**
  * What some tests use that neither the JDK nor Maven brings. On a machine without it they are skipped, each with the
- * fixture's name as the beginning of the reason; with the system property {@code brick.native.required=true} they fail.
+ * fixture's name as the beginning of the reason; they fail with the environment variable {@code BRICK_NATIVE_REQUIRED=true}
+ * or, which comes first, the system property {@code brick.native.required=true}.
  */
 public enum Fixture {
 
@@ -74,10 +75,15 @@ public enum Fixture {
      */
     public AssertionError missing(String reason) {
         String message = title + ": " + reason;
-        if (Boolean.getBoolean("brick.native.required")) {
+        if (isRequired()) {
             throw new AssertionError(message);
         }
         throw new Missing(message);
+    }
+
+    private static boolean isRequired() {
+        String set = System.getProperty("brick.native.required", "");
+        return Boolean.parseBoolean(set.isEmpty() ? System.getenv("BRICK_NATIVE_REQUIRED") : set);
     }
 
     /** Skips the test, or fails it, where a program is in no folder of the path. */

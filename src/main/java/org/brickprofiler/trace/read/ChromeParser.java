@@ -7,11 +7,13 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.core.io.JsonEOFException;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
 import java.io.CharConversionException;
 import java.io.IOException;
 import java.io.InputStream;
+import org.brickprofiler.internal.io.JsonFault;
 
 /**
  * Walks through the text of a trace in Chrome's format and hands out its events one at a time. What gives no time or
@@ -67,14 +69,16 @@ final class ChromeParser {
                 trace.document();
             } catch (JsonProcessingException malformed) {
                 throw trace.fault(malformed);
-            } catch (TraceInput.DamagedException | CharConversionException | Rule.TooCostly damaged) {
+            } catch (TraceInput.DamagedException | CharConversionException damaged) {
+                throw damage(collector, offset(parser.currentLocation()), damaged);
+            } catch (Rule.TooCostly tooCostly) {
                 throw new TraceFormatException(
-                        collector.source, offset(parser.currentLocation()), String.valueOf(damaged.getMessage()),
-                        damaged);
+                        collector.source, offset(parser.currentLocation()), String.valueOf(tooCostly.getMessage()),
+                        tooCostly);
             }
         } catch (TraceInput.DamagedException | CharConversionException damaged) {
             // The parser looks at the first bytes when it is made.
-            throw new TraceFormatException(collector.source, 0, String.valueOf(damaged.getMessage()), damaged);
+            throw damage(collector, 0, damaged);
         }
     }
 
@@ -106,7 +110,7 @@ final class ChromeParser {
             default -> throw error("the text is neither an array of events nor an object with " + EVENTS);
         }
         if (!collector.isOpenArray() && parser.nextToken() != null) {
-            throw error("there is more text after the end of the trace");
+            throw damage("there is more text after the end of the trace");
         }
         collector.end(offset());
     }
@@ -158,7 +162,7 @@ final class ChromeParser {
                 } else if (token == JsonToken.VALUE_NULL) {
                     collector.acceptNothing();
                 } else {
-                    throw error("an element of the array of events is no object");
+                    throw damage("an element of the array of events is no object");
                 }
                 mayEndHere = mayStayOpen;
                 token = parser.nextToken();
@@ -352,6 +356,10 @@ final class ChromeParser {
     }
 
     private long bytes(JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_STRING) {
+            long whole = TraceEvent.wholeNumberOf(parser.getText());
+            return whole >= 0 ? whole : TraceEvent.MALFORMED_BYTES;
+        }
         if (value != JsonToken.VALUE_NUMBER_INT) {
             return value == JsonToken.VALUE_NULL ? NONE : TraceEvent.MALFORMED_BYTES;
         }
@@ -373,12 +381,33 @@ final class ChromeParser {
         return collector.error(offset(), fault);
     }
 
+    private TraceFormatException damage(String fault) {
+        return TraceFormatException.damage(collector.source, offset(), fault);
+    }
+
+    private static TraceFormatException damage(EventCollector collector, long offset, IOException damaged) {
+        String fault = damaged instanceof CharConversionException
+                ? "the text is in no encoding of JSON here"
+                : String.valueOf(damaged.getMessage());
+        TraceFormatException found = TraceFormatException.damage(collector.source, offset, fault);
+        found.initCause(damaged);
+        return found;
+    }
+
     private TraceFormatException fault(JsonProcessingException malformed) {
         JsonLocation at = malformed.getLocation();
-        // The parser's own message for this case names its source object and no more.
-        String fault = isEarlyEnd(malformed) ? "the text ends too early" : malformed.getOriginalMessage();
-        return new TraceFormatException(
-                collector.source, offset(at == null ? parser.currentLocation() : at), fault, malformed);
+        long offset = offset(at == null ? parser.currentLocation() : at);
+        String message = malformed.getOriginalMessage();
+        if (malformed instanceof StreamConstraintsException) {
+            return new TraceFormatException(collector.source, offset, JsonFault.words(message), malformed);
+        }
+        // The parser's place of a control character is behind it.
+        boolean isBehind = message.startsWith("Illegal character") && offset > 0;
+        String fault = isEarlyEnd(malformed) ? JsonFault.EARLY_END : JsonFault.words(message);
+        TraceFormatException found =
+                TraceFormatException.damage(collector.source, isBehind ? offset - 1 : offset, fault);
+        found.initCause(malformed);
+        return found;
     }
 
     /** The end between the elements of an array has no exception of its own. */

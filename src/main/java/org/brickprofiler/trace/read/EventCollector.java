@@ -47,7 +47,9 @@ abstract class EventCollector implements Closeable {
         /** Why it does not matter, or null. */
         final @Nullable Reason ignoredAs;
 
+        /** Tells its name from that of its end; 0 where it has none. */
         private long nameHash;
+
         private boolean isDropped;
 
         Slice(TraceEvent event, int row, int name, long amount, long deviceNs, long detail) {
@@ -264,7 +266,7 @@ abstract class EventCollector implements Closeable {
         if (slice == null) {
             slice = new Slice(event, ignoredAs);
         }
-        slice.nameHash = Names.hash(event.name);
+        slice.nameHash = event.name.isEmpty() ? 0 : Names.hash(event.name);
         List<Slice> stack = open.getIfAbsentPut(row, ArrayList::new);
         // Measurements that end together nest as deep as there are of them.
         if ((stack.size() >= mostOpenOfARow && !head.isOwn()) || openSlices == mostOpen) {
@@ -278,10 +280,15 @@ abstract class EventCollector implements Closeable {
         if (!isTime(event.startNs, event.offset)) {
             return;
         }
-        Slice slice = endOf(row(event).number, event.name);
-        if (slice == null) {
+        List<Slice> stack = open.get(row(event).number);
+        if (stack == null || stack.isEmpty()) {
             omissions.fault(Reason.END_WITHOUT_BEGIN, event.offset);
             return;
+        }
+        Slice slice = stack.remove(stack.size() - 1);
+        openSlices--;
+        if (slice.nameHash != 0 && !event.name.isEmpty() && slice.nameHash != Names.hash(event.name)) {
+            omissions.fault(Reason.END_OF_ANOTHER_NAME, event.offset);
         }
         endSlice(event);
         if (slice.ignoredAs != null) {
@@ -289,26 +296,6 @@ abstract class EventCollector implements Closeable {
         } else if (!slice.isDropped && isInOrder(slice.startNs, event.startNs, slice.offset)) {
             addSlice(slice, event.startNs);
         }
-    }
-
-    /** The slice of a row that began last, or the last one with that name if there is one; null where none is open. */
-    private @Nullable Slice endOf(int row, String name) {
-        List<Slice> stack = open.get(row);
-        int at = stack == null ? -1 : stack.size() - 1;
-        if (stack != null && !name.isEmpty()) {
-            long hash = Names.hash(name);
-            while (at >= 0 && stack.get(at).nameHash != hash) {
-                at--;
-            }
-        }
-        if (stack == null || at < 0) {
-            return null;
-        }
-        while (stack.size() > at + 1) {
-            withoutEnd(stack.remove(stack.size() - 1));
-        }
-        openSlices--;
-        return stack.remove(at);
     }
 
     private void withoutEnd(Slice slice) {

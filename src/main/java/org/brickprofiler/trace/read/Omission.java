@@ -12,7 +12,7 @@ import java.util.Objects;
  * What of a trace is not in the result, or is in it changed, and why. Nothing is omitted without one. Immutable.
  *
  * @param reason why
- * @param name the kernel or the argument that it is about; empty where the reason is the same for all
+ * @param name the kernel, the argument or the damage that it is about; empty where the reason is the same for all
  * @param count how often
  * @param elapsedNs the time of the events, ns; 0 where they have none
  * @param firstOffset where the first one is, in bytes of the unpacked trace, of overlaps the one earliest in time;
@@ -128,6 +128,12 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         BEGIN_WITHOUT_END(Effect.DROPPED, "begin without end, dropped"),
         /** An end whose begin is not in the trace. */
         END_WITHOUT_BEGIN(Effect.DROPPED, "end without begin, dropped"),
+        /** The trace is damaged, and was read up to there; the name is what is wrong. See {@link ReadOptions#salvage}. */
+        DAMAGE(Effect.REPAIRED, "damaged, read up to there"),
+        /** A byte of a text that is no UTF-8 was read as a question mark. */
+        INVALID_UTF8(Effect.REPAIRED, "bytes that are no UTF-8, read as ?"),
+        /** An end has another name than the slice of its row that began last, which it ended all the same. */
+        END_OF_ANOTHER_NAME(Effect.REPAIRED, "end of another name, taken for the last begin of its row"),
         /** Of a key that stands twice in an event, the last value was taken. */
         REPEATED_KEY(Effect.REPAIRED, "repeated key, the last value taken"),
         /** Bytes that are no whole number, or negative, were taken as 0. */
@@ -208,6 +214,11 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
             private long count;
             private long elapsedNs;
             private long firstOffset = NO_OFFSET;
+
+            void fault(long faults, long offset) {
+                firstOffset = count == 0 ? offset : firstOffset;
+                count += faults;
+            }
         }
 
         void add(Reason reason) {
@@ -222,13 +233,18 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
 
         /** Counts a fault. */
         void fault(Reason reason, long count, long offset) {
-            Sum sum = sums.computeIfAbsent(reason, added -> new Sum());
-            sum.firstOffset = sum.count == 0 ? offset : sum.firstOffset;
-            sum.count += count;
+            sums.computeIfAbsent(reason, added -> new Sum()).fault(count, offset);
         }
 
         void fault(Reason reason, long offset) {
             fault(reason, 1, offset);
+        }
+
+        /** Counts the fault that ends the trace. */
+        void damage(String fault, long offset) {
+            parts.computeIfAbsent(Reason.DAMAGE, added -> new HashMap<>())
+                    .computeIfAbsent(fault, added -> new Sum())
+                    .fault(1, offset);
         }
 
         /** Counts one of a name; past a number of names they are counted together. */
@@ -259,7 +275,8 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
                 }
                 parts.getOrDefault(reason, Map.of()).entrySet().stream()
                         .map(part -> new Omission(
-                                reason, part.getKey(), part.getValue().count, part.getValue().elapsedNs, NO_OFFSET))
+                                reason, part.getKey(), part.getValue().count, part.getValue().elapsedNs,
+                                part.getValue().firstOffset))
                         .sorted(LARGEST_FIRST)
                         .forEach(all::add);
             }

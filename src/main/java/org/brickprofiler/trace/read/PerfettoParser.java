@@ -58,7 +58,12 @@ final class PerfettoParser {
             PerfettoParser parser = new PerfettoParser(in, limits, collector);
             in.fields(parser::field);
             collector.end(in.offset());
-        } catch (TraceInput.DamagedException | Rule.TooCostly fault) {
+        } catch (TraceInput.DamagedException damaged) {
+            TraceFormatException found =
+                    TraceFormatException.damage(collector.source, in.offset(), String.valueOf(damaged.getMessage()));
+            found.initCause(damaged);
+            throw found;
+        } catch (Rule.TooCostly fault) {
             throw new TraceFormatException(collector.source, in.offset(), String.valueOf(fault.getMessage()), fault);
         }
     }

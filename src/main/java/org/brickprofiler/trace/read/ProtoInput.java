@@ -68,6 +68,10 @@ final class ProtoInput {
         return new TraceFormatException(source, offset(), fault);
     }
 
+    private TraceFormatException damage(String fault) {
+        return TraceFormatException.damage(source, offset(), fault);
+    }
+
     // ---- fields ----
 
     /**
@@ -79,11 +83,11 @@ final class ProtoInput {
         while (offset() != end && (end != NO_END || next < filled || fill())) {
             long tag = varint();
             if (tag >>> Integer.SIZE != 0 || tag >>> TYPE_BITS == 0) {
-                throw error("the field number " + Long.toUnsignedString(tag >>> TYPE_BITS) + " does not exist");
+                throw damage("the field number " + Long.toUnsignedString(tag >>> TYPE_BITS) + " does not exist");
             }
             type = (int) tag & TYPE_MASK;
             if (type > BYTES && type != FIXED32) {
-                throw error("the wire type " + type + " is not used in traces");
+                throw damage("the wire type " + type + " is not used in traces");
             }
             field.read((int) tag);
         }
@@ -125,7 +129,7 @@ final class ProtoInput {
         for (int shift = 0; ; shift += 7) {
             int next = read();
             if (shift == LONGEST_VARINT_SHIFT && next > 1) {
-                throw error("a number has more than 64 bits");
+                throw damage("a number has more than 64 bits");
             }
             value |= (long) (next & 0x7f) << shift;
             if (next < 0x80) {
@@ -173,7 +177,7 @@ final class ProtoInput {
     private long length() throws IOException {
         long length = varint();
         if (length < 0 || length > end - offset()) {
-            throw error("a field of " + Long.toUnsignedString(length) + " bytes is longer than what holds it");
+            throw damage("a field of " + Long.toUnsignedString(length) + " bytes is longer than what holds it");
         }
         return length;
     }
@@ -182,22 +186,22 @@ final class ProtoInput {
 
     private int read() throws IOException {
         if (offset() >= end) {
-            throw error("a field is longer than what holds it");
+            throw damage("a field is longer than what holds it");
         }
         if (next == filled && !fill()) {
-            throw error("the trace ends too early");
+            throw damage("the trace ends too early");
         }
         return buffer[next++] & 0xff;
     }
 
     private void skip(long bytes) throws IOException {
         if (bytes > end - offset()) {
-            throw error("a field is longer than what holds it");
+            throw damage("a field is longer than what holds it");
         }
         long left = bytes;
         while (left > 0) {
             if (next == filled && !fill()) {
-                throw error("the trace ends too early");
+                throw damage("the trace ends too early");
             }
             int passed = (int) Math.min(left, filled - next);
             next += passed;

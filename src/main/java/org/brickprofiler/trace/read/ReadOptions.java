@@ -16,10 +16,14 @@ import java.util.Objects;
  *     {@value Warmup#FIRST_EXECUTIONS}; a kernel with fewer than {@value Warmup#LATER_EXECUTIONS}
  *     further executions, and copies and fills, are never warm-up. In a trace of this library, what ended while a
  *     {@link org.brickprofiler.Schedule} was in its warm-up is left out, and nothing else
+ * @param salvage whether to read a damaged trace up to the damage, which is then an
+ *     {@link Omission.Reason#DAMAGE} of the result; otherwise it is refused, but for an array of events that ends after
+ *     one of them. A trace without an event before the damage is refused in either case
  * @param limits what bounds the memory
  * @param progress is called as the reading goes on
  */
-public record ReadOptions(TraceRules rules, int skipSteps, boolean keepWarmup, Limits limits, Progress progress) {
+public record ReadOptions(
+        TraceRules rules, int skipSteps, boolean keepWarmup, boolean salvage, Limits limits, Progress progress) {
 
     /** Is called as a reading goes on, on the reading thread. */
     @FunctionalInterface
@@ -87,12 +91,12 @@ public record ReadOptions(TraceRules rules, int skipSteps, boolean keepWarmup, L
     }
 
     /**
-     * The built-in rules, no step skipped, warm-up left out, no progress reported.
+     * The built-in rules, no step skipped, warm-up left out, damaged traces refused, no progress reported.
      *
      * @return these options
      */
     public static ReadOptions defaults() {
-        return new ReadOptions(TraceRules.builtIn(), 0, false, Limits.DEFAULT, (bytesRead, totalBytes) -> {});
+        return new ReadOptions(TraceRules.builtIn(), 0, false, false, Limits.DEFAULT, (bytesRead, totalBytes) -> {});
     }
 
     /**
@@ -103,7 +107,7 @@ public record ReadOptions(TraceRules rules, int skipSteps, boolean keepWarmup, L
      */
     public ReadOptions withRules(TraceRules other) {
         Objects.requireNonNull(other, "other");
-        return new ReadOptions(other, skipSteps, keepWarmup, limits, progress);
+        return new ReadOptions(other, skipSteps, keepWarmup, salvage, limits, progress);
     }
 
     /**
@@ -114,7 +118,7 @@ public record ReadOptions(TraceRules rules, int skipSteps, boolean keepWarmup, L
      * @throws IllegalArgumentException when it is negative
      */
     public ReadOptions withSkipSteps(int steps) {
-        return new ReadOptions(rules, steps, keepWarmup, limits, progress);
+        return new ReadOptions(rules, steps, keepWarmup, salvage, limits, progress);
     }
 
     /**
@@ -124,7 +128,17 @@ public record ReadOptions(TraceRules rules, int skipSteps, boolean keepWarmup, L
      * @return a changed copy
      */
     public ReadOptions withKeepWarmup(boolean keep) {
-        return new ReadOptions(rules, skipSteps, keep, limits, progress);
+        return new ReadOptions(rules, skipSteps, keep, salvage, limits, progress);
+    }
+
+    /**
+     * With or without what stands before damage.
+     *
+     * @param salvage whether to read a damaged trace up to the damage
+     * @return a changed copy
+     */
+    public ReadOptions withSalvage(boolean salvage) {
+        return new ReadOptions(rules, skipSteps, keepWarmup, salvage, limits, progress);
     }
 
     /**
@@ -135,7 +149,7 @@ public record ReadOptions(TraceRules rules, int skipSteps, boolean keepWarmup, L
      */
     public ReadOptions withLimits(Limits other) {
         Objects.requireNonNull(other, "other");
-        return new ReadOptions(rules, skipSteps, keepWarmup, other, progress);
+        return new ReadOptions(rules, skipSteps, keepWarmup, salvage, other, progress);
     }
 
     /**
@@ -146,6 +160,6 @@ public record ReadOptions(TraceRules rules, int skipSteps, boolean keepWarmup, L
      */
     public ReadOptions withProgress(Progress other) {
         Objects.requireNonNull(other, "other");
-        return new ReadOptions(rules, skipSteps, keepWarmup, limits, other);
+        return new ReadOptions(rules, skipSteps, keepWarmup, salvage, limits, other);
     }
 }

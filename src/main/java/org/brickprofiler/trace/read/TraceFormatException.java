@@ -16,6 +16,9 @@ public final class TraceFormatException extends IOException {
     /** Where the fault is. */
     private final long offset;
 
+    private final String fault;
+    private final boolean isDamage;
+
     /**
      * A fault at a place.
      *
@@ -24,9 +27,15 @@ public final class TraceFormatException extends IOException {
      * @param fault what is wrong, with the offending value
      */
     TraceFormatException(String source, long offset, String fault) {
+        this(source, offset, fault, false);
+    }
+
+    private TraceFormatException(String source, long offset, String fault, boolean isDamage) {
         super(source + ", offset " + offset + ": " + fault);
         this.source = source;
         this.offset = offset;
+        this.fault = fault;
+        this.isDamage = isDamage;
     }
 
     /**
@@ -40,6 +49,11 @@ public final class TraceFormatException extends IOException {
     TraceFormatException(String source, long offset, String fault, Throwable cause) {
         this(source, offset, fault);
         initCause(cause);
+    }
+
+    /** The same as damage: what stands before it may be whole. */
+    static TraceFormatException damage(String source, long offset, String fault) {
+        return new TraceFormatException(source, offset, fault, true);
     }
 
     /**
@@ -58,5 +72,24 @@ public final class TraceFormatException extends IOException {
      */
     public long offset() {
         return offset;
+    }
+
+    /**
+     * What is wrong, without the source and the place.
+     *
+     * @return for example {@code "the text ends too early"}
+     */
+    public String fault() {
+        return fault;
+    }
+
+    /**
+     * Whether the trace is damaged at that place, so that {@link ReadOptions#withSalvage} may read what stands before
+     * it. Otherwise it is beyond a limit, of another version, or no trace at all.
+     *
+     * @return whether to try
+     */
+    public boolean isDamage() {
+        return isDamage;
     }
 }

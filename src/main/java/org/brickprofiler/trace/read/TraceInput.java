@@ -5,6 +5,8 @@ import java.io.EOFException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
@@ -14,8 +16,28 @@ final class TraceInput {
     private static final int BUFFER_BYTES = 1 << 16;
     private static final int LONGEST_BLANK = 4_096;
     private static final int PACKET_TAG = 1 << 3 | 2;
-    private static final int GZIP_MAGIC_1 = 0x1f;
-    private static final int GZIP_MAGIC_2 = 0x8b;
+    private static final String GZIP = "\u001f\u008b";
+
+    /** How files begin that a trace is mistaken for or packed in, a character for each byte, and what they are. */
+    private static final Map<String, String> FOREIGN = Map.of(
+            GZIP, "it is packed with gzip twice; unpack it once",
+            "PK\u0003\u0004", "it is a ZIP archive; unpack it",
+            "(\u00b5/\u00fd", "it is packed with zstd; unpack it",
+            "\u00fd7zXZ", "it is packed with xz; unpack it",
+            "BZh", "it is packed with bzip2; unpack it",
+            "\u0004\"M\u0018", "it is packed with LZ4; unpack it",
+            "7z\u00bc\u00af", "it is a 7z archive; unpack it",
+            "SQLite format 3", "it is an SQLite database, such as Nsight Systems exports, and no trace of a format that "
+                    + "is read here",
+            "FLR\u0000", "it is a recording of Java's Flight Recorder, and no trace of a format that is read here");
+
+    private static final int LONGEST_MAGIC = 16;
+
+    /** So many bytes hold the name of the first plane of an XSpace, and what is before it. */
+    private static final int LONGEST_PLANE_HEAD = 256;
+
+    private static final int PLANE_ID_TAG = 1 << 3;
+    private static final int PLANE_NAME_TAG = 2 << 3 | 2;
 
     private TraceInput() {}
 
@@ -40,12 +62,22 @@ final class TraceInput {
     static BufferedInputStream text(InputStream raw, long totalBytes, ReadOptions.Progress progress)
             throws IOException {
         BufferedInputStream bytes = new BufferedInputStream(new Counted(raw, totalBytes, progress), BUFFER_BYTES);
-        bytes.mark(2);
-        int first = bytes.read();
-        int second = bytes.read();
-        bytes.reset();
-        boolean packed = first == GZIP_MAGIC_1 && second == GZIP_MAGIC_2;
+        boolean packed = begin(bytes, GZIP.length()).equals(GZIP);
         return packed ? new BufferedInputStream(new Unpacked(bytes), BUFFER_BYTES) : bytes;
+    }
+
+    /** The first bytes, a character for each; where the text stands is kept. */
+    private static String begin(BufferedInputStream text, int length) throws IOException {
+        text.mark(length);
+        String begin = new String(text.readNBytes(length), StandardCharsets.ISO_8859_1);
+        text.reset();
+        return begin;
+    }
+
+    /** Whether a text is in UTF-8, as far as its beginning shows: JSON begins with ASCII. */
+    static boolean isUtf8(BufferedInputStream text) throws IOException {
+        String begin = begin(text, 4);
+        return begin.indexOf('\0') < 0 && !begin.startsWith("\u00fe\u00ff") && !begin.startsWith("\u00ff\u00fe");
     }
 
     /**
@@ -55,15 +87,55 @@ final class TraceInput {
      *
      * @param trace the bytes, unpacked; where it stands is kept
      * @param source what to call it in messages
-     * @throws TraceFormatException when the packing is wrong
+     * @throws TraceFormatException when the packing is wrong, or the bytes are known to be something else
      * @throws IOException when they cannot be read
      */
     static boolean isPerfetto(BufferedInputStream trace, String source) throws IOException {
         try {
+            String begin = begin(trace, LONGEST_MAGIC);
+            for (Map.Entry<String, String> foreign : FOREIGN.entrySet()) {
+                if (begin.startsWith(foreign.getKey())) {
+                    throw new TraceFormatException(source, 0, foreign.getValue());
+                }
+            }
+            if (isXSpace(begin(trace, LONGEST_PLANE_HEAD))) {
+                throw new TraceFormatException(
+                        source, 0, "it is an XSpace (.xplane.pb) of the profiler of XLA, which JAX and TensorFlow have; "
+                                + "the .trace.json.gz beside it can be read");
+            }
             return isPerfetto(trace);
         } catch (DamagedException damaged) {
             throw new TraceFormatException(source, 0, String.valueOf(damaged.getMessage()), damaged);
         }
+    }
+
+    /**
+     * Whether the first message is a plane of an XSpace rather than a packet of Perfetto, which its tag cannot show. A
+     * plane begins with its number, where a packet has no number, and its name, where a packet has a message; see <a
+     * href="https://github.com/openxla/xla/blob/main/xla/tsl/profiler/protobuf/xplane.proto">its description</a>.
+     */
+    private static boolean isXSpace(String begin) {
+        int at = begin.isEmpty() || begin.charAt(0) != PACKET_TAG ? -1 : afterVarint(begin, 1);
+        if (at >= 0 && at < begin.length() && begin.charAt(at) == PLANE_ID_TAG) {
+            at = afterVarint(begin, at + 1);
+        }
+        if (at < 0 || at + 1 >= begin.length() || begin.charAt(at) != PLANE_NAME_TAG) {
+            return false;
+        }
+        int length = begin.charAt(at + 1);
+        int end = at + 2 + length;
+        return length > 0
+                && end <= begin.length()
+                && begin.substring(at + 2, end).chars().allMatch(c -> c >= ' ' && c <= '~');
+    }
+
+    /** Where a number of several bytes ends; -1 where it does not. */
+    private static int afterVarint(String bytes, int from) {
+        int at = from;
+        while (at < bytes.length() && bytes.charAt(at) >= 0x80) {
+            at++;
+        }
+        return at < bytes.length() ? at + 1 : -1;
     }
 
     private static boolean isPerfetto(BufferedInputStream trace) throws IOException {

@@ -207,6 +207,7 @@ public record TraceProfile(
             for (Omission omission : omissions) {
                 if (which.test(omission)) {
                     fact(first, Figures.count(omission.count()) + " " + omission.reason().displayName()
+                            + (omission.name().isEmpty() ? "" : " (" + Figures.plain(omission.name()) + ")")
                             + (omission.isFault() ? "; first at offset " + omission.firstOffset() : ""));
                     first = "";
                 }

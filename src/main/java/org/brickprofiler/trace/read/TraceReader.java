@@ -21,7 +21,8 @@ import org.brickprofiler.internal.io.AtomicFile;
  *
  * <p><b>What counts in a profile.</b> Where the trace marks events as the device's (the categories {@code kernel},
  * {@code gpu_memcpy} and {@code gpu_memset}), those and no others. Otherwise every slice, that is, complete events
- * (phase X) and pairs of begin and end (B, E; matched in the order of the file). Annotations, waits, flows and the like
+ * (phase X) and pairs of begin and end (B, E; in the order of the file, an end belongs to the last begin of its row that
+ * has none yet, as viewers have it; another name than that of the begin is a fault, which is counted). Annotations, waits, flows and the like
  * never do. Nothing counts twice: a slice that holds others of its row counts with the time that they leave; see
  * {@link Omission.Reason#OVERLAP} for slices that overlap otherwise. Idle time is the wall time minus the union of all
  * intervals. A trace without marked device events can draw one interval on two rows; nothing shows that, and both
@@ -185,10 +186,30 @@ public final class TraceReader {
     private static void parse(
             InputStream bytes, long size, EventCollector collector, ReadOptions options) throws IOException {
         BufferedInputStream text = TraceInput.text(bytes, size, options.progress());
+        try {
+            parse(text, collector, options.limits());
+        } catch (TraceFormatException fault) {
+            if (!options.salvage() || !fault.isDamage() || collector.eventsRead() == 0) {
+                throw fault;
+            }
+            collector.omissions.damage(fault.fault(), fault.offset());
+            collector.end(fault.offset());
+        }
+    }
+
+    private static void parse(BufferedInputStream text, EventCollector collector, ReadOptions.Limits limits)
+            throws IOException {
         if (TraceInput.isPerfetto(text, collector.source)) {
-            PerfettoParser.parse(text, options.limits(), collector);
-        } else {
-            ChromeParser.parse(text, options.limits(), collector);
+            PerfettoParser.parse(text, limits, collector);
+            return;
+        }
+        Utf8Repair utf8 = TraceInput.isUtf8(text) ? new Utf8Repair(text) : null;
+        try {
+            ChromeParser.parse(utf8 == null ? text : utf8, limits, collector);
+        } finally {
+            if (utf8 != null && utf8.replaced() > 0) {
+                collector.omissions.fault(Omission.Reason.INVALID_UTF8, utf8.replaced(), utf8.firstOffset());
+            }
         }
     }
 }

@@ -2,12 +2,14 @@ package org.brickprofiler.trace.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.brickprofiler.trace.read.Traces.array;
 import static org.brickprofiler.trace.read.Traces.repair;
 import static org.brickprofiler.trace.read.Traces.slice;
 import static org.brickprofiler.trace.read.Traces.totalNs;
 
 import java.io.IOException;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
@@ -36,19 +38,34 @@ final class BeginEndTest {
         assertThat(Omissions.faults(reading.omissions())).isEmpty();
     }
 
+    @Spec("14.12")
     @Test
-    void anEndWithANameEndsThatSliceAndDropsThoseInside() throws IOException {
-        TraceProfile reading =
-                Traces.read(array(begin("outer", 1, "0"), begin("lost", 1, "10"), end("outer", 1, "50")));
+    void anEndEndsTheInnermostSliceWhateverItsName() throws IOException {
+        TraceProfile reading = Traces.read(array(
+                begin("outer", 1, "0"), begin("inner", 1, "10"), end("outer", 1, "30"), end("", 1, "50"),
+                begin("", 1, "60"), end("named", 1, "70")));
 
-        assertThat(totalNs(reading, "outer")).isEqualTo(50_000);
-        assertThat(repair(reading, Reason.BEGIN_WITHOUT_END).count()).isOne();
+        assertThat(totalNs(reading, "inner")).isEqualTo(20_000);
+        assertThat(totalNs(reading, "outer")).isEqualTo(30_000);
+        assertThat(totalNs(reading, Names.NONE)).isEqualTo(10_000);
+        assertThat(Omissions.faults(reading.omissions()))
+                .extracting(Omission::reason, Omission::count)
+                .containsExactly(tuple(Reason.END_OF_ANOTHER_NAME, 1L));
+    }
+
+    @Test
+    void anEndWithAnEmptyNameEndsTheInnermostSlice() throws IOException {
+        TraceProfile reading = Traces.read(array(
+                begin("a", 1, "0"), "{\"ph\": \"E\", \"name\": \"\", \"pid\": 1, \"tid\": 1, \"ts\": 5}"));
+
+        assertThat(totalNs(reading, "a")).isEqualTo(5_000);
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
     }
 
     @Test
     void endsWithoutBeginAndBeginsWithoutEndAreDropped() throws IOException {
         TraceProfile reading = Traces.read(array(
-                end("", 1, "5"), begin("a", 1, "10"), end("b", 1, "20"), begin("c", 2, "1"), slice("x", 30, 1)));
+                end("", 1, "5"), begin("a", 1, "10"), end("b", 3, "20"), begin("c", 2, "1"), slice("x", 30, 1)));
 
         assertThat(reading.eventsCounted()).isOne();
         assertThat(repair(reading, Reason.END_WITHOUT_BEGIN).count()).isEqualTo(2);

@@ -1,5 +1,8 @@
 package org.brickprofiler.trace.read;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
@@ -14,18 +17,24 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Damaged text and faulty events: what is refused, and what is left out and reported. */
 final class DamagedTraceTest {
 
     private static final ReadOptions OPTIONS = ReadOptions.defaults();
+    private static final ReadOptions SALVAGE = OPTIONS.withSalvage(true);
 
     @TempDir
     Path folder;
@@ -57,10 +66,171 @@ final class DamagedTraceTest {
     void whatIsNotInAnyEncodingOfJsonIsRefused() {
         assertThat(refused(() -> Traces.read(new byte[] {0, 0, (byte) 0xff, (byte) 0xfe, 0}, OPTIONS)).offset())
                 .isZero();
-        assertThat(refused(() -> Traces.read(new byte[] {'[', '{', '"', (byte) 0xff, '"', '}', ']'}, OPTIONS)))
-                .hasMessageContaining("Invalid UTF-8");
         assertThat(refused(() -> Traces.read(new byte[] {0, 0, 0, '[', 0x7f, 0, 0, 0}, OPTIONS)))
                 .hasMessageStartingWith("the trace, offset ");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            [{"ph": \u0001}]        | 8  | the character U+0001 is not expected here
+            [{"ph"=3}]              | 6  | '=' is not expected here
+            [{"ph": X}]             | 8  | 'X' is no value
+            [{"ph": "X"]            | 11 | ']' closes nothing here
+            [{"ph": "\\q"}]          | 10 | no escape in a string ends in 'q'
+            [{"ph": 01}]            | 9  | a number is malformed
+            [{"ph": "X"             | 11 | the text ends too early
+            """)
+    void namesTheByteThatIsWrongInItsOwnWords(String text, int offset, String fault) {
+        TraceFormatException refused = refused(text);
+
+        assertThat(refused.fault()).isEqualTo(fault);
+        assertThat(refused.offset()).isEqualTo(offset);
+        assertThat(refused.isDamage()).isTrue();
+    }
+
+    // ---- bytes that are no text ----
+
+    @Spec("14.3")
+    @Test
+    void bytesThatAreNoUtf8AreQuestionMarksAndCounted() throws IOException {
+        String event = "[{\"ph\": \"X\", \"name\": \"a\u00ff\u00e9\", \"ts\": 1, \"dur\": 5,"
+                + " \"args\": {\"path\": \"\u00c3(\"}}]";
+        TraceProfile reading = Traces.read(event.getBytes(ISO_8859_1), OPTIONS);
+
+        assertThat(totalNs(reading, "a??")).isEqualTo(5_000);
+        assertThat(Omissions.faults(reading.omissions()))
+                .containsExactly(new Omission(Reason.INVALID_UTF8, "", 3, 0, event.indexOf('\u00ff')));
+        assertThat(reading.summary()).contains("3 bytes that are no UTF-8, read as ?; first at offset ");
+    }
+
+    @Test
+    void whatUtf8HasIsKept() throws IOException {
+        String all = "\u00e9\u20ac\ud83d\ude00\ud7ff\ue000";
+        for (int blanks = 65_520; blanks < 65_545; blanks++) {
+            TraceProfile reading = Traces.read(" ".repeat(blanks) + array(slice(all, 0, 5)));
+            assertThat(totalNs(reading, all)).isEqualTo(5_000);
+            assertThat(reading.omissions()).as("after %s blanks", blanks).isEmpty();
+        }
+    }
+
+    // ---- files of other kinds ----
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            504b0304140000000800 | it is a ZIP archive; unpack it
+            28b52ffd2400         | it is packed with zstd; unpack it
+            fd377a585a000004     | it is packed with xz; unpack it
+            425a683931415926     | it is packed with bzip2; unpack it
+            04224d186440         | it is packed with LZ4; unpack it
+            377abcaf271c         | it is a 7z archive; unpack it
+            53514c69746520666f726d6174203300 | it is an SQLite database
+            464c520000020001     | it is a recording of Java's Flight Recorder
+            """)
+    void filesOfOtherKindsAreNamed(String begin, String name) throws IOException {
+        byte[] bytes = HexFormat.of().parseHex(begin);
+
+        assertThat(refused(() -> Traces.read(bytes, OPTIONS)).fault()).startsWith(name);
+        assertThat(refused(() -> Traces.read(Traces.packed(bytes), OPTIONS)).fault()).startsWith(name);
+    }
+
+    @Spec("14.6")
+    @Test
+    void whatIsPackedTwiceIsNamed() {
+        byte[] twice = Traces.packed(Traces.packed(array(slice("a", 0, 5))));
+
+        assertThat(refused(() -> Traces.read(twice, OPTIONS)))
+                .hasMessage("the trace, offset 0: it is packed with gzip twice; unpack it once");
+    }
+
+    /** Protocol buffers by hand: XSpace.planes = 1; of XPlane id = 1, name = 2, lines = 3. */
+    @Test
+    void theProfileOfXlaIsNamedAndAPacketOfPerfettoIsNot() throws IOException {
+        for (String plane : List.of(
+                "1211" + hex("/host:metadata/ab"), "0801" + "120d" + hex("/device:GPU:0") + "1a020801",
+                "08ff7f" + "1210" + hex("Task Environment"))) {
+            String planeLength = HexFormat.of().toHexDigits((byte) (plane.length() / 2));
+            byte[] space = HexFormat.of().parseHex("0a" + planeLength + plane + "0a021200");
+            assertThat(refused(() -> Traces.read(space, OPTIONS)))
+                    .hasMessageContaining("it is an XSpace (.xplane.pb)")
+                    .hasMessageContaining("trace.json.gz");
+        }
+        // TracePacket.process_tree = 2, with a process in it; and ftrace_events = 1.
+        for (String packet : List.of("0a0612040a020801", "0a040a020801", "0a00")) {
+            assertThat(Traces.read(HexFormat.of().parseHex(packet), OPTIONS).eventsRead()).isZero();
+        }
+    }
+
+    private static String hex(String text) {
+        return HexFormat.of().formatHex(text.getBytes(US_ASCII));
+    }
+
+    // ---- salvage ----
+
+    @Spec("14.6")
+    @Test
+    void everyCutOfATraceIsSalvagedFromItsFirstEventOn() throws IOException {
+        String first = slice("a", 0, 5);
+        String second = slice("b", 10, 7);
+        String whole = "{\"traceEvents\": " + array(first, second) + "}";
+        int firstEnd = whole.indexOf(first) + first.length();
+        int secondEnd = whole.indexOf(second) + second.length();
+
+        for (int length = 0; length < whole.length(); length++) {
+            byte[] cut = whole.substring(0, length).getBytes(UTF_8);
+            if (length < firstEnd) {
+                refused(() -> Traces.read(cut, SALVAGE));
+            } else {
+                TraceProfile reading = Traces.read(cut, SALVAGE);
+                assertThat(reading.eventsCounted()).isEqualTo(length < secondEnd ? 1 : 2);
+                assertThat(Omissions.faults(reading.omissions()))
+                        .containsExactly(new Omission(Reason.DAMAGE, "the text ends too early", 1, 0, length));
+            }
+        }
+        assertThat(Traces.read(whole, SALVAGE)).isEqualTo(Traces.read(whole));
+    }
+
+    @Test
+    void whatIsBehindDamageIsLeftAlone() throws IOException {
+        String text = "[" + slice("a", 0, 5) + ", {\"ph\": X}, " + slice("b", 10, 5) + "]";
+        TraceProfile reading = Traces.read(text, SALVAGE);
+
+        assertThat(reading.snapshot().bricks()).extracting(BrickStats::name).containsExactly("a");
+        assertThat(reading.summary())
+                .contains("1 damaged, read up to there ('X' is no value); first at offset " + text.indexOf("X}"));
+        assertThat(refused(text).isDamage()).isTrue();
+    }
+
+    @Test
+    void aPackedFileIsSalvagedUpToItsDamage() throws IOException {
+        String[] events = IntStream.range(0, 5_000)
+                .mapToObj(i -> slice("kernel" + i * 7_919 % 1_000, 10L * i, 5))
+                .toArray(String[]::new);
+        byte[] whole = Traces.packed(object(events));
+        byte[] cut = Arrays.copyOf(whole, whole.length / 2);
+        byte[] damaged = whole.clone();
+        Arrays.fill(damaged, whole.length / 2, whole.length / 2 + 100, (byte) 0xa5);
+
+        TraceProfile ofCut = Traces.read(cut, SALVAGE);
+        assertThat(ofCut.eventsCounted()).isBetween(1_000L, 4_000L);
+        assertThat(repair(ofCut, Reason.DAMAGE).name()).isEqualTo("the packed file ends too early");
+        TraceProfile ofDamaged = Traces.read(damaged, SALVAGE);
+        assertThat(ofDamaged.eventsCounted()).isBetween(1_000L, 4_000L);
+        assertThat(repair(ofDamaged, Reason.DAMAGE).count()).isOne();
+        assertThat(refused(() -> Traces.read(cut, OPTIONS)).isDamage()).isTrue();
+    }
+
+    @Test
+    void limitsAndOtherVersionsAreNotSalvaged() {
+        ReadOptions small = SALVAGE.withLimits(new ReadOptions.Limits(5, 100, 10, 2, 2));
+        String version = "{\"traceEvents\": " + array(slice("a", 0, 5)) + ", \"producer\": \"brick-profiler 99\"}";
+
+        assertThat(refused(() -> Traces.read(
+                                array(slice("a", "x", 1, 0, 1), slice("a", "x", 2, 0, 1), slice("a", "x", 3, 0, 1)), small))
+                        .isDamage())
+                .isFalse();
+        assertThat(refused(() -> Traces.read(array(slice("a", 0, 1), slice("n".repeat(101), 0, 1)), small)))
+                .hasMessageContaining("a string has more than 100 characters");
+        assertThat(refused(() -> Traces.read(version, SALVAGE))).hasMessageContaining("brick-profiler 99");
     }
 
     @Spec("14.6")

@@ -72,9 +72,13 @@ final class Traces {
     }
 
     static byte[] packed(String json) {
+        return packed(json.getBytes(UTF_8));
+    }
+
+    static byte[] packed(byte[] text) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (GZIPOutputStream out = new GZIPOutputStream(bytes)) {
-            out.write(json.getBytes(UTF_8));
+            out.write(text);
         } catch (IOException impossible) {
             throw new AssertionError(impossible);
         }
