@@ -255,7 +255,8 @@ public record Comparison(
          * @return options
          */
         public Options withStepBrick(String name) {
-            return new Options(floorPercent, Optional.of(name), acrossEnvironments, seed);
+            return new Options(
+                    floorPercent, Optional.of(Objects.requireNonNull(name, "name")), acrossEnvironments, seed);
         }
 
         /**

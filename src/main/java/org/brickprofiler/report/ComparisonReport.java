@@ -254,7 +254,7 @@ public final class ComparisonReport {
                     .right("after", line -> value(line, line.after()), "")
                     .right("speed-up", ComparisonReport::speedUp, "")
                     .right("change %", line -> change(line.change()), "")
-                    .rightIf(this != WHOLE, "beside others %", line -> change(line.beside()), "")
+                    .rightIf(!kinds.equals(WHOLE.kinds), "beside others %", line -> change(line.beside()), "")
                     .right("95 % interval", ComparisonReport::interval, "")
                     .right("shown from %", ComparisonReport::smallest, "")
                     .left("verdict", ComparisonReport::verdict, "");
