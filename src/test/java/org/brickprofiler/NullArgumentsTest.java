@@ -70,6 +70,7 @@ import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.kernel.KernelTimings;
+import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.SampleTimes;
@@ -112,6 +113,8 @@ final class NullArgumentsTest {
         instances.put(ChecksumLog.class, () -> BrickProfiler.enabled().checksums());
         instances.put(SampleTimes.class, NullArgumentsTest::sampleTimes);
         instances.put(ExecutionGraph.class, ExecutionGraph::new);
+        instances.put(
+                HtmlReport.class, () -> HtmlReport.of(BrickProfiler.enabled().snapshot()));
         instances.put(KernelRegistry.class, KernelRegistry::new);
         instances.put(KernelTimings.class, KernelTimings::new);
         instances.put(GraphRecorder.class, NullArgumentsTest::graph);

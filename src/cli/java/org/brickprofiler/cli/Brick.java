@@ -103,7 +103,17 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         PrintWriter err = new PrintWriter(new OutputStreamWriter(errors, UTF_8), true);
         WatchedOutput output = new WatchedOutput(new FileOutputStream(FileDescriptor.out));
         PrintWriter out = new PrintWriter(new BufferedWriter(new OutputStreamWriter(output, UTF_8)));
-        int exitCode = commandLine(args).setOut(out).setErr(err).execute(args);
+        int exitCode;
+        try {
+            exitCode = commandLine(args).setOut(out).setErr(err).execute(args);
+        } catch (OutOfMemoryError tooSmall) {
+            // Only here, where nothing of the command is left, is there certain to be memory for a message.
+            long megabytes = Runtime.getRuntime().maxMemory() >> 20;
+            exitCode = report(
+                    err,
+                    "the memory of this Java virtual machine, " + megabytes
+                            + " MB, is too small for this; java -Xmx1g gives it 1 GB");
+        }
         out.flush();
         if (output.lost().isPresent()) {
             exitCode = report(err, "cannot write the standard output: " + output.lost().get());

@@ -115,7 +115,7 @@ final class CompareCommand implements Callable<Integer> {
         List<Run> runs = new ArrayList<>();
         for (String argument : arguments) {
             for (Path file : files(argument)) {
-                ProfileSnapshot snapshot = Input.Profile.read(file, reportOrTrace(file)).snapshot();
+                ProfileSnapshot snapshot = Input.Profile.read(file, traceOptions).snapshot();
                 @Nullable Path twin = known.put(snapshot, file);
                 if (twin != null) {
                     throw new IllegalArgumentException(
@@ -125,11 +125,6 @@ final class CompareCommand implements Callable<Integer> {
             }
         }
         return runs;
-    }
-
-    /** Options for traces do not hinder a side of reports. */
-    private Input.TraceOptions reportOrTrace(Path file) {
-        return Input.isReport(file) ? new Input.TraceOptions() : traceOptions;
     }
 
     /** The files of an argument, in order of their names. */
@@ -148,7 +143,7 @@ final class CompareCommand implements Callable<Integer> {
         }
         Path path = Path.of(argument);
         if (!Files.isDirectory(path)) {
-            return List.of(Input.requiredTwice(path));
+            return List.of(Input.required(path));
         }
         try (Stream<Path> files = Files.list(path)) {
             return sorted(argument, files.filter(CompareCommand::mayBeRun));

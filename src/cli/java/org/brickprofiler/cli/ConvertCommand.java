@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -47,7 +46,7 @@ final class ConvertCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "IN", description = "A trace or a JSON report, as for brick report.")
+    @Parameters(paramLabel = "IN", description = "A trace or a JSON report, as for brick report; - is the standard input.")
     private Path in;
 
     @Parameters(
@@ -79,13 +78,7 @@ final class ConvertCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Format format = formatOf(out);
-        Input.requiredTwice(in);
-        if (Files.exists(out) && Files.isSameFile(in, out)) {
-            throw new IllegalArgumentException("cannot write " + out + ": it is the input");
-        }
-        if (!Files.exists(out) || Files.isRegularFile(out) || Files.isDirectory(out)) {
-            OutputFile.requireWritable(out);
-        }
+        Input.requireOutput(in, out);
         return format == Format.TIMELINE ? writeTimeline() : writeProfile(format);
     }
 
@@ -102,12 +95,12 @@ final class ConvertCommand implements Callable<Integer> {
     }
 
     private int writeTimeline() throws IOException {
-        if (traceOptions.isAnySet()) {
+        if (traceOptions.isForProfile()) {
             throw new IllegalArgumentException("cannot write " + out + ": --rules, --skip-steps and --keep-warmup are "
                     + "for profiles, and that is a timeline");
         }
         PrintWriter err = spec.commandLine().getErr();
-        try (TraceTimeline read = Input.timeline(in)) {
+        try (TraceTimeline read = Input.timeline(in, traceOptions.salvage())) {
             TraceFiles.write(read.timeline(), out, read.isOwn() ? TraceFiles.Origin.OWN : TraceFiles.Origin.OTHER);
             String differences = read.differences();
             if (!differences.isEmpty()) {

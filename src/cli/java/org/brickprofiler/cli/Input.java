@@ -3,6 +3,8 @@ package org.brickprofiler.cli;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import java.io.BufferedInputStream;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -11,9 +13,12 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.cli.Terminal.InputBar;
+import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.trace.read.Omission;
 import org.brickprofiler.trace.read.ReadOptions;
+import org.brickprofiler.trace.read.TraceFormatException;
 import org.brickprofiler.trace.read.TraceProfile;
 import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceRules;
@@ -44,66 +49,125 @@ final class Input {
         return file;
     }
 
-    /**
-     * Checks that there is a file, which can be read more than once.
-     *
-     * @param file the path
-     * @return the same path
-     * @throws IOException when there is none
-     */
-    static Path requiredTwice(Path file) throws IOException {
-        if (!Files.isRegularFile(required(file))) {
-            throw cannotRead(file, "it is no file but a pipe or a device; save what comes out of it first");
-        }
-        return file;
-    }
-
-    /**
-     * Whether a file is a report of this library, by its content.
-     *
-     * @param file a file that can be read more than once
-     * @return false also where it cannot be read
-     */
-    static boolean isReport(Path file) {
-        return Kind.of(file) == Kind.REPORT;
-    }
-
     private static IOException cannotRead(Path file, String reason) {
         return new IOException("cannot read " + file + ": " + reason);
     }
 
     /**
+     * Checks that a result can be written after a long run, and not over what it is made from.
+     *
+     * @param in what is read
+     * @param out where to write; what is neither a file nor a folder is not tried
+     * @throws IOException when there is nothing to read
+     * @throws IllegalArgumentException when it cannot be written; the message says why
+     */
+    static void requireOutput(Path in, Path out) throws IOException {
+        boolean isFile = !in.equals(Opened.STANDARD_INPUT) && Files.isRegularFile(required(in));
+        if (isFile && Files.exists(out) && Files.isSameFile(in, out)) {
+            throw new IllegalArgumentException("cannot write " + out + ": it is the input");
+        }
+        if (!Files.exists(out) || Files.isRegularFile(out) || Files.isDirectory(out)) {
+            OutputFile.requireWritable(out);
+        }
+    }
+
+    /**
      * Reads the timeline of a trace, whatever the file is called.
      *
-     * @param file a file that can be read more than once
+     * @param file a file, a pipe, or {@code -}
+     * @param salvage whether to read a damaged trace up to the damage
      * @return what it holds, to be closed
      * @throws IOException when it cannot be read, or is no trace; the message names the file
      */
-    static TraceTimeline timeline(Path file) throws IOException {
-        return switch (Kind.of(file)) {
-            case REPORT -> throw new IOException(file + " is a report: it holds sums, from which no timeline is made");
-            case CHECKSUMS -> throw new IOException(file + " is a log of checksums, and no trace");
-            case TRACE -> {
-                try (InputBar bar = InputBar.of(file)) {
-                    yield TraceReader.timeline(file, ReadOptions.defaults().withProgress(bar));
-                }
+    static TraceTimeline timeline(Path file, boolean salvage) throws IOException {
+        try (Opened input = new Opened(file)) {
+            return switch (input.kind()) {
+                case REPORT ->
+                    throw new IOException(input.name + " is a report: it holds sums, from which no timeline is made");
+                case CHECKSUMS -> throw new IOException(input.name + " is a log of checksums, and no trace");
+                case TRACE ->
+                    input.trace(ReadOptions.defaults().withSalvage(salvage), TraceReader::timeline);
+            };
+        }
+    }
+
+    /** What is read, once: it may come out of a pipe. One thread. */
+    private static final class Opened implements Closeable {
+
+        /** What a person types for the standard input. */
+        static final Path STANDARD_INPUT = Path.of("-");
+
+        /** What is looked at to know the kind. */
+        private static final int LOOKAHEAD_BYTES = 1 << 18;
+
+        private final Path file;
+        private final String name;
+        private final BufferedInputStream bytes;
+
+        Opened(Path file) throws IOException {
+            boolean isStandardInput = file.equals(STANDARD_INPUT);
+            this.file = file;
+            this.name = isStandardInput ? "the standard input" : file.toString();
+            this.bytes = new BufferedInputStream(isStandardInput ? System.in : open(required(file)));
+        }
+
+        private static InputStream open(Path file) throws IOException {
+            try {
+                return Files.newInputStream(file);
+            } catch (IOException failed) {
+                throw cannotRead(file, AtomicFile.reason(failed));
             }
-        };
+        }
+
+        Kind kind() throws IOException {
+            bytes.mark(LOOKAHEAD_BYTES);
+            byte[] head = bytes.readNBytes(LOOKAHEAD_BYTES);
+            bytes.reset();
+            return Kind.of(head);
+        }
+
+        ProfileSnapshot report() throws IOException {
+            return JsonReport.read(bytes, name);
+        }
+
+        /** Reads a trace in one way or another. */
+        interface Reading<T> {
+            T read(InputStream trace, String source, ReadOptions options) throws IOException;
+        }
+
+        <T> T trace(ReadOptions options, Reading<T> reading) throws IOException {
+            // What is no file has no size that is known.
+            try (InputBar bar = InputBar.of(file, Files.isRegularFile(file) ? Files.size(file) : 0)) {
+                return reading.read(bytes, name, options.withProgress(bar));
+            } catch (TraceFormatException refused) {
+                if (refused.isDamage() && !options.salvage()) {
+                    throw new IOException(refused.getMessage() + "; --salvage reads what stands before it", refused);
+                }
+                throw refused;
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            if (!file.equals(STANDARD_INPUT)) {
+                bytes.close();
+            }
+        }
     }
 
     /**
      * A profile that came out of a file.
      *
-     * @param file the file
+     * @param name what to call it in messages
      * @param snapshot the profile
      * @param trace what else is known of it where the file is a trace
      */
-    record Profile(Path file, ProfileSnapshot snapshot, Optional<TraceProfile> trace) {
+    record Profile(String name, ProfileSnapshot snapshot, Optional<TraceProfile> trace) {
 
         /**
          * Reads a report or a trace, whatever the file is called.
          *
-         * @param file the file
+         * @param file a file, a pipe, or {@code -}
          * @param options how to read a trace
          * @return what it holds
          * @throws IOException when it cannot be read; the message names the file
@@ -111,27 +175,28 @@ final class Input {
          */
         static Profile read(Path file, TraceOptions options) throws IOException {
             options.check();
-            return switch (Kind.of(requiredTwice(file))) {
-                case REPORT -> report(file, options);
-                case CHECKSUMS ->
-                    throw new IOException(file + " is a log of checksums; brick diverge compares two of them");
-                case TRACE -> trace(file, options.toReadOptions());
-            };
+            try (Opened input = new Opened(file)) {
+                return switch (input.kind()) {
+                    case REPORT -> report(input, options);
+                    case CHECKSUMS ->
+                        throw new IOException(
+                                input.name + " is a log of checksums; brick diverge compares two of them");
+                    case TRACE -> trace(input, options.toReadOptions());
+                };
+            }
         }
 
-        private static Profile report(Path file, TraceOptions options) throws IOException {
+        private static Profile report(Opened input, TraceOptions options) throws IOException {
             if (options.isAnySet()) {
-                throw new IllegalArgumentException(
-                        file + " is a report; --rules, --skip-steps and --keep-warmup are for traces");
+                throw new IllegalArgumentException(input.name
+                        + " is a report; --rules, --skip-steps, --keep-warmup and --salvage are for traces");
             }
-            return new Profile(file, JsonReport.read(file), Optional.empty());
+            return new Profile(input.name, input.report(), Optional.empty());
         }
 
-        private static Profile trace(Path file, ReadOptions options) throws IOException {
-            try (InputBar bar = InputBar.of(file)) {
-                TraceProfile profile = TraceReader.profile(file, options.withProgress(bar));
-                return new Profile(file, profile.snapshot(), Optional.of(profile));
-            }
+        private static Profile trace(Opened input, ReadOptions options) throws IOException {
+            TraceProfile profile = input.trace(options, TraceReader::profile);
+            return new Profile(input.name, profile.snapshot(), Optional.of(profile));
         }
 
         /** The report for people: of a trace, after what was and was not counted. */
@@ -140,12 +205,17 @@ final class Input {
             return above + TextReport.render(snapshot);
         }
 
-        /** The exit code; reports where there is no brick. */
+        /** The exit code; reports where there is damage, and where there is no brick. */
         int exitCode(PrintWriter err) {
+            trace.stream()
+                    .flatMap(profile -> profile.omissions().stream())
+                    .filter(omission -> omission.reason() == Omission.Reason.DAMAGE)
+                    .forEach(damage -> Brick.report(err, name + " is damaged (offset " + damage.firstOffset() + ": "
+                            + damage.name() + "); this is what stands before it"));
             if (!snapshot.bricks().isEmpty()) {
                 return CommandLine.ExitCode.OK;
             }
-            Brick.report(err, file + " holds no brick that was recorded");
+            Brick.report(err, name + " holds no brick that was recorded");
             return CommandLine.ExitCode.SOFTWARE;
         }
     }
@@ -169,9 +239,24 @@ final class Input {
         @Option(names = "--keep-warmup", description = "Traces: count what is or looks like warm-up, too.")
         private boolean keepWarmup;
 
+        @Option(
+                names = "--salvage",
+                description = "Traces: of a damaged one, take what stands before the damage.")
+        private boolean salvage;
+
+        /** Whether an option was set that is for profiles only. */
+        boolean isForProfile() {
+            return rules != null || skipSteps != 0 || keepWarmup;
+        }
+
         /** Whether any option was set. */
         boolean isAnySet() {
-            return rules != null || skipSteps != 0 || keepWarmup;
+            return isForProfile() || salvage;
+        }
+
+        /** Whether to read a damaged trace up to the damage. */
+        boolean salvage() {
+            return salvage;
         }
 
         /**
@@ -195,7 +280,11 @@ final class Input {
             TraceRules all = rules == null
                     ? TraceRules.builtIn()
                     : TraceRules.load(required(rules)).then(TraceRules.builtIn());
-            return ReadOptions.defaults().withRules(all).withSkipSteps(skipSteps).withKeepWarmup(keepWarmup);
+            return ReadOptions.defaults()
+                    .withRules(all)
+                    .withSkipSteps(skipSteps)
+                    .withKeepWarmup(keepWarmup)
+                    .withSalvage(salvage);
         }
     }
 
@@ -213,13 +302,12 @@ final class Input {
         /**
          * Looks at the keys of the outermost object, up to the first one that decides.
          *
-         * @param file a file that can be read more than once
-         * @return its kind; also of a file that cannot be read, so that its reader says why
+         * @param head the first bytes
+         * @return the kind; also of what is malformed, so that its reader says why
          */
-        static Kind of(Path file) {
+        static Kind of(byte[] head) {
             Signs signs = new Signs();
-            try (InputStream bytes = Files.newInputStream(file);
-                    JsonParser json = FACTORY.createParser(bytes)) {
+            try (JsonParser json = FACTORY.createParser(head)) {
                 signs.read(json);
             } catch (IOException unreadable) {
                 return signs.kind();
@@ -238,7 +326,7 @@ final class Input {
                 if (json.nextToken() != JsonToken.START_OBJECT) {
                     return;
                 }
-                while (!bricks && !events && !checksums && json.nextToken() == JsonToken.FIELD_NAME) {
+                while (json.nextToken() == JsonToken.FIELD_NAME) {
                     String key = json.currentName();
                     JsonToken value = json.nextToken();
                     switch (key) {
@@ -250,6 +338,10 @@ final class Input {
                         default -> {
                             // Says nothing.
                         }
+                    }
+                    // What decides may be nearly all of the file: it is not passed over.
+                    if (bricks || events || checksums) {
+                        return;
                     }
                     json.skipChildren();
                 }

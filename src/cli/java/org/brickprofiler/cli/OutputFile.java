@@ -3,6 +3,7 @@ package org.brickprofiler.cli;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.brickprofiler.internal.io.AtomicFile;
 
 /** A file that is written after a long run: what makes that impossible is found before it. Stateless; any thread. */
 public final class OutputFile {
@@ -12,11 +13,16 @@ public final class OutputFile {
     /**
      * Checks that a file can be written, and leaves no trace.
      *
-     * @param file the file; it may exist, its folder must
+     * @param file the file, or a link to it; it may exist, its folder must
      * @throws IllegalArgumentException when it cannot be written; the message says why
      */
     public static void requireWritable(Path file) {
-        Path folder = file.toAbsolutePath().getParent();
+        Path folder;
+        try {
+            folder = AtomicFile.destination(file).toAbsolutePath().getParent();
+        } catch (IOException circle) {
+            throw cannotWrite(file, AtomicFile.reason(circle));
+        }
         if (folder == null || Files.isDirectory(file)) {
             throw cannotWrite(file, "it is a folder");
         }

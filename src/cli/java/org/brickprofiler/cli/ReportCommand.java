@@ -2,7 +2,6 @@ package org.brickprofiler.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.brickprofiler.report.CsvReport;
@@ -46,7 +45,7 @@ final class ReportCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "FILE",
             description = "A JSON report of this library, its timeline, or a Chrome trace of another program, packed "
-                    + "with gzip or not. The content decides which, not the name.")
+                    + "with gzip or not. The content decides which, not the name; - is the standard input.")
     private Path file;
 
     @ArgGroup
@@ -79,7 +78,7 @@ final class ReportCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Path html = form == null ? null : form.html;
         if (html != null) {
-            requireOutput(html);
+            Input.requireOutput(file, html);
         }
         Input.Profile input = Input.Profile.read(file, traceOptions);
         PrintWriter out = spec.commandLine().getOut();
@@ -91,15 +90,6 @@ final class ReportCommand implements Callable<Integer> {
         }
         out.flush();
         return input.exitCode(spec.commandLine().getErr());
-    }
-
-    private void requireOutput(Path html) throws IOException {
-        if (Files.exists(html) && Files.exists(file) && Files.isSameFile(file, html)) {
-            throw new IllegalArgumentException("cannot write " + html + ": it is the input");
-        }
-        if (!Files.exists(html) || Files.isRegularFile(html) || Files.isDirectory(html)) {
-            OutputFile.requireWritable(html);
-        }
     }
 
     private String inForm(Input.Profile input) {

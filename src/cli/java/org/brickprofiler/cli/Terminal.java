@@ -1,9 +1,7 @@
 package org.brickprofiler.cli;
 
 import java.io.Console;
-import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
@@ -57,11 +55,11 @@ public final class Terminal {
          * A bar on the terminal, if there is one.
          *
          * @param file what is read
+         * @param bytes its size; 0 where that is not known
          * @return the bar; one that draws nothing where nobody watches or the file is short
-         * @throws IOException when its size is not known
          */
-        static InputBar of(Path file) throws IOException {
-            return of(file, Files.size(file), isInteractive(), System.err);
+        static InputBar of(Path file, long bytes) {
+            return of(file, bytes, isInteractive(), System.err);
         }
 
         /**

@@ -175,7 +175,7 @@ public final class Demo implements Callable<Integer> {
         try (Decoder reference = decoder(Decoder.Instruments.NONE)) {
             describe(reference.config(), out);
             DecodeRun run = new DeviceDemo(options, reference, out).run(ordinal, this::progress);
-            writeResults(run, out);
+            writeResults(run, HtmlReport.of(run.snapshot()), out);
         } catch (DeviceFailure failed) {
             report(spec.commandLine(), String.valueOf(failed.getMessage()));
             return CommandLine.ExitCode.SOFTWARE;
@@ -198,7 +198,7 @@ public final class Demo implements Callable<Integer> {
         report(run, out);
         try {
             recordings.write(profiler, out);
-            writeResults(run, out);
+            writeResults(run, recordings.on(HtmlReport.of(run.snapshot())), out);
         } catch (IOException e) {
             return fail(spec.commandLine(), String.valueOf(e.getMessage()));
         }
@@ -206,7 +206,7 @@ public final class Demo implements Callable<Integer> {
         return CommandLine.ExitCode.OK;
     }
 
-    private void writeResults(DecodeRun run, PrintWriter out) throws IOException {
+    private void writeResults(DecodeRun run, HtmlReport page, PrintWriter out) throws IOException {
         Path json = options.json();
         if (json != null) {
             JsonReport.write(run.snapshot(), json);
@@ -214,7 +214,7 @@ public final class Demo implements Callable<Integer> {
         }
         Path html = options.html();
         if (html != null) {
-            HtmlReport.write(run.snapshot(), html);
+            page.write(html);
             out.println("HTML: " + html.toAbsolutePath());
         }
         out.flush();

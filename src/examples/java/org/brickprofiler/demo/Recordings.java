@@ -16,6 +16,7 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.GraphExport;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.ChecksumFile;
+import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.trace.write.TraceFiles;
 import org.jspecify.annotations.Nullable;
@@ -69,11 +70,16 @@ final class Recordings {
     /** What watches the decoder. */
     Decoder.Instruments instruments(BrickProfiler profiler) {
         PassRunner runner = options.checksums() == null ? new PassRunner.Profiled(profiler) : new PassRunner.Checksummed(profiler);
-        if (options.graph() != null) {
+        if (options.graph() != null || options.html() != null) {
             graph = new PassRunner.Graphed(runner, profiler.graph(), options.warmup());
             runner = graph;
         }
         return new Decoder.Instruments(runner, TiledProduct.Probe.of(profiler.tiles()), alteration);
+    }
+
+    /** Gives a page the graph of the first measured pass, where it was recorded. */
+    HtmlReport on(HtmlReport page) {
+        return graph == null ? page : page.withGraph(graph.graph());
     }
 
     /** Follows the run with counters, where a timeline is wanted. */

@@ -2,14 +2,31 @@ package org.brickprofiler.report;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalInt;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.checksum.Comparison;
+import org.brickprofiler.graph.CriticalPath;
+import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.internal.io.AtomicFile;
 
 /**
@@ -21,14 +38,21 @@ import org.brickprofiler.internal.io.AtomicFile;
  * element that holds it, and the script makes text of it only. A content security policy in the page allows its one
  * script and its one style sheet, by their hashes, and no connection.
  *
- * <p>Sections without data are left out. Equal snapshots give equal pages. Needs jackson-core. Stateless; any thread.
+ * <p>What a snapshot does not hold can be added: {@code HtmlReport.of(snapshot).withGraph(graph).write(path)}. Sections
+ * without data are left out. Equal data gives equal pages. Needs jackson-core. Immutable; any thread.
  */
 public final class HtmlReport {
+
+    /** The most nodes of a graph that a page holds, those from the top: beyond, it would grow past what opens at once. */
+    static final int MOST_NODES = 10_000;
+
+    /** What stands for a parent or a layer where there is none. */
+    private static final int NONE = -1;
 
     private static final String STYLE = resource("report.css");
     private static final String SCRIPT = resource("report.js");
 
-    /** The places of the page that are filled, in order: hashes, style sheet, text report, JSON, script. */
+    /** The places of the page that are filled, in order: hashes, style sheet, text report, data, script. */
     private static final String PAGE = """
             <!DOCTYPE html>
             <html lang="en">
@@ -43,13 +67,20 @@ public final class HtmlReport {
             <body>
             <noscript><pre>%s</pre></noscript>
             <main id="report"></main>
-            <script type="application/json" id="profile">%s</script>
-            <script>%s</script>
+            %s<script>%s</script>
             </body>
             </html>
             """;
 
-    private HtmlReport() {}
+    private final ProfileSnapshot snapshot;
+
+    /** Elements with what was added, by their names. */
+    private final SortedMap<String, String> added;
+
+    private HtmlReport(ProfileSnapshot snapshot, SortedMap<String, String> added) {
+        this.snapshot = snapshot;
+        this.added = added;
+    }
 
     /**
      * The page of a profile.
@@ -58,14 +89,7 @@ public final class HtmlReport {
      * @return HTML, to be stored as UTF-8; of a profile without samples, a page that states it
      */
     public static String render(ProfileSnapshot snapshot) {
-        return PAGE.formatted(
-                hash(STYLE),
-                hash(SCRIPT),
-                STYLE,
-                TextReport.render(snapshot).replace("&", "&amp;").replace("<", "&lt;"),
-                // In JSON this character is in strings only, where the escape stands for it. The script takes it back.
-                JsonReport.toJson(snapshot).replace("<", "\\u003c"),
-                SCRIPT);
+        return of(snapshot).render();
     }
 
     /**
@@ -77,8 +101,151 @@ public final class HtmlReport {
      * @throws IOException when that fails; the message names the path and the reason, and an older page is untouched
      */
     public static void write(ProfileSnapshot snapshot, Path path) throws IOException {
-        byte[] page = render(snapshot).getBytes(UTF_8);
+        of(snapshot).write(path);
+    }
+
+    /**
+     * A page to add to.
+     *
+     * @param snapshot the profile
+     * @return the page of the profile alone
+     */
+    public static HtmlReport of(ProfileSnapshot snapshot) {
+        return new HtmlReport(Objects.requireNonNull(snapshot, "snapshot"), new TreeMap<>());
+    }
+
+    /**
+     * Adds what one pass did: its graph as a tree along its critical path, and where it has layers, the time of each brick
+     * in each of them. Of a graph beyond 10,000 nodes, the first ones of its tree.
+     *
+     * @param graph the graph as it is now; one thread
+     * @return a page with it, in place of an earlier one
+     * @throws IllegalArgumentException when its nodes wait for each other in a circle; the message names them
+     * @throws ArithmeticException when a path takes longer than {@link Long#MAX_VALUE} ns
+     */
+    public HtmlReport withGraph(ExecutionGraph graph) {
+        Objects.requireNonNull(graph, "graph");
+        return with("graph", element("graph", json -> writeGraph(graph, CriticalPath.of(graph), json)));
+    }
+
+    /**
+     * Adds what came of comparing checksums with a reference: whether the pass computed the same, and where not.
+     *
+     * @param comparison what came of it
+     * @return a page with it, in place of an earlier one
+     */
+    public HtmlReport withChecksums(Comparison comparison) {
+        String text = DivergenceReport.render(Objects.requireNonNull(comparison, "comparison"));
+        return with("checksums", element("checksums", json -> json.writeString(text)));
+    }
+
+    private HtmlReport with(String name, String element) {
+        SortedMap<String, String> more = new TreeMap<>(added);
+        more.put(name, element);
+        return new HtmlReport(snapshot, more);
+    }
+
+    /**
+     * The page.
+     *
+     * @return HTML, to be stored as UTF-8
+     */
+    public String render() {
+        return PAGE.formatted(
+                hash(STYLE),
+                hash(SCRIPT),
+                STYLE,
+                TextReport.render(snapshot).replace("&", "&amp;").replace("<", "&lt;"),
+                element("profile", JsonReport.toJson(snapshot)) + String.join("", added.values()),
+                SCRIPT);
+    }
+
+    /**
+     * Writes the page to a file, as {@link #write(ProfileSnapshot, Path)}.
+     *
+     * @param path where to; its folder must exist. A pipe or a terminal is written to directly
+     * @throws IOException when that fails; the message names the path and the reason, and an older page is untouched
+     */
+    public void write(Path path) throws IOException {
+        Objects.requireNonNull(path, "path");
+        byte[] page = render().getBytes(UTF_8);
         AtomicFile.write(path, out -> out.write(page));
+    }
+
+    /** Writes a value. */
+    private interface Value {
+        void to(JsonGenerator json) throws IOException;
+    }
+
+    private static String element(String id, Value value) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (JsonGenerator json = JsonReportWriter.generator(bytes, new MinimalPrettyPrinter())) {
+            value.to(json);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException("memory does not fail", impossible);
+        }
+        return element(id, bytes.toString(UTF_8) + "\n");
+    }
+
+    private static String element(String id, String json) {
+        // In JSON this character is in strings only, where the escape stands for it. The script takes it back.
+        return "<script type=\"application/json\" id=\"" + id + "\">" + json.replace("<", "\\u003c") + "</script>\n";
+    }
+
+    /** The nodes in columns, each behind its parent, whose place among them is the first column. */
+    private static void writeGraph(ExecutionGraph graph, CriticalPath path, JsonGenerator json) throws IOException {
+        List<Integer> nodes = fromTheTop(graph);
+        Map<Integer, Integer> places = new HashMap<>();
+        nodes.forEach(node -> places.put(node, places.size()));
+        json.writeStartObject();
+        json.writeNumberField("total_ns", path.totalNs());
+        json.writeNumberField("left_out", graph.nodeCount() - nodes.size());
+        column(json, "parent", nodes, node -> {
+            OptionalInt parent = graph.parent(node);
+            json.writeNumber(parent.isPresent() ? places.getOrDefault(parent.getAsInt(), NONE) : NONE);
+        });
+        column(json, "name", nodes, node -> json.writeString(graph.node(node).name()));
+        column(json, "kind", nodes, node -> json.writeString(graph.node(node).getClass().getSimpleName()));
+        column(json, "layer", nodes, node ->
+                json.writeNumber(graph.node(node) instanceof ExecutionNode.Layer layer ? layer.index() : NONE));
+        column(json, "node_ns", nodes, node -> json.writeNumber(graph.totalNs(node)));
+        column(json, "self_ns", nodes, node -> json.writeNumber(graph.selfNs(node)));
+        column(json, "start_ns", nodes, node -> json.writeNumber(path.earliestStartNs(node)));
+        column(json, "slack_ns", nodes, node -> json.writeNumber(path.slackNs(node)));
+        json.writeEndObject();
+    }
+
+    /** Writes a value of a node. */
+    private interface NodeValue {
+        void of(int node) throws IOException;
+    }
+
+    private static void column(JsonGenerator json, String key, List<Integer> nodes, NodeValue value) throws IOException {
+        json.writeArrayFieldStart(key);
+        for (int node : nodes) {
+            value.of(node);
+        }
+        json.writeEndArray();
+    }
+
+    /** The nodes in the order of the tree's text, up to the bound. */
+    private static List<Integer> fromTheTop(ExecutionGraph graph) {
+        Deque<Integer> open = new ArrayDeque<>();
+        for (int node = graph.nodeCount() - 1; node >= 0; node--) {
+            if (graph.parent(node).isEmpty()) {
+                open.push(node);
+            }
+        }
+        List<Integer> nodes = new ArrayList<>();
+        while (!open.isEmpty() && nodes.size() < MOST_NODES) {
+            int node = open.pop();
+            nodes.add(node);
+            List<Integer> children = graph.children(node);
+            for (int i = children.size() - 1; i >= 0; i--) {
+                open.push(children.get(i));
+            }
+        }
+        return nodes;
     }
 
     private static String resource(String name) {

@@ -36,6 +36,15 @@ final class JsonInput {
         this.parser = parser;
     }
 
+    /** A fault that was found here, in words for whoever has the file; the parser's own are not. */
+    static final class WrongValue extends JsonParseException {
+        private static final long serialVersionUID = 1L;
+
+        private WrongValue(JsonParser parser, String message) {
+            super(parser, message, parser.currentTokenLocation());
+        }
+    }
+
     /** Takes the value of a key, or {@linkplain #skip skips} it. */
     @FunctionalInterface
     interface KeyReader {
@@ -268,7 +277,7 @@ final class JsonInput {
      * @return the exception, with the place
      */
     IOException error(String message) {
-        return new JsonParseException(parser, message, parser.currentTokenLocation());
+        return new WrongValue(parser, message);
     }
 
     /** No numbers yet, for an object that is about to be read. */

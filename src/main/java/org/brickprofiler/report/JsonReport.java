@@ -11,8 +11,10 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.JsonFault;
 
 /**
  * A profile as JSON, and back without loss: {@code read} returns a snapshot that equals the one that was written.
@@ -68,12 +70,33 @@ public final class JsonReport {
      *     value, the value, its line and its column
      */
     public static ProfileSnapshot read(Path path) throws IOException {
-        try (InputStream json = Files.newInputStream(path)) {
-            return JsonReportReader.read(json);
-        } catch (JsonProcessingException malformed) {
-            throw new IOException(path + ": " + describe(malformed), malformed);
+        InputStream json;
+        try {
+            json = Files.newInputStream(path);
         } catch (IOException failed) {
             throw new IOException("cannot read " + path + ": " + AtomicFile.reason(failed), failed);
+        }
+        return read(json, path.toString());
+    }
+
+    /**
+     * Reads a report from a stream up to its end.
+     *
+     * @param json the bytes of a file; closed
+     * @param source what to call it in messages, for example {@code "the standard input"}
+     * @return the profile
+     * @throws IOException when the stream cannot be read or is no such report; the message names the source and, of a
+     *     wrong value, the value, its line and its column
+     */
+    public static ProfileSnapshot read(InputStream json, String source) throws IOException {
+        Objects.requireNonNull(json, "json");
+        Objects.requireNonNull(source, "source");
+        try {
+            return JsonReportReader.read(json);
+        } catch (JsonProcessingException malformed) {
+            throw new IOException(source + ": " + describe(malformed), malformed);
+        } catch (IOException failed) {
+            throw new IOException("cannot read " + source + ": " + AtomicFile.reason(failed), failed);
         }
     }
 
@@ -101,8 +124,10 @@ public final class JsonReport {
     static String describe(JsonProcessingException malformed) {
         JsonLocation at = malformed.getLocation();
         String where = at == null ? "" : "line " + at.getLineNr() + ", column " + at.getColumnNr() + ": ";
-        // The parser's own message for this case names its source object and no more.
-        boolean truncated = malformed instanceof JsonEOFException;
-        return where + (truncated ? "the text ends too early" : malformed.getOriginalMessage());
+        if (malformed instanceof JsonInput.WrongValue) {
+            return where + malformed.getOriginalMessage();
+        }
+        boolean isCut = malformed instanceof JsonEOFException;
+        return where + (isCut ? JsonFault.EARLY_END : JsonFault.words(malformed.getOriginalMessage()));
     }
 }

@@ -16,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
@@ -116,10 +117,20 @@ public final class TextReport {
         if (environments.size() > ENVIRONMENTS_SHOWN) {
             fact("machine", "and " + count(environments.size() - ENVIRONMENTS_SHOWN) + " more");
         }
-        fact("threads", threads());
-        fact("wall time", snapshot.wallNs() == 0 ? NOT_KNOWN : duration(snapshot.wallNs()) + " with the profiler on");
+        if (!isOfTrace()) {
+            fact("threads", threads());
+        }
+        fact("wall time", snapshot.wallNs() == 0
+                ? NOT_KNOWN
+                : duration(snapshot.wallNs()) + (isOfTrace() ? "" : " with the profiler on"));
         fact("brick time", duration(totalNs) + " summed over " + count(snapshot.samples()) + " samples"
                 + (snapshot.wallNs() == 0 ? "" : ", " + percent(percentOfWall(totalNs)) + " % of wall time"));
+    }
+
+    /** Whether a trace was read: it shows a wall time, and nothing of who recorded. */
+    private boolean isOfTrace() {
+        boolean isByThreads = snapshot.threads() > 0 || snapshot.virtualThreads();
+        return snapshot.samples() > 0 && snapshot.wallNs() > 0 && !isByThreads && snapshot.overheadNs() == 0;
     }
 
     private String period() {
@@ -146,10 +157,12 @@ public final class TextReport {
                 processors == 0 ? "" : processors + " processors",
                 environment.arch(),
                 environment.os()));
-        fact("java", known(
-                environment.javaVersion(),
-                environment.jvm(),
-                clockStepNs == 0 ? "" : "clock step " + duration(clockStepNs)));
+        if (!isOfTrace()) {
+            fact("java", known(
+                    environment.javaVersion(),
+                    environment.jvm(),
+                    clockStepNs == 0 ? "" : "clock step " + duration(clockStepNs)));
+        }
     }
 
     private static String known(String... parts) {
@@ -202,7 +215,7 @@ public final class TextReport {
                 .rightIf(latency, "p99", brick -> percentileCell(brick, 99), "")
                 .right("max", brick -> recorded(brick, brick.maxNs()), "")
                 .right(BRICK_SHARE, brick -> shareCell(brick.totalNs(), largestNs), shareCell(totalNs, 0))
-                .right("elements/s", brick -> rateCell(brick.throughput()), "")
+                .rightIf(any(BrickStats::totalElements), "elements/s", brick -> rateCell(brick.throughput()), "")
                 .rightIf(any(BrickStats::totalBytes), "GB/s", TextReport::bandwidthCell, "")
                 .rightIf(any(BrickStats::totalCompressedBytes), "in/out bytes", TextReport::compressionCell, "")
                 .rightIf(any(BrickStats::totalCycles), "cycles/element", TextReport::cyclesCell, "")
@@ -316,11 +329,12 @@ public final class TextReport {
 
     /** The category that means least is listed brick by brick: the projection to the vocabulary is in it. */
     private void largestOthers() {
-        String largest = snapshot.bricks().stream()
-                .filter(brick -> brick.category() == BrickCategory.OTHER && brick.count() > 0)
+        List<BrickStats> bricks = snapshot.bricks();
+        List<String> names = TextTable.shown(bricks, BrickStats::name);
+        String largest = IntStream.range(0, bricks.size())
+                .filter(i -> bricks.get(i).category() == BrickCategory.OTHER && bricks.get(i).count() > 0)
                 .limit(OTHERS_NAMED)
-                .map(brick -> PlainText.shortened(PlainText.ascii(brick.name()), TextTable.WIDEST) + " "
-                        + percent(brick.percentage(totalNs)) + " %")
+                .mapToObj(i -> names.get(i) + " " + percent(bricks.get(i).percentage(totalNs)) + " %")
                 .collect(Collectors.joining(", "));
         if (!largest.isEmpty()) {
             text.append("Largest of ")
@@ -389,7 +403,7 @@ public final class TextReport {
 
     private void footer() {
         StringBuilder notes = new StringBuilder();
-        if (snapshot.samples() > 0) {
+        if (snapshot.samples() > 0 && !isOfTrace()) {
             notes.append("Profiler's own cost: ").append(cost()).append('\n');
         }
         if (snapshot.droppedPending() > 0) {

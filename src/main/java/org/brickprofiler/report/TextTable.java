@@ -79,10 +79,11 @@ final class TextTable<T> {
     String render(List<T> items) {
         List<List<String>> lines = new ArrayList<>();
         lines.add(columns.stream().map(Column::header).toList());
-        for (T item : items) {
-            lines.add(columns.stream()
-                    .map(column -> PlainText.shortened(PlainText.ascii(column.cell().apply(item)), WIDEST))
-                    .toList());
+        List<List<String>> cells =
+                columns.stream().map(column -> shown(items, column.cell())).toList();
+        for (int i = 0; i < items.size(); i++) {
+            int item = i;
+            lines.add(cells.stream().map(column -> column.get(item)).toList());
         }
         List<String> totals = columns.stream().map(Column::total).toList();
         boolean hasTotals = totals.stream().anyMatch(total -> !total.isEmpty());
@@ -100,6 +101,18 @@ final class TextTable<T> {
             table.append(isTotals ? rule : "").append(line(lines.get(i), widths));
         }
         return table.toString();
+    }
+
+    /**
+     * The texts of some items, printable and not too long, as tables show them.
+     *
+     * @param items the items
+     * @param text the text of an item
+     * @return different texts for different ones, in the order of the items
+     */
+    static <T> List<String> shown(List<T> items, Function<T, String> text) {
+        return PlainText.shortened(
+                items.stream().map(item -> PlainText.ascii(text.apply(item))).toList(), WIDEST);
     }
 
     private static int widest(List<List<String>> lines, int column) {

@@ -311,7 +311,7 @@
     if (brick.count === 0) {
       return NONE;
     }
-    const width = 120;
+    const width = 108;
     const height = 22;
     const scale = logarithmic(brick);
     const picture = svg(
@@ -321,7 +321,7 @@
     );
     picture.style.setProperty("--colour", colour(brick.category));
     if (brick.latency) {
-      picture.append(svg("path", { class: "shape", d: outline(histogram(brick, 60), width, height) }));
+      picture.append(svg("path", { class: "shape", d: outline(histogram(brick, 54), width, height) }));
       picture.append(tick("p50", width * scale(1e3 * brick.latency.p50_us), 0, height));
       picture.append(tick("p99", width * scale(1e3 * brick.latency.p99_us), 0, height));
     } else {
@@ -836,6 +836,244 @@
     return section("Environment", "", list);
   }
 
+  // ---- one pass: its layers, and its graph as a tree along its critical path ----
+
+  /** What was added to the profile, if it was. */
+  function added(id) {
+    const element = document.getElementById(id);
+    return element === null ? undefined : JSON.parse(element.textContent);
+  }
+
+  /** The nodes of a graph, from its columns, with their children. */
+  function nodesOf(graph) {
+    const categories = new Map(bricks.map((brick) => [brick.name, brick.category]));
+    const nodes = graph.name.map((name, i) => ({
+      name,
+      kind: graph.kind[i],
+      layer: graph.layer[i],
+      category: categories.get(name) || "Other",
+      ns: graph.node_ns[i],
+      selfNs: graph.self_ns[i],
+      startNs: graph.start_ns[i],
+      slackNs: graph.slack_ns[i],
+      parent: graph.parent[i],
+      children: [],
+    }));
+    nodes.filter((node) => node.parent >= 0).forEach((node) => nodes[node.parent].children.push(node));
+    return nodes;
+  }
+
+  function median(values) {
+    const sorted = [...values].sort((a, b) => a - b);
+    const middle = Math.floor(sorted.length / 2);
+    return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  }
+
+  /** Time by brick and layer: a map from the name to its times, one for each layer in order; null where it did not run. */
+  function byLayer(nodes) {
+    const layers = [...new Set(nodes.filter((node) => node.layer >= 0).map((node) => node.layer))].sort((a, b) => a - b);
+    const places = new Map(layers.map((layer, i) => [layer, i]));
+    const rows = new Map();
+    for (const layer of nodes.filter((node) => node.layer >= 0)) {
+      for (const node of layer.children) {
+        if (!rows.has(node.name)) {
+          rows.set(node.name, { name: node.name, category: node.category, times: new Array(layers.length).fill(null) });
+        }
+        rows.get(node.name).times[places.get(layer.layer)] += node.ns;
+      }
+    }
+    return { layers, rows: [...rows.values()] };
+  }
+
+  const SHADES = 8;
+  const DARKEST = 4;
+
+  function layerSection(nodes) {
+    const { layers, rows } = byLayer(nodes);
+    if (layers.length < 2 || rows.length === 0) {
+      return "";
+    }
+    const cells = [];
+    for (const row of rows) {
+      row.median = median(row.times.filter((ns) => ns !== null));
+      row.times.forEach((ns, i) => ns !== null && cells.push({ row, layer: layers[i], ns, times: ratio(ns, row.median) }));
+    }
+    const far = cells.filter((cell) => cell.times >= 2).sort((a, b) => b.ns - b.row.median - (a.ns - a.row.median)).slice(0, 3);
+    const text = far.length === 0
+      ? "No brick takes twice its median in any layer."
+      : "Furthest above their medians: " + far.map(cellText).join("; ") + ".";
+    const readout = html("p", { class: "quiet readout" }, "\u00a0");
+    const heads = "Each brick\u2019s time in each layer of one pass, as a multiple of its median over the layers";
+    return section("Layers", note(heads), html("p", {}, text), heatMap(layers, rows, text, readout), readout);
+  }
+
+  function cellText(cell) {
+    return shortened(cell.row.name) + " in layer " + cell.layer + ", " + duration(cell.ns) + ", " + number(cell.times) + " times";
+  }
+
+  /** Rows are bricks in the order in which they ran, columns layers. Cells of a row that look alike are one path. */
+  function heatMap(layers, rows, text, readout) {
+    const left = 20 + 7 * Math.max(...rows.map((row) => shortened(row.name).length));
+    const width = Math.max(2, Math.min(26, Math.floor(800 / layers.length)));
+    const height = 18;
+    const right = left + width * layers.length;
+    const bottom = height * rows.length;
+    const picture = svg("svg", {
+      class: "heat",
+      width: right + 90,
+      height: bottom + 24,
+      viewBox: `0 0 ${right + 90} ${bottom + 24}`,
+      role: "img",
+      "aria-label": "Heat map of " + rows.length + " bricks in " + layers.length + " layers. " + text,
+    });
+    rows.forEach((row, y) => {
+      const shades = Array.from({ length: SHADES + 1 }, () => "");
+      row.times.forEach((ns, x) => {
+        if (ns !== null) {
+          const above = Math.log2(Math.max(1, ratio(ns, row.median))) / Math.log2(DARKEST);
+          const shade = Math.round(SHADES * Math.min(1, above));
+          shades[shade] += `M${left + x * width} ${y * height}h${width - 1}v${height - 1}h${1 - width}z`;
+        }
+      });
+      picture.append(svg("text", { class: "strong", x: left - 8, y: y * height + 13, "text-anchor": "end" }, shortened(row.name)));
+      shades.forEach((d, shade) => {
+        if (d !== "") {
+          picture.append(svg("path", { class: "cell", d, "fill-opacity": 0.1 + (0.9 * shade) / SHADES }));
+        }
+      });
+      picture.append(svg("text", { x: right + 8, y: y * height + 13 }, duration(row.median)));
+    });
+    const every = [1, 2, 5, 10, 20, 50, 100].find((n) => n * width >= 30) || 100;
+    layers.forEach((layer, x) => {
+      if (x % every === 0) {
+        picture.append(svg("text", { x: left + x * width + width / 2, y: bottom + 16, "text-anchor": "middle" }, String(layer)));
+      }
+    });
+    picture.append(svg("text", { x: left - 8, y: bottom + 16, "text-anchor": "end" }, "layer"));
+    picture.append(svg("text", { x: right + 8, y: bottom + 16 }, "median"));
+    picture.addEventListener("pointermove", (event) => {
+      const box = picture.getBoundingClientRect();
+      const row = rows[Math.floor((event.clientY - box.top) / height)];
+      const x = Math.floor((event.clientX - box.left - left) / width);
+      const ns = row && layers[x] !== undefined ? row.times[x] : null;
+      readout.textContent = ns === null ? NARROW : cellText({ row, layer: layers[x], ns, times: ratio(ns, row.median) });
+    });
+    const legend = html(
+      "p",
+      { class: "quiet legend" },
+      "its median or less ",
+      svg(
+        "svg",
+        { width: 14 * (SHADES + 1), height: 12, "aria-hidden": "true" },
+        Array.from({ length: SHADES + 1 }, (_, i) =>
+          svg("rect", { class: "cell", x: 14 * i, width: 13, height: 12, "fill-opacity": 0.1 + (0.9 * i) / SHADES }),
+        ),
+      ),
+      " " + DARKEST + " times its median or more",
+    );
+    const scroll = html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Layers, heat map" }, picture);
+    return html("div", {}, legend, scroll);
+  }
+
+  const MOST_ROOTS = 500;
+
+  function graphSection(graph, nodes) {
+    const roots = nodes.filter((node) => node.parent < 0);
+    const critical = nodes.filter((node) => node.slackNs === 0).length;
+    const width = 560;
+    const scale = (ns) => (width * ratio(ns, graph.total_ns)).toFixed(1);
+
+    /** From the earliest start on, on the time of the critical path. */
+    function place(node) {
+      const bar = svg(
+        "svg",
+        { width, height: 14, viewBox: `0 0 ${width} 14`, "aria-hidden": "true" },
+        svg("line", { class: "axis", x1: 0, x2: width, y1: 13.5, y2: 13.5 }),
+        svg("rect", {
+          class: node.slackNs === 0 ? "shape" : "shape off-path",
+          x: scale(node.startNs),
+          y: 2,
+          width: Math.max(1, scale(node.ns)),
+          height: 10,
+        }),
+      );
+      bar.style.setProperty("--colour", colour(node.category));
+      return bar;
+    }
+
+    function rowOf(node, depth) {
+      const label = [named(node.name), node.kind === "Brick" || node.kind === "Layer" ? "" : html("span", { class: "quiet" }, " " + node.kind.toLowerCase())];
+      let below = [];
+      const opener = node.children.length === 0
+        ? html("span", { class: "leaf" }, label)
+        : html("button", { type: "button", class: "open", "aria-expanded": "false", onclick: toggle }, html("span", {}, label));
+      const tr = html(
+        "tr",
+        {},
+        html("th", { scope: "row", class: "text", "--depth": Math.min(depth, 20) }, opener),
+        html("td", { class: "text" }, place(node)),
+        html("td", {}, time(node.ns)),
+        html("td", {}, time(node.selfNs)),
+        html("td", {}, node.slackNs === 0 ? "on the path" : time(node.slackNs)),
+      );
+
+      function close() {
+        below.forEach((child) => child.close());
+        below.forEach((child) => child.tr.remove());
+        below = [];
+      }
+
+      function toggle() {
+        const opening = below.length === 0;
+        if (opening) {
+          below = node.children.map((child) => rowOf(child, depth + 1));
+          tr.after(...below.map((child) => child.tr));
+        } else {
+          close();
+        }
+        opener.setAttribute("aria-expanded", String(opening));
+      }
+
+      return { tr, close };
+    }
+
+    const heads = ["node", "earliest start to end, on the critical path\u2019s time", "total", "self", "slack"];
+    const element = html(
+      "table",
+      { class: "tree" },
+      html("caption", { class: "unseen" }, "Critical path"),
+      html("thead", {}, html("tr", {}, heads.map((head, i) => html("th", { scope: "col", class: i < 2 ? "text" : false }, head)))),
+      html("tbody", {}, roots.slice(0, MOST_ROOTS).map((node) => rowOf(node, 0).tr)),
+    );
+    const omitted = graph.left_out + Math.max(0, roots.length - MOST_ROOTS);
+    return section(
+      "Critical path",
+      note("One pass: " + duration(graph.total_ns) + " through " + plural(critical, "node", "nodes") + " of " + count(nodes.length + graph.left_out)
+        + (omitted > 0 ? "; " + count(omitted) + " nodes are not listed" : "")),
+      html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Critical path, table" }, element),
+    );
+  }
+
+  function passSections() {
+    const graph = added("graph");
+    if (graph === undefined || graph.name.length === 0) {
+      return [];
+    }
+    const nodes = nodesOf(graph);
+    return [layerSection(nodes), graphSection(graph, nodes)];
+  }
+
+  function checksumSection() {
+    const text = added("checksums");
+    if (text === undefined) {
+      return "";
+    }
+    const [verdict, ...rest] = text.trimEnd().split("\n");
+    return section("Checksums", "", html("p", {}, verdict), rest.length === 0 ? "" : html("pre", { tabindex: "0" }, rest.join("\n").trim()));
+  }
+
+  const [layerMap = "", criticalPath = ""] = passSections();
+
   document.getElementById("report").append(
     ...[
       top(),
@@ -845,8 +1083,11 @@
       notices(),
       brickSection(),
       categorySection(),
+      layerMap,
       tileSection(),
+      criticalPath,
       deviceSection(),
+      checksumSection(),
       environmentSection(),
     ].filter((part) => part !== ""),
   );

@@ -127,6 +127,16 @@ class BrickIT {
         assertThat(report.exitCode()).isZero();
     }
 
+    @Spec("15.1")
+    @Test
+    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs bash")
+    void readsPipes() throws Exception {
+        String report = brick("report", TRACE.toString(), "--csv").out();
+
+        assertThat(shell("cat '" + TRACE + "' | \"$@\"", "report", "-", "--csv").out()).isEqualTo(report);
+        assertThat(shell("\"$@\" <(cat '" + TRACE + "')", "report", "--csv").out()).isEqualTo(report);
+    }
+
     @Test
     @EnabledOnOs(value = OS.LINUX, disabledReason = "needs a device that is always full")
     void tellsThatItsOutputWasLost() throws Exception {

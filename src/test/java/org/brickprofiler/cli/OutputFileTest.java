@@ -67,6 +67,17 @@ class OutputFileTest {
         assertRefused(Path.of("/proc/a.json"), "cannot write /proc/a.json: the folder /proc cannot be written to");
     }
 
+    @Test
+    void looksAtTheFolderThatALinkLeadsTo() throws IOException {
+        Path missing = folder.resolve("missing");
+        Path link = Files.createSymbolicLink(folder.resolve("link.json"), missing.resolve("a.json"));
+
+        assertRefused(link, "cannot write " + link + ": the folder " + missing + " does not exist");
+        Files.createDirectory(missing);
+        OutputFile.requireWritable(link);
+        assertThat(missing).isEmptyDirectory();
+    }
+
     private static void assertRefused(Path file, String message) {
         assertThatThrownBy(() -> OutputFile.requireWritable(file))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -3,8 +3,10 @@ package org.brickprofiler.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -42,6 +44,18 @@ class ReportCommandTest {
         assertThat(report.out())
                 .startsWith("Trace\n  counted     " + counted + "\n  rows        " + rows + "\n  wall time   ")
                 .containsPattern("\n\nBrick profile\n");
+    }
+
+    /** A trace of another program has no elements, no threads that recorded, and no profiler of ours. */
+    @Spec("8.1")
+    @Test
+    void saysNothingOfWhatATraceDoesNotHave() {
+        Cli report = Cli.run("report", TRACE);
+
+        assertThat(report.out())
+                .contains("\n  wall time   16.03 s\n")
+                .doesNotContain("profiler on", "threads", "elements/s", "not known", "own cost");
+        assertThat(Cli.run("report", TRACE, "--json").out()).contains("\"total_tokens\": 0,");
     }
 
     @Test
@@ -158,7 +172,85 @@ class ReportCommandTest {
 
     @Test
     @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs a device that is no file")
-    void doesNotReadWhatCannotBeReadTwice() {
-        Cli.run("report", "/dev/null").assertRefused("it is no file but a pipe or a device");
+    void readsWhatIsNoFile() {
+        Cli.run("report", "/dev/null").assertRefused("/dev/null, offset 0: the text is empty");
+    }
+
+    // ---- the standard input ----
+
+    private static Cli runWith(byte[] standardInput, Object... arguments) {
+        InputStream before = System.in;
+        System.setIn(new ByteArrayInputStream(standardInput));
+        try {
+            return Cli.run(arguments);
+        } finally {
+            System.setIn(before);
+        }
+    }
+
+    @Spec("15.1")
+    @Test
+    void readsTheStandardInput() throws IOException {
+        assertThat(runWith(Files.readAllBytes(TRACE), "report", "-")).isEqualTo(Cli.run("report", TRACE));
+        assertThat(runWith(Files.readAllBytes(REPORT), "report", "-", "--json")).isEqualTo(Cli.run("report", REPORT, "--json"));
+        Path csv = folder.resolve("out.csv");
+        assertThat(runWith(Files.readAllBytes(TRACE), "convert", "-", csv)).isEqualTo(new Cli(0, "", ""));
+        assertThat(csv).hasContent(Cli.run("report", TRACE, "--csv").out());
+        Path timeline = folder.resolve("out.pftrace");
+        assertThat(runWith(Files.readAllBytes(TRACE), "convert", "-", timeline).exitCode()).isZero();
+        assertThat(Cli.run("report", timeline).out()).contains("HostToDevice");
+    }
+
+    @Test
+    void namesTheStandardInput() throws IOException {
+        byte[] checksums = Files.readAllBytes(Cli.REPORTS.resolve("checksums.jsonl"));
+        byte[] report = Files.readAllBytes(REPORT);
+
+        runWith(new byte[0], "report", "-").assertRefused("the standard input, offset 0: the text is empty");
+        runWith(checksums, "report", "-").assertRefused("the standard input is a log of checksums");
+        runWith(Arrays.copyOf(report, 200), "report", "-").assertRefused("the standard input: line ", "ends too early");
+        assertThat(runWith("[]".getBytes(UTF_8), "report", "-").err())
+                .isEqualTo("brick: the standard input holds no brick that was recorded\n");
+    }
+
+    /** The words that decide which kind it is stand behind more than is looked at. */
+    @Test
+    void aTraceIsATraceWhateverStandsBeforeItsEvents() {
+        String trace = "{\"x\": \"" + "y".repeat(1 << 19) + "\", \"traceEvents\": [{\"ph\": \"X\", \"name\": \"a\","
+                + " \"ts\": 0, \"dur\": 5}]}";
+
+        assertThat(runWith(trace.getBytes(UTF_8), "report", "-").out()).contains("counted     1 of 1 event read");
+    }
+
+    // ---- salvage ----
+
+    @Spec("15.1")
+    @Test
+    void readsADamagedTraceUpToTheDamageIfItIsAsked() throws IOException {
+        byte[] whole = Files.readAllBytes(TRACE);
+        Path cut = Files.write(folder.resolve("cut.json.gz"), Arrays.copyOf(whole, whole.length / 2));
+        String damage = "brick: " + cut + " is damaged (offset ";
+
+        Cli.run("report", cut).assertRefused("the packed file ends too early; --salvage reads what stands before it");
+        Cli salvaged = Cli.run("report", cut, "--salvage");
+        assertThat(salvaged.exitCode()).isZero();
+        assertThat(salvaged.err()).startsWith(damage).hasLineCount(1).contains("the packed file ends too early); this is what stands before it");
+        assertThat(salvaged.out()).contains("1 damage, read up to there (the packed file ends too early); first at offset ");
+        Path json = folder.resolve("out.json");
+        assertThat(Cli.run("convert", cut, json, "--salvage").err()).startsWith(damage);
+        assertThat(JsonReport.read(json).samples()).isPositive();
+        Path timeline = folder.resolve("out.pftrace");
+        Cli.run("convert", cut, timeline).assertRefused("--salvage reads");
+        assertThat(Cli.run("convert", cut, timeline, "--salvage").err())
+                .contains("1 damage, read up to there (the packed file ends too early, first at offset ");
+        Cli.run("report", REPORT, "--salvage").assertRefused("are for traces");
+    }
+
+    @Test
+    void doesNotOfferToSalvageWhatIsNoTrace() throws IOException {
+        Path text = Files.writeString(folder.resolve("notes.txt"), "hello");
+
+        assertThat(Cli.run("report", text, "--salvage").err())
+                .isEqualTo("brick: " + text + ", offset 0: 'hello' is no value\n");
     }
 }

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.report.ChecksumFile;
-import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -100,7 +99,8 @@ class DemoTest {
         assertThat(run(TINY + " --html " + page)).isZero();
 
         assertThat(out.toString()).contains("HTML: " + page);
-        assertThat(Files.readString(page)).isEqualTo(HtmlReport.render(JsonReport.read(folder.resolve("out.json"))));
+        String profile = JsonReport.toJson(JsonReport.read(folder.resolve("out.json")));
+        assertThat(Files.readString(page)).contains(profile).contains("\"Layer 0\"");
     }
 
     @Test

@@ -180,10 +180,10 @@ final class ChecksumFileTest {
         "{\"samples\":[\"inf\"]} | sample \"inf\" is neither a number nor NaN, Infinity or -Infinity",
         "{\"samples\":[true]} | sample true is not a string",
         "{\"samples\":7} | samples 7 is not an array",
-        "{\"name\":\"a\",\"name\":\"b\"} | Duplicate field 'name'",
+        "{\"name\":\"a\",\"name\":\"b\"} | the key 'name' stands twice",
         "3 | line 3, column 1: an entry 3 is not an object",
         "{\"name\":\"a\",\"has | line 3, column 17: the text ends too early",
-        "{\"samples\":[1, | line 3, column 15: Unexpected end-of-input",
+        "{\"samples\":[1, | line 3, column 15: the text ends too early",
         "{ | line 3, column 2: the text ends too early"
     })
     void saysWhatIsWrongWithAnEntryAndInWhichLine(String line, String message) {

@@ -17,6 +17,12 @@ import java.util.function.ToDoubleFunction;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.checksum.ChecksumLog;
+import org.brickprofiler.checksum.ChecksumOptions;
+import org.brickprofiler.checksum.Comparison;
+import org.brickprofiler.checksum.Tolerance;
+import org.brickprofiler.graph.CriticalPath;
+import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.testing.Browser;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterAll;
@@ -48,7 +54,7 @@ class HtmlReportIT {
     }
 
     @AfterAll
-    static void closeBrowser() {
+    static void closeBrowser() throws IOException {
         if (browser != null) {
             browser.close();
         }
@@ -62,6 +68,22 @@ class HtmlReportIT {
         assertThat(browser.requests()).allMatch(address -> address.startsWith("file:") || address.startsWith("data:"));
     }
 
+    /** Pages with all that can be added to a profile, among others. */
+    static List<HtmlReport> pages() {
+        List<HtmlReport> pages = new ArrayList<>(profiles().stream().map(HtmlReport::of).toList());
+        pages.add(HtmlReport.of(Samples.full()).withGraph(Samples.pass(12, 8)).withChecksums(checksums(2)));
+        return pages;
+    }
+
+    /** A comparison of two logs, whose outputs differ where the value is not 2. */
+    private static Comparison checksums(float value) {
+        ChecksumLog here = new ChecksumLog(ChecksumOptions.DEFAULT);
+        ChecksumLog reference = new ChecksumLog(ChecksumOptions.DEFAULT);
+        here.record("<b>RmsNorm", 1, 7, new float[] {value});
+        reference.record("<b>RmsNorm", 1, 7, new float[] {2});
+        return here.compareWith(reference, Tolerance.EXACT);
+    }
+
     static List<ProfileSnapshot> profiles() {
         return List.of(
                 Samples.full(), Samples.device(), Samples.deferred(), Samples.plain(), Samples.empty(),
@@ -69,8 +91,12 @@ class HtmlReportIT {
     }
 
     private void show(ProfileSnapshot snapshot) throws Exception {
+        show(HtmlReport.of(snapshot));
+    }
+
+    private void show(HtmlReport report) throws Exception {
         Path page = folder.resolve("report.html");
-        HtmlReport.write(snapshot, page);
+        report.write(page);
         browser.open(page);
     }
 
@@ -279,18 +305,70 @@ class HtmlReportIT {
                 .isTrue();
     }
 
+    @Test
+    void showsWhereAPassWentAndItsPath() throws Exception {
+        ExecutionGraph graph = Samples.pass(12, 8);
+        show(HtmlReport.of(Samples.plain()).withGraph(graph));
+
+        assertThat(browser.texts("main h2"))
+                .containsExactly("Bricks", "Categories", "Layers", "Critical path", "Environment");
+        assertThat(browser.text("#section-critical-path").replace('\u00a0', ' '))
+                .contains("One pass: " + time((double) CriticalPath.of(graph).totalNs()) + " through 109 nodes of 110");
+        String row = ".tree tbody tr";
+        assertThat(browser.texts(row + " bdi")).hasSize(14).startsWith("Embedding", "Layer 0", "Layer 1");
+        assertThat(browser.texts(row + ":last-child td").stream().map(text -> text.replace('\u00a0', ' ')))
+                .containsExactly("", "1.500 \u00b5s", "1.500 \u00b5s", time(CriticalPath.of(graph).totalNs() - 1_500.0));
+        assertThat(browser.texts(row + ":nth-child(5) td").stream().map(text -> text.replace('\u00a0', ' ')))
+                .containsExactly("", "45.00 \u00b5s", "0 ns", "on the path");
+        browser.evaluate("document.querySelector('.tree .open').click()");
+        assertThat(browser.texts(row + " bdi")).hasSize(22).startsWith("Embedding", "Layer 0", "RmsNorm", "DownProjection");
+        browser.evaluate("document.querySelector('.tree .open').click()");
+        assertThat(browser.texts(row + " bdi")).hasSize(14);
+
+        assertThat(browser.text("#section-layers").replace('\u00a0', ' '))
+                .contains("Furthest above their medians: RmsNorm in layer 3, 10.00 \u00b5s, 10.00 times.");
+        // One row has cells of two shades; the others are alike throughout.
+        assertThat(browser.evaluate("document.querySelectorAll('.heat .cell').length").asInt()).isEqualTo(9);
+        browser.evaluate("{ const at = document.querySelector('.heat').getBoundingClientRect(); const [, x] = "
+                + "document.querySelector('.heat .cell').getAttribute('d').match(/M(\\d+)/); "
+                + "document.querySelector('.heat').dispatchEvent(new PointerEvent('pointermove', "
+                + "{clientX: at.left + Number(x) + 2, clientY: at.top + 20})); }");
+        assertThat(browser.text(".readout").replace('\u00a0', ' '))
+                .isEqualTo("DownProjection in layer 0, 2.000 \u00b5s, 1.000 times");
+    }
+
+    @Test
+    void showsWhatCameOfChecksums() throws Exception {
+        show(HtmlReport.of(Samples.plain()).withChecksums(checksums(2)));
+        assertThat(browser.texts("#section-checksums p")).containsExactly("NO DIVERGENCE: 1 entry with equal checksums");
+        show(HtmlReport.of(Samples.plain()).withChecksums(checksums(3)));
+        assertThat(browser.text("#section-checksums p")).startsWith("DIVERGENCE at '<b>RmsNorm' (layer 1, pos 7)");
+    }
+
     @ParameterizedTest
-    @MethodSource("profiles")
-    void hasNoFaultOfAccessibility(ProfileSnapshot snapshot) throws Exception {
+    @MethodSource("pages")
+    void hasNoFaultOfAccessibility(HtmlReport page) throws Exception {
         for (String scheme : List.of("light", "dark")) {
             browser.prefer(scheme);
-            show(snapshot);
-            browser.evaluate("document.querySelector('.open')?.click()");
+            show(page);
+            browser.evaluate("document.querySelectorAll('.open').forEach((button, i) => i < 9 && button.click())");
             browser.evaluate(axe() + "; 0");
-            JsonNode violations = browser.evaluate("axe.run().then((found) => found.violations.map((violation) => "
-                    + "violation.id + ': ' + violation.nodes.map((node) => node.html).join(' ')))");
-            assertThat(violations).as(scheme).isEmpty();
+            JsonNode found = browser.evaluate("axe.run().then(({passes, violations}) => ({passes: passes.length, violations: "
+                    + "violations.map(({id, nodes}) => id + ': ' + nodes.map((node) => node.html).join(' '))}))");
+            assertThat(found.get("violations")).as(scheme).isEmpty();
+            assertThat(found.get("passes").asInt()).as("rules that applied").isGreaterThan(20);
         }
+    }
+
+    @Test
+    void wouldFindAFaultOfAccessibility() throws Exception {
+        show(Samples.full());
+        browser.evaluate(axe() + "; document.querySelector('input').removeAttribute('aria-label'); "
+                + "document.querySelector('input').placeholder = ''; "
+                + "document.documentElement.style.setProperty('--quiet', '#cccccc')");
+        assertThat(browser.evaluate("axe.run().then(({violations}) => violations.map(({id}) => id).sort().join())")
+                        .asText())
+                .isEqualTo("color-contrast,label");
     }
 
     private static String axe() throws IOException {
@@ -341,8 +419,8 @@ class HtmlReportIT {
         if (!wanted.isEmpty()) {
             Path pictures = Files.createDirectories(Path.of(wanted));
             int n = 0;
-            for (ProfileSnapshot snapshot : profiles()) {
-                show(snapshot);
+            for (HtmlReport page : pages()) {
+                show(page);
                 for (String scheme : List.of("light", "dark")) {
                     browser.prefer(scheme);
                     Files.write(pictures.resolve(n + "-" + scheme + ".png"), browser.picture());

@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +21,9 @@ import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.graph.CriticalPath;
+import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,11 +33,15 @@ class HtmlReportTest {
 
     private static final Pattern SCRIPT = Pattern.compile("<script>(.*?)</script>", Pattern.DOTALL);
     private static final Pattern STYLE = Pattern.compile("<style>(.*?)</style>", Pattern.DOTALL);
-    private static final Pattern DATA =
-            Pattern.compile("<script type=\"application/json\" id=\"profile\">(.*?)</script>", Pattern.DOTALL);
+    private static final Pattern DATA = data("profile");
+    private static final Pattern GRAPH = data("graph");
 
     @TempDir
     Path folder;
+
+    private static Pattern data(String id) {
+        return Pattern.compile("<script type=\"application/json\" id=\"" + id + "\">(.*?)</script>", Pattern.DOTALL);
+    }
 
     /** What stands between the tags of the only element of its kind. */
     private static String only(Pattern element, String page) {
@@ -90,7 +99,66 @@ class HtmlReportTest {
     @Test
     void staysSmall() {
         assertThat(HtmlReport.render(Samples.full()).getBytes(UTF_8)).hasSizeLessThan(80_000);
-        assertThat(HtmlReport.render(Samples.many(500)).getBytes(UTF_8)).hasSizeLessThan(2_000_000);
+        String large = HtmlReport.of(Samples.many(500)).withGraph(Samples.pass(200, 500)).render();
+        assertThat(large.getBytes(UTF_8)).hasSizeLessThan(2_000_000);
+    }
+
+    @Spec("8.5")
+    @Test
+    void holdsTheGraphOfAPassUpToABound() throws IOException {
+        ExecutionGraph graph = Samples.pass(4, 3);
+        CriticalPath path = CriticalPath.of(graph);
+        JsonNode json = graphOf(graph);
+
+        assertThat(json.get("total_ns").asLong()).isEqualTo(path.totalNs()).isEqualTo(2_000 + 4 * 6_000 + 9_000);
+        assertThat(json.get("left_out").asInt()).isZero();
+        assertThat(json.get("name")).hasSize(graph.nodeCount());
+        // The tree's order: a layer, what is in it, the next layer.
+        assertThat(texts(json.get("name")).subList(0, 6))
+                .containsExactly("Embedding", "Layer 0", "RmsNorm", "DownProjection", "model.block.2", "Layer 1");
+        assertThat(texts(json.get("parent")).subList(0, 6)).containsExactly("-1", "-1", "1", "1", "1", "-1");
+        assertThat(texts(json.get("layer")).subList(0, 6)).containsExactly("-1", "0", "-1", "-1", "-1", "1");
+        assertThat(json.get("slack_ns").get(graph.nodeCount() - 1).asLong()).isEqualTo(35_000 - 1_500);
+        assertThat(json.get("start_ns").get(5).asLong()).isEqualTo(8_000);
+
+        JsonNode large = graphOf(Samples.pass(300, 50));
+        assertThat(large.get("name")).hasSize(HtmlReport.MOST_NODES);
+        assertThat(large.get("left_out").asInt()).isEqualTo(2 + 300 * 51 - HtmlReport.MOST_NODES);
+        assertThat(large.get("parent")).allSatisfy(parent -> assertThat(parent.asInt()).isLessThan(HtmlReport.MOST_NODES));
+    }
+
+    private static JsonNode graphOf(ExecutionGraph graph) throws IOException {
+        String page = HtmlReport.of(Samples.plain()).withGraph(graph).render();
+        return new ObjectMapper().readTree(only(GRAPH, page));
+    }
+
+    private static List<String> texts(JsonNode array) {
+        List<String> texts = new ArrayList<>();
+        array.forEach(value -> texts.add(value.asText()));
+        return texts;
+    }
+
+    @Test
+    void addsToAPageWithoutChangingIt() {
+        HtmlReport page = HtmlReport.of(Samples.plain());
+        String before = page.render();
+        HtmlReport more = page.withGraph(Samples.pass(2, 2));
+
+        assertThat(page.render()).isEqualTo(before).isEqualTo(HtmlReport.render(Samples.plain()));
+        assertThat(more.withGraph(Samples.pass(2, 2)).render()).isEqualTo(more.render()).isNotEqualTo(before);
+    }
+
+    @Test
+    void refusesAGraphThatWaitsForItself() {
+        ExecutionGraph graph = new ExecutionGraph();
+        int one = graph.addNode(new ExecutionNode.Brick("one", 1, 1));
+        int two = graph.addNode(new ExecutionNode.Brick("two", 1, 1));
+        graph.addDependency(one, two);
+        graph.addDependency(two, one);
+
+        assertThatThrownBy(() -> HtmlReport.of(Samples.plain()).withGraph(graph))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("one", "two");
     }
 
     @Test

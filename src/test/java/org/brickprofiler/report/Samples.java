@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.Random;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
@@ -13,6 +14,10 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.graph.EdgeType;
+import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.graph.ExecutionNode;
+import org.brickprofiler.graph.TransferDirection;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -208,6 +213,34 @@ final class Samples {
                     Optional.of(LatencyDistribution.ofCounts(counts)));
         }
         return of(all);
+    }
+
+    /**
+     * A pass on one thread: a brick, then layers of as many bricks one after the other, the first of which takes ten times as
+     * long in layer 3; a copy beside them, which is not waited for.
+     */
+    static ExecutionGraph pass(int layers, int bricks) {
+        ExecutionGraph graph = new ExecutionGraph();
+        int last = graph.addNode(new ExecutionNode.Brick("Embedding", 2_000, 1));
+        for (int layer = 0; layer < layers; layer++) {
+            int owner = graph.addNode(new ExecutionNode.Layer(layer));
+            graph.addEdge(last, owner, EdgeType.SEQUENCE);
+            last = owner;
+            int previous = -1;
+            for (int brick = 0; brick < bricks; brick++) {
+                long ns = 1_000L * (brick + 1) * (brick == 0 && layer == 3 ? 10 : 1);
+                String name = brick == 0 ? "RmsNorm" : brick == 1 ? "DownProjection" : "model.block." + brick;
+                int node = graph.addNode(new ExecutionNode.Brick(name, ns, 1));
+                graph.addEdge(owner, node, EdgeType.CONTAINS);
+                if (previous >= 0) {
+                    graph.addEdge(previous, node, EdgeType.SEQUENCE);
+                }
+                previous = node;
+            }
+        }
+        graph.addNode(new ExecutionNode.Transfer(
+                "host", "device", 4_096, TransferDirection.H2D, OptionalLong.of(1_500)));
+        return graph;
     }
 
     /** Nine tenths in the bucket of a duration, the rest eight buckets further on. */

@@ -3,6 +3,7 @@ package org.brickprofiler.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 final class TextTableTest {
@@ -47,6 +48,19 @@ final class TextTableTest {
         String table = new TextTable<String>().left("name", item -> item, "").render(List.of("a\nb\u001b[2J"));
 
         assertThat(table.lines()).containsExactly("name", "-------------", "a\\nb\\u001b[2J");
+    }
+
+    @Test
+    void longCellsThatDifferInTheMiddleStillDiffer() {
+        List<String> names = Stream.of("128x64", "64x128", "256x64")
+                .map(tile -> "void cutlass::Kernel2<cutlass_80_tensorop_f16_s16816gemm_" + tile + "_32x6_nn_align8>(Params)")
+                .toList();
+        String table = new TextTable<String>().left("name", item -> item, "").render(names);
+
+        assertThat(table.lines().skip(2))
+                .satisfiesExactly(
+                        line -> assertThat(line).contains("128x64"), line -> assertThat(line).contains("64x128"),
+                        line -> assertThat(line).contains("256x64"));
     }
 
     @Test

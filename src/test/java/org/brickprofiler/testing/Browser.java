@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,7 +36,11 @@ public final class Browser implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    /** Links that Chromium leaves when it is killed; where they lead to is not the test's. */
+    private static final List<String> LINKS = List.of("SingletonLock", "SingletonSocket", "SingletonCookie");
+
     private final RunningProcess process;
+    private final Path profile;
     private final WebSocket socket;
     private final BlockingQueue<JsonNode> received;
     private final List<String> complaints = new ArrayList<>();
@@ -44,8 +49,10 @@ public final class Browser implements AutoCloseable {
     private boolean loaded;
     private int calls;
 
-    private Browser(RunningProcess process, WebSocket socket, BlockingQueue<JsonNode> received) {
+    private Browser(
+            RunningProcess process, Path profile, WebSocket socket, BlockingQueue<JsonNode> received) {
         this.process = process;
+        this.profile = profile;
         this.socket = socket;
         this.received = received;
     }
@@ -72,7 +79,7 @@ public final class Browser implements AutoCloseable {
                     .newWebSocketBuilder()
                     .buildAsync(address(process), new Messages(received))
                     .join();
-            Browser browser = new Browser(process, socket, received);
+            Browser browser = new Browser(process, profile, socket, received);
             browser.attach();
             return browser;
         } catch (IOException | InterruptedException | RuntimeException | AssertionError failed) {
@@ -259,8 +266,11 @@ public final class Browser implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public void close() throws IOException {
         socket.abort();
         process.close();
+        for (String link : LINKS) {
+            Files.deleteIfExists(profile.resolve(link));
+        }
     }
 }

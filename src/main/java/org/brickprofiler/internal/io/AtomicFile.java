@@ -28,6 +28,9 @@ public final class AtomicFile {
     /** Large, since each full buffer waits for the disk. */
     private static final int BUFFER_BYTES = 1 << 20;
 
+    /** What systems follow at most. */
+    private static final int MOST_LINKS = 40;
+
     private AtomicFile() {}
 
     /** What to write. */
@@ -43,8 +46,8 @@ public final class AtomicFile {
     }
 
     /**
-     * Writes a file. A symbolic link to a file stays, and the file it leads to is replaced. What is no file, such as a
-     * pipe or a terminal, cannot be replaced and is written to directly.
+     * Writes a file. A symbolic link stays, and the file it leads to is replaced, or made where there is none yet. What
+     * is no file, such as a pipe or a terminal, cannot be replaced and is written to directly.
      *
      * @param path where to
      * @param content what
@@ -54,7 +57,7 @@ public final class AtomicFile {
     public static void write(Path path, Content content) throws IOException {
         try {
             if (!Files.exists(path)) {
-                writeAndRename(path, content);
+                writeAndRename(destination(path), content);
             } else if (Files.isRegularFile(path)) {
                 writeAndRename(path.toRealPath(), content);
             } else if (Files.isDirectory(path)) {
@@ -65,6 +68,24 @@ public final class AtomicFile {
         } catch (IOException failed) {
             throw new IOException("cannot write " + path + ": " + reason(failed), failed);
         }
+    }
+
+    /**
+     * Where a new file is made: the path, or what a link there leads to.
+     *
+     * @param path any path
+     * @return the path itself where it is no link or leads to something that exists
+     * @throws IOException when links lead in a circle
+     */
+    public static Path destination(Path path) throws IOException {
+        Path at = path;
+        for (int links = 0; Files.isSymbolicLink(at) && !Files.exists(at); links++) {
+            if (links == MOST_LINKS) {
+                throw new FileSystemException(path.toString(), null, "its links lead in a circle");
+            }
+            at = at.resolveSibling(Files.readSymbolicLink(at));
+        }
+        return at;
     }
 
     private static void writeAndRename(Path path, Content content) throws IOException {

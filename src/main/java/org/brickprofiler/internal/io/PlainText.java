@@ -1,6 +1,13 @@
 package org.brickprofiler.internal.io;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /** Text that every console shows and that stays on its line. Stateless; any thread. */
 public final class PlainText {
@@ -8,6 +15,11 @@ public final class PlainText {
     private static final String CUT = "...";
     private static final char FIRST_PRINTABLE = ' ';
     private static final char LAST_PRINTABLE = '~';
+
+    // The parts of the limit that a cut text keeps of its beginning, before what differs, and of its end.
+    private static final int HEAD = 4;
+    private static final int BEFORE = 6;
+    private static final int TAIL = 6;
 
     private PlainText() {}
 
@@ -59,5 +71,71 @@ public final class PlainText {
         int kept = limit - CUT.length();
         int tail = kept / 2;
         return text.substring(0, kept - tail) + CUT + text.substring(text.length() - tail);
+    }
+
+    /**
+     * Cuts texts that are too long, so that different ones stay different: in their middle or, where those of some look
+     * the same, around the place at which they begin to differ. Where even that is not enough, they are numbered.
+     *
+     * @param texts any texts
+     * @param limit the most characters of each to return, at least 30
+     * @return the texts in their order; equal ones are equal still
+     */
+    public static List<String> shortened(List<String> texts, int limit) {
+        Map<String, String> cut = new LinkedHashMap<>();
+        texts.forEach(text -> cut.put(text, shortened(text, limit)));
+        separate(cut, cut.keySet(), limit);
+        Map<String, Integer> uses = new HashMap<>();
+        cut.replaceAll((text, shown) -> {
+            int use = uses.merge(shown, 1, Integer::sum);
+            String number = " (" + use + ")";
+            return use == 1 ? shown : shown.substring(0, Math.min(shown.length(), limit - number.length())) + number;
+        });
+        return texts.stream().map(cut::get).toList();
+    }
+
+    /** Cuts those of some texts anew that were cut to the same. */
+    private static void separate(Map<String, String> cut, Collection<String> texts, int limit) {
+        Map<String, List<String>> same = new LinkedHashMap<>();
+        texts.forEach(text -> same.computeIfAbsent(cut.get(text), shown -> new ArrayList<>()).add(text));
+        for (List<String> alike : same.values()) {
+            if (alike.size() > 1) {
+                int differAt = alike.stream()
+                        .skip(1)
+                        .mapToInt(text -> common(alike.get(0), text))
+                        .min()
+                        .orElse(0);
+                alike.forEach(text -> cut.put(text, around(text, differAt, limit)));
+                if (alike.stream().map(cut::get).distinct().count() > 1) {
+                    separate(cut, alike, limit);
+                }
+            }
+        }
+    }
+
+    /** How many characters two texts begin with alike. */
+    private static int common(String one, String two) {
+        int length = Math.min(one.length(), two.length());
+        int differ = Arrays.mismatch(one.toCharArray(), 0, length, two.toCharArray(), 0, length);
+        return differ >= 0 ? differ : length;
+    }
+
+    /** The beginning of a text, a part of it around a place, and its end. */
+    private static String around(String text, int place, int limit) {
+        int head = limit / HEAD;
+        int tail = limit / TAIL;
+        int from = place - limit / BEFORE;
+        int to = from + limit - head - tail - 2 * CUT.length();
+        int end = text.length() - tail;
+        if (text.length() <= limit) {
+            return text;
+        }
+        if (from <= head + CUT.length()) {
+            return text.substring(0, limit - tail - CUT.length()) + CUT + text.substring(end);
+        }
+        if (to >= end - CUT.length()) {
+            return text.substring(0, head) + CUT + text.substring(text.length() - (limit - head - CUT.length()));
+        }
+        return text.substring(0, head) + CUT + text.substring(from, to) + CUT + text.substring(end);
     }
 }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.PriorityQueue;
+import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.MergeSort;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.jspecify.annotations.Nullable;
@@ -191,6 +192,22 @@ final class EventStore implements Closeable {
     }
 
     private void spill() throws IOException {
+        try {
+            writeRun();
+        } catch (IOException failed) {
+            throw fault("write", failed);
+        }
+    }
+
+    /** What went wrong is not the trace. */
+    private static IOException fault(String what, IOException failed) {
+        return new IOException(
+                "cannot " + what + " the temporary file in the folder " + System.getProperty("java.io.tmpdir")
+                        + ", which java -Djava.io.tmpdir=FOLDER names: " + AtomicFile.reason(failed),
+                failed);
+    }
+
+    private void writeRun() throws IOException {
         FileChannel out = channel;
         if (out == null) {
             out = FileChannel.open(
@@ -344,13 +361,21 @@ final class EventStore implements Closeable {
         }
 
         private void fill() throws IOException {
+            try {
+                readBuffer();
+            } catch (IOException failed) {
+                throw fault("read", failed);
+            }
+        }
+
+        private void readBuffer() throws IOException {
             FileChannel in = channel;
             buffer.clear().limit((int) Math.min(buffer.capacity(), (long) EVENT_BYTES * (end - next)));
             long position = run.position + (long) EVENT_BYTES * next;
             while (buffer.hasRemaining()) {
                 int read = in == null ? -1 : in.read(buffer, position);
                 if (read < 0) {
-                    throw new EOFException("the temporary file was cut off");
+                    throw new EOFException("it was cut off");
                 }
                 position += read;
             }

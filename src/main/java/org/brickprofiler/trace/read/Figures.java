@@ -12,7 +12,7 @@ final class Figures {
     private static final MathContext FOUR_DIGITS = new MathContext(4, RoundingMode.HALF_UP);
     private static final BigDecimal THOUSAND = BigDecimal.valueOf(1_000);
     private static final List<String> UNITS = List.of("ns", "us", "ms", "s");
-    private static final int LONGEST_NAME = 60;
+    static final int LONGEST_NAME = 60;
     private static final double SMALLEST_PERCENT = 0.05;
 
     private Figures() {}

@@ -129,7 +129,7 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         /** An end whose begin is not in the trace. */
         END_WITHOUT_BEGIN(Effect.DROPPED, "end without begin, dropped"),
         /** The trace is damaged, and was read up to there; the name is what is wrong. See {@link ReadOptions#salvage}. */
-        DAMAGE(Effect.REPAIRED, "damaged, read up to there"),
+        DAMAGE(Effect.REPAIRED, "damage, read up to there"),
         /** A byte of a text that is no UTF-8 was read as a question mark. */
         INVALID_UTF8(Effect.REPAIRED, "bytes that are no UTF-8, read as ?"),
         /** An end has another name than the slice of its row that began last, which it ended all the same. */

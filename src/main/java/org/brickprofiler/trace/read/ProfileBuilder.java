@@ -345,7 +345,7 @@ final class ProfileBuilder extends EventCollector {
         private void count(Execution event, long selfNs) {
             Kernel kernel = kernels.get(event.kernel());
             boolean isOwn = head.isOwn();
-            bricks.add(kernel.target(), event, selfNs, isOwn ? event.amount() : 1, isOwn ? 0 : event.amount());
+            bricks.add(kernel.target(), event, selfNs, isOwn ? event.amount() : 0, isOwn ? 0 : event.amount());
             rows.add(event.row());
             counted++;
             if (!kernel.matched()) {

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
+import org.brickprofiler.internal.io.AtomicFile;
 
 /** The text of a trace: unpacked if it is packed, with progress, and with faults of the packing of their own type. */
 final class TraceInput {
@@ -55,13 +56,15 @@ final class TraceInput {
      *
      * @param raw the bytes of the file; packed with gzip if they begin so
      * @param totalBytes how many there are, or {@link ReadOptions.Progress#UNKNOWN}
+     * @param source what to call them in messages
      * @param progress is called when bytes were read
      * @return the text; reading it throws {@link DamagedException} where the packing is wrong
      * @throws IOException when the bytes cannot be read
      */
-    static BufferedInputStream text(InputStream raw, long totalBytes, ReadOptions.Progress progress)
+    static BufferedInputStream text(InputStream raw, long totalBytes, String source, ReadOptions.Progress progress)
             throws IOException {
-        BufferedInputStream bytes = new BufferedInputStream(new Counted(raw, totalBytes, progress), BUFFER_BYTES);
+        BufferedInputStream bytes =
+                new BufferedInputStream(new Counted(raw, totalBytes, source, progress), BUFFER_BYTES);
         boolean packed = begin(bytes, GZIP.length()).equals(GZIP);
         return packed ? new BufferedInputStream(new Unpacked(bytes), BUFFER_BYTES) : bytes;
     }
@@ -159,14 +162,21 @@ final class TraceInput {
         return at == ' ' || at == '\t' || at == '\n' || at == '\r' ? -1 : at;
     }
 
-    /** Reports how far it is. */
+    /** What to throw where the bytes cannot be had, which is no fault of the trace. */
+    static IOException cannotRead(String source, IOException failed) {
+        return new IOException("cannot read " + source + ": " + AtomicFile.reason(failed), failed);
+    }
+
+    /** Reports how far it is, and names what cannot be read. */
     private static final class Counted extends FilterInputStream {
+        private final String source;
         private final long totalBytes;
         private final ReadOptions.Progress progress;
         private long bytesRead;
 
-        Counted(InputStream in, long totalBytes, ReadOptions.Progress progress) {
+        Counted(InputStream in, long totalBytes, String source, ReadOptions.Progress progress) {
             super(in);
+            this.source = source;
             this.totalBytes = totalBytes;
             this.progress = progress;
         }
@@ -179,7 +189,12 @@ final class TraceInput {
 
         @Override
         public int read(byte[] buffer, int from, int length) throws IOException {
-            int read = super.read(buffer, from, length);
+            int read;
+            try {
+                read = super.read(buffer, from, length);
+            } catch (IOException failed) {
+                throw cannotRead(source, failed);
+            }
             if (read > 0) {
                 bytesRead += read;
                 progress.at(bytesRead, totalBytes);

@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Predicate;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
 
@@ -12,8 +13,8 @@ import org.brickprofiler.trace.read.Omission.Reason;
  * The profile of a trace, and what did and did not go into it. Every event that was read is counted, left out, ignored,
  * or dropped as faulty. Immutable.
  *
- * @param snapshot the profile; its wall time is {@link #wallNs}, its bytes are those of copies; its elements are
- *     events, but for a trace of this library, where they are the bricks'
+ * @param snapshot the profile; its wall time is {@link #wallNs}, its bytes are those of copies; it has
+ *     elements only where this library wrote the trace
  * @param counting which events count
  * @param wallNs from the start of the first event that counts to the end of the last one, without the time in which
  *     nothing ran but events that were left out, ns
@@ -180,10 +181,13 @@ public record TraceProfile(
             fact("left out", reason.displayName() + ": "
                     + Figures.count(count(omission -> omission.reason() == reason), "event") + ", "
                     + Figures.duration(elapsedNs));
-            parts.stream()
-                    .limit(KERNELS_SHOWN)
-                    .forEach(part -> fact("", "  " + Figures.plain(part.name()) + ": "
-                            + Figures.count(part.count(), "event") + ", " + Figures.duration(part.elapsedNs())));
+            List<Omission> shown = parts.stream().limit(KERNELS_SHOWN).toList();
+            List<String> names = PlainText.shortened(
+                    shown.stream().map(part -> PlainText.ascii(part.name())).toList(), Figures.LONGEST_NAME);
+            for (int i = 0; i < shown.size(); i++) {
+                fact("", "  " + names.get(i) + ": " + Figures.count(shown.get(i).count(), "event") + ", "
+                        + Figures.duration(shown.get(i).elapsedNs()));
+            }
             if (parts.size() > KERNELS_SHOWN) {
                 fact("", "  and " + Figures.count(parts.size() - KERNELS_SHOWN, "more kernel"));
             }

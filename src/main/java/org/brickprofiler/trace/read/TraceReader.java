@@ -6,7 +6,6 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
-import org.brickprofiler.internal.io.AtomicFile;
 
 /**
  * Reads traces into profiles and timelines: those of this library, and those of other programs.
@@ -104,9 +103,24 @@ public final class TraceReader {
      * @throws IOException when the stream cannot be read, or the temporary file cannot be written
      */
     public static TraceProfile profile(InputStream trace, ReadOptions options) throws IOException {
+        return profile(trace, STREAM, options);
+    }
+
+    /**
+     * Reads the profile of a stream up to its end.
+     *
+     * @param trace the bytes of a file; left open
+     * @param source what to call it in messages, for example {@code "the standard input"}
+     * @param options how to read it
+     * @return the profile, and what did not go into it
+     * @throws TraceFormatException as above
+     * @throws IOException when the stream cannot be read, or the temporary file cannot be written
+     */
+    public static TraceProfile profile(InputStream trace, String source, ReadOptions options) throws IOException {
         Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(source, "source");
         Objects.requireNonNull(trace, "trace");
-        return profile(trace, ReadOptions.Progress.UNKNOWN, STREAM, options);
+        return profile(trace, ReadOptions.Progress.UNKNOWN, source, options);
     }
 
     private static TraceProfile profile(InputStream bytes, long size, String source, ReadOptions options)
@@ -143,9 +157,24 @@ public final class TraceReader {
      * @throws IOException when the stream cannot be read, or the temporary file cannot be written
      */
     public static TraceTimeline timeline(InputStream trace, ReadOptions options) throws IOException {
+        return timeline(trace, STREAM, options);
+    }
+
+    /**
+     * Reads the timeline of a stream up to its end. The options' rules, steps and warm-up do not matter.
+     *
+     * @param trace the bytes of a file; left open
+     * @param source what to call it in messages, for example {@code "the standard input"}
+     * @param options how to read it
+     * @return the timeline, to be closed, and what did not go into it
+     * @throws TraceFormatException as above
+     * @throws IOException when the stream cannot be read, or the temporary file cannot be written
+     */
+    public static TraceTimeline timeline(InputStream trace, String source, ReadOptions options) throws IOException {
         Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(source, "source");
         Objects.requireNonNull(trace, "trace");
-        return timeline(trace, options, EventStore.KEPT);
+        return timeline(trace, ReadOptions.Progress.UNKNOWN, source, options, EventStore.KEPT);
     }
 
     /** The same with so many events in memory. */
@@ -174,18 +203,22 @@ public final class TraceReader {
 
     private static <T> T file(Path path, Reading<T> reading) throws IOException {
         Objects.requireNonNull(path, "path");
-        try (InputStream file = Files.newInputStream(path)) {
+        try (InputStream file = open(path)) {
             return reading.read(file, Files.size(path));
-        } catch (TraceFormatException malformed) {
-            throw malformed;
+        }
+    }
+
+    private static InputStream open(Path path) throws IOException {
+        try {
+            return Files.newInputStream(path);
         } catch (IOException failed) {
-            throw new IOException("cannot read " + path + ": " + AtomicFile.reason(failed), failed);
+            throw TraceInput.cannotRead(path.toString(), failed);
         }
     }
 
     private static void parse(
             InputStream bytes, long size, EventCollector collector, ReadOptions options) throws IOException {
-        BufferedInputStream text = TraceInput.text(bytes, size, options.progress());
+        BufferedInputStream text = TraceInput.text(bytes, size, collector.source, options.progress());
         try {
             parse(text, collector, options.limits());
         } catch (TraceFormatException fault) {

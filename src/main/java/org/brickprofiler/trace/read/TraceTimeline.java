@@ -51,12 +51,17 @@ public record TraceTimeline(
                 }
                 argumentsListed = true;
             } else if (omission.isFault() && omission.reason() != Reason.LOST_SPANS) {
-                all.add(omission.reason().text(omission.count()) + " (first at offset " + omission.firstOffset() + ")");
+                all.add(omission.reason().text(omission.count()) + " (" + named(omission) + "first at offset "
+                        + omission.firstOffset() + ")");
             } else if (!omission.isFault()) {
                 all.add(omission.reason().text(omission.count()));
             }
         }
         return all.toString();
+    }
+
+    private static String named(Omission fault) {
+        return fault.name().isEmpty() ? "" : Figures.plain(fault.name()) + ", ";
     }
 
     private String arguments() {

@@ -219,6 +219,8 @@ abstract class TrackLayout {
 
     /** Rows of processes and threads: Kineto's conventions, in which a device stands in the place of a process. */
     private static final class OfProcesses extends TrackLayout {
+        private static final String STREAM = "stream ";
+
         private static final String HOST_LABEL = "CPU";
         private static final Pattern NUMBER = Pattern.compile("-?\\d+");
         private static final Pattern DEVICE_LABEL = Pattern.compile("GPU \\d+.*", Pattern.DOTALL);
@@ -303,8 +305,10 @@ abstract class TrackLayout {
                 boolean isHosts = device != NONE || row.process.equals(host);
                 counter(row, isHosts ? row.name : processName(row.process) + ": " + row.name, row.unit, device);
             } else if (device != NONE) {
-                long stream = row.stream >= 0 ? row.stream : TraceEvent.wholeNumberOf(row.thread);
-                stream(row, row.name.isEmpty() ? "stream " + row.thread : row.name, stream, device);
+                // Older versions of Kineto have the word in the row's own name.
+                String number = row.thread.startsWith(STREAM) ? row.thread.substring(STREAM.length()) : row.thread;
+                long stream = row.stream >= 0 ? row.stream : TraceEvent.wholeNumberOf(number);
+                stream(row, row.name.isEmpty() ? STREAM + number : row.name, stream, device);
             } else if (row.process.equals(host)) {
                 thread(row, threadName(row), TraceEvent.wholeNumberOf(row.thread));
             } else {

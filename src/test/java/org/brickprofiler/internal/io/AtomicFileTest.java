@@ -128,6 +128,35 @@ final class AtomicFileTest {
         assertThat(file).hasContent("new");
     }
 
+    @Spec("8.3")
+    @Test
+    void aLinkToWhatIsNotThereYetStaysToo() throws IOException {
+        Path file = Files.createDirectory(folder.resolve("other")).resolve("file");
+        Path second = Files.createSymbolicLink(folder.resolve("second"), file);
+        Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of("second"));
+
+        AtomicFile.write(link, text("new"));
+
+        assertThat(link).isSymbolicLink();
+        assertThat(second).isSymbolicLink();
+        assertThat(file).hasContent("new");
+    }
+
+    @Test
+    void aLinkThatLeadsNowhereIsRefusedAndStays() throws IOException {
+        Path nowhere = Files.createSymbolicLink(folder.resolve("nowhere"), folder.resolve("missing").resolve("file"));
+        Path circle = Files.createSymbolicLink(folder.resolve("circle"), Path.of("circle"));
+
+        assertThatIOException()
+                .isThrownBy(() -> AtomicFile.write(nowhere, text("new")))
+                .withMessage("cannot write " + nowhere + ": " + folder.resolve("missing") + " does not exist");
+        assertThatIOException()
+                .isThrownBy(() -> AtomicFile.write(circle, text("new")))
+                .withMessage("cannot write " + circle + ": its links lead in a circle");
+        assertThat(nowhere).isSymbolicLink();
+        assertThat(circle).isSymbolicLink();
+    }
+
     @Test
     void aDeviceIsWrittenToAndNotReplaced() throws IOException {
         Path device = Path.of("/dev/null");

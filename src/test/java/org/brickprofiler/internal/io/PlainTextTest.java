@@ -2,8 +2,14 @@ package org.brickprofiler.internal.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
+import java.util.Set;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 final class PlainTextTest {
@@ -27,6 +33,48 @@ final class PlainTextTest {
     @Test
     void whatFitsIsNotCut() {
         assertThat(PlainText.shortened("12345678", 8)).isEqualTo("12345678");
+    }
+
+    @Test
+    void textsThatWouldLookTheSameAreCutAroundTheirDifference() {
+        String common = "void at::native::elementwise_kernel<at::native::CUDAFunctor";
+        List<String> texts = List.of(
+                common + "_add<float> >(int, float, std::array<char*, 3ul>)", "short",
+                common + "_mul<float> >(int, float, std::array<char*, 3ul>)",
+                common + "_add<double>>(int, float, std::array<char*, 3ul>)", "short");
+
+        assertThat(PlainText.shortened(texts, 40))
+                .containsExactly(
+                        "void at::n...nctor_add<float> >... 3ul>)", "short", "void at::n...nctor_mul<float> >... 3ul>)",
+                        "void at::n...nctor_add<double>>... 3ul>)", "short");
+    }
+
+    @Test
+    void whatStillLooksTheSameIsNumbered() {
+        List<String> texts = List.of("a".repeat(200), "a".repeat(300), "a".repeat(400), "a".repeat(200));
+
+        List<String> shown = PlainText.shortened(texts, 40);
+        assertThat(shown.subList(0, 3)).doesNotHaveDuplicates().allMatch(text -> text.length() <= 40);
+        assertThat(shown.get(3)).isEqualTo(shown.get(0));
+    }
+
+    @Property
+    void differentTextsStayDifferent(@ForAll("names") List<String> texts, @ForAll @IntRange(min = 30, max = 60) int limit) {
+        List<String> shown = PlainText.shortened(texts, limit);
+
+        assertThat(shown).hasSameSizeAs(texts).allMatch(text -> text.length() <= limit);
+        assertThat(Set.copyOf(shown)).hasSameSizeAs(Set.copyOf(texts));
+    }
+
+    /** Long names of few different parts. */
+    @Provide
+    Arbitrary<List<String>> names() {
+        return Arbitraries.of("kernel<", "float, ", "half, ", "int>", "::native::", "x")
+                .list()
+                .ofMaxSize(30)
+                .map(parts -> String.join("", parts))
+                .list()
+                .ofMaxSize(12);
     }
 
     @Test

@@ -196,7 +196,7 @@ final class DamagedTraceTest {
 
         assertThat(reading.snapshot().bricks()).extracting(BrickStats::name).containsExactly("a");
         assertThat(reading.summary())
-                .contains("1 damaged, read up to there ('X' is no value); first at offset " + text.indexOf("X}"));
+                .contains("1 damage, read up to there ('X' is no value); first at offset " + text.indexOf("X}"));
         assertThat(refused(text).isDamage()).isTrue();
     }
 

@@ -60,6 +60,15 @@ final class TimelineTracksTest {
         assertThat(lines(reading)).contains("power watts: 200.5 at 1000", "threads: 3.0 at 1000");
     }
 
+    /** Older versions of Kineto call the row of a stream what others call its name. */
+    @Test
+    void aStreamIsNotCalledAStreamTwice() throws IOException {
+        TraceTimeline reading = read(array(row("0", "\"stream 7\"", "Kernel", ""), row("0", "\"stream 20\"", "kernel", "")));
+
+        assertThat(tracks(reading))
+                .containsExactly("DEVICE device 0 0", "STREAM stream 7 7 of device 0", "STREAM stream 20 20 of device 0");
+    }
+
     @Test
     void threadsOfFurtherProcessesBearItsName() throws IOException {
         TraceTimeline reading = read(array(
