@@ -83,9 +83,11 @@ final class CompareCommand implements Callable<Integer> {
     @Mixin
     private Brick.HelpOption help;
 
-    /** The command, in which two dashes stand between the sides and end no options. */
+    /** The command, in which two dashes stand between the sides: they end no options, and nothing is part of them. */
     static CommandLine commandLine() {
-        return new CommandLine(new CompareCommand()).setEndOfOptionsDelimiter("\0");
+        return new CommandLine(new CompareCommand())
+                .setEndOfOptionsDelimiter("\0")
+                .setPosixClusteredShortOptionsAllowed(false);
     }
 
     @Override
