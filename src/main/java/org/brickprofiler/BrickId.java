@@ -97,9 +97,9 @@ public enum BrickId {
     REDUCE_SCATTER("ReduceScatter", COMMUNICATION),
     /** Exchange of parts between all devices. */
     ALL_TO_ALL("AllToAll", COMMUNICATION),
-    /** Copy from host to device. */
+    /** Copy from host to device; its elements are bytes. */
     HOST_TO_DEVICE("HostToDevice", TRANSFER),
-    /** Copy from device to host. */
+    /** Copy from device to host; its elements are bytes. */
     DEVICE_TO_HOST("DeviceToHost", TRANSFER);
 
     private static final List<BrickId> ALL = List.of(values());

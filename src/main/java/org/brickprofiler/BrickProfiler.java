@@ -267,7 +267,7 @@ public final class BrickProfiler {
      * Stops a timer and records the sample.
      *
      * @param timer what starting it returned
-     * @param elements elements the brick processed: tokens, rows, pages
+     * @param elements elements the brick processed: tokens, rows, pages, of a copy bytes
      * @throws IllegalArgumentException when the elements are negative
      */
     public void stopBrick(long timer, long elements) {

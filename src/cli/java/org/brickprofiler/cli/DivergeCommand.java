@@ -7,7 +7,6 @@ import java.util.concurrent.Callable;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.Comparison;
 import org.brickprofiler.checksum.Tolerance;
-import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.DivergenceReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -46,7 +45,7 @@ final class DivergeCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "A", description = "The log to check.")
+    @Parameters(paramLabel = "A", description = "The log to check; - is the standard input.")
     private Path here;
 
     @Parameters(paramLabel = "B", description = "The reference: the log that is taken to be right.")
@@ -98,8 +97,8 @@ final class DivergeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Tolerance tolerance = tolerance();
-        ChecksumLog log = ChecksumFile.read(Input.required(here));
-        Comparison comparison = log.compareWith(ChecksumFile.read(Input.required(reference)), tolerance);
+        ChecksumLog log = Input.checksums(here);
+        Comparison comparison = log.compareWith(Input.checksums(reference), tolerance);
         PrintWriter out = spec.commandLine().getOut();
         out.print(DivergenceReport.render(comparison));
         out.flush();

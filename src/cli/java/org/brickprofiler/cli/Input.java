@@ -13,7 +13,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.cli.Terminal.InputBar;
+import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.trace.read.Omission;
@@ -88,6 +90,19 @@ final class Input {
                 case TRACE ->
                     input.trace(ReadOptions.defaults().withSalvage(salvage), TraceReader::timeline);
             };
+        }
+    }
+
+    /**
+     * Reads a log of checksums.
+     *
+     * @param file a file, a pipe, or {@code -}
+     * @return what it holds
+     * @throws IOException when it cannot be read, or is no log; the message names the file
+     */
+    static ChecksumLog checksums(Path file) throws IOException {
+        try (Opened input = new Opened(file)) {
+            return ChecksumFile.read(input.bytes, input.name);
         }
     }
 

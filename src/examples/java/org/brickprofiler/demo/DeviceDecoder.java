@@ -169,7 +169,7 @@ final class DeviceDecoder {
         return List.of(
                 norm(weights.finalNorm()),
                 new Step(LM_HEAD, kernels.matvec(logits, upload(weights.head()), normed)),
-                new Step(DEVICE_TO_HOST, () -> gpu.copyToHost(logits, result)));
+                new Step(DEVICE_TO_HOST, logits.bytes(), () -> gpu.copyToHost(logits, result)));
     }
 
     private Step norm(float[] normWeights) {

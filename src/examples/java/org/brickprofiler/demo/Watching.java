@@ -31,9 +31,6 @@ public enum Watching {
     /** The device is waited for after each brick. */
     IMMEDIATE("IMMEDIATE", SyncMode.IMMEDIATE);
 
-    /** A pass decodes one token, and so does each of its bricks. */
-    private static final long TOKENS = 1;
-
     private final String title;
     private final SyncMode mode;
 
@@ -92,7 +89,7 @@ public enum Watching {
         for (DevicePass.Step step : steps) {
             long timer = profiler.startBrick(step.brick());
             step.work().enqueue();
-            profiler.stopBrick(timer, TOKENS);
+            profiler.stopBrick(timer, step.elements());
         }
     }
 
@@ -104,10 +101,11 @@ public enum Watching {
         long timer = profiler.startBrick(step.brick());
         step.work().enqueue();
         for (int i = 1; i < steps.size(); i++) {
+            long elements = step.elements();
             step = steps.get(i);
-            timer = profiler.lap(timer, TOKENS, step.brick());
+            timer = profiler.lap(timer, elements, step.brick());
             step.work().enqueue();
         }
-        profiler.stopBrick(timer, TOKENS);
+        profiler.stopBrick(timer, step.elements());
     }
 }

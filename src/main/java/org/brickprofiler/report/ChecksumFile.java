@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -66,12 +67,33 @@ public final class ChecksumFile {
      *     and, of a wrong value, the value, its line and its column
      */
     public static ChecksumLog read(Path path) throws IOException {
-        try (InputStream json = Files.newInputStream(path)) {
-            return read(json);
-        } catch (JsonProcessingException malformed) {
-            throw new IOException(path + ": " + JsonReport.describe(malformed), malformed);
+        InputStream json;
+        try {
+            json = Files.newInputStream(path);
         } catch (IOException failed) {
             throw new IOException("cannot read " + path + ": " + AtomicFile.reason(failed), failed);
+        }
+        return read(json, path.toString());
+    }
+
+    /**
+     * Reads a log from a stream up to its end, as above.
+     *
+     * @param json the bytes of a file; closed
+     * @param source what to call it in messages, for example {@code "the standard input"}
+     * @return a log with the same options, entries and number of dropped ones
+     * @throws IOException when the stream cannot be read, is no such file, or ends too early; the message names the
+     *     source and, of a wrong value, the value, its line and its column
+     */
+    public static ChecksumLog read(InputStream json, String source) throws IOException {
+        Objects.requireNonNull(json, "json");
+        Objects.requireNonNull(source, "source");
+        try (JsonParser parser = JsonReportReader.parser(json)) {
+            return new Reader(new JsonInput(parser)).log();
+        } catch (JsonProcessingException malformed) {
+            throw new IOException(source + ": " + JsonReport.describe(malformed), malformed);
+        } catch (IOException failed) {
+            throw new IOException("cannot read " + source + ": " + AtomicFile.reason(failed), failed);
         }
     }
 
@@ -129,12 +151,6 @@ public final class ChecksumFile {
     }
 
     // ---- reading ----
-
-    private static ChecksumLog read(InputStream json) throws IOException {
-        try (JsonParser parser = JsonReportReader.parser(json)) {
-            return new Reader(new JsonInput(parser)).log();
-        }
-    }
 
     /** Reads one log of checksums. One thread. */
     private static final class Reader {

@@ -46,7 +46,7 @@ public final class DeviceTrack {
      * @param category its category
      * @param startNs when it began, ns on the recorder's clock
      * @param elapsedNs how long it took, ns
-     * @param elements elements it processed
+     * @param elements elements it processed; of the category Transfer, bytes
      * @throws IllegalArgumentException when a duration or elements are negative, or a name is empty
      */
     public synchronized void span(String spanName, String category, long startNs, long elapsedNs, long elements) {
@@ -64,7 +64,7 @@ public final class DeviceTrack {
      * @param category its category
      * @param startNs when it began, ns on the recorder's clock
      * @param elapsedNs how long it took, ns
-     * @param elements elements it processed
+     * @param elements elements it processed; of the category Transfer, bytes
      * @param launchThreadId the thread that launched it, by {@link Thread#getId()}
      * @param launchNs when the host's span began, ns on the recorder's clock
      * @throws IllegalArgumentException when a duration or elements are negative, or a name is empty

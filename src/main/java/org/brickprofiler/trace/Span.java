@@ -3,6 +3,9 @@ package org.brickprofiler.trace;
 /** One execution of something that has a name: when it began and ended, and what is known besides. */
 public interface Span {
 
+    /** The name of a flow that has none: in a timeline of this library each leads from a launch to its work. */
+    int UNNAMED = -1;
+
     /**
      * When it began.
      *
@@ -27,7 +30,7 @@ public interface Span {
     /**
      * What it processed.
      *
-     * @return the number of elements, or -1 where it is not known
+     * @return the number of elements, of a copy that of bytes, or -1 where it is not known
      */
     long elements();
 
@@ -54,11 +57,20 @@ public interface Span {
     long deviceNs();
 
     /**
-     * The flow that begins here, for example from a launch to the kernel it launched.
+     * The flow that begins here, for example from a launch to the kernels it launched.
      *
-     * @return the number of the flow, which one other span has as its {@link #flowIn()}; or 0 for none
+     * @return the number of the flow, which one other span or several have as their {@link #flowIn()}; or 0 for none
      */
     long flowOut();
+
+    /**
+     * What kind of flow begins here.
+     *
+     * @return an index into {@link Timeline#names()}, or {@link #UNNAMED}, which this default returns
+     */
+    default int flowOutName() {
+        return UNNAMED;
+    }
 
     /**
      * The flow that ends here.
@@ -66,4 +78,23 @@ public interface Span {
      * @return the number of the flow, or 0 for none
      */
     long flowIn();
+
+    /**
+     * What kind of flow ends here.
+     *
+     * @return the same as {@link #flowOutName()} of the span that it comes from
+     */
+    default int flowInName() {
+        return UNNAMED;
+    }
+
+    /**
+     * The number by which the program that recorded the span joined calls of a device's runtime and what they launched.
+     *
+     * @return 0 or more, or -1 where there is none: this library's own spans are joined by flows, and this default
+     *     returns -1
+     */
+    default long correlation() {
+        return -1;
+    }
 }

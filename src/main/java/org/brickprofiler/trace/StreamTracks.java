@@ -12,10 +12,13 @@ import org.brickprofiler.internal.record.SpanSink;
 
 /**
  * The tracks of all streams of devices: first those that an application added, with the numbers that it gave them. What
- * profilers timed on streams of the same device and name lies on the same track; other streams and devices of profilers
- * keep their numbers where these are free. One thread.
+ * profilers timed on streams of the same device and name lies on the same track; their other streams are numbered from
+ * {@link #FIRST_STREAM} on, and their devices as they are, each where that number is free. One thread.
  */
 final class StreamTracks {
+
+    /** The number that CUDA's tools give the first stream of a process. Readers of traces take 0 for no stream. */
+    private static final long FIRST_STREAM = 7;
 
     private final List<StreamTrack> tracks = new ArrayList<>();
     private final List<DeviceInfo> devices = new ArrayList<>();
@@ -62,7 +65,7 @@ final class StreamTracks {
         if (same.isPresent()) {
             return same.get();
         }
-        long id = firstFree(wanted.id(), number -> devices.stream().anyMatch(other -> other.id() == number));
+        long id = firstFree(wanted.id(), 0, number -> devices.stream().anyMatch(other -> other.id() == number));
         DeviceInfo device =
                 new DeviceInfo(Math.toIntExact(id), wanted.name(), wanted.backend(), wanted.memoryBytes());
         devices.add(device);
@@ -77,7 +80,9 @@ final class StreamTracks {
                 .findFirst()
                 .orElseGet(() -> {
                     long id = firstFree(
-                            place.number(), number -> ofDevice.stream().anyMatch(track -> track.id() == number));
+                            FIRST_STREAM + place.number(),
+                            FIRST_STREAM,
+                            number -> ofDevice.stream().anyMatch(track -> track.id() == number));
                     StreamTrack added =
                             new StreamTrack(device, place.name(), id, new ArrayList<>(), List.of());
                     tracks.add(added);
@@ -85,9 +90,10 @@ final class StreamTracks {
                 });
     }
 
-    private static long firstFree(long number, LongPredicate isTaken) {
+    /** A number where it is free, else the first free one from another on. */
+    private static long firstFree(long number, long from, LongPredicate isTaken) {
         return isTaken.test(number)
-                ? LongStream.iterate(0, free -> free + 1)
+                ? LongStream.iterate(from, free -> free + 1)
                         .filter(isTaken.negate())
                         .findFirst()
                         .orElseThrow()

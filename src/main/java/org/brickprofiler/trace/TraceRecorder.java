@@ -273,7 +273,7 @@ public final class TraceRecorder implements Tracing {
      *
      * @param device the device
      * @param name the name of the stream
-     * @param streamId its number on the device
+     * @param streamId its number on the device; CUDA's tools begin with 7, and some readers of traces take 0 for none
      * @return the track of that stream, the same at each call; its first name stays
      */
     public DeviceTrack stream(DeviceInfo device, String name, long streamId) {

@@ -10,6 +10,8 @@
   const bricks = profile.bricks;
   const brickNs = profile.total_ns;
   const wallNs = profile.wall_ns;
+  // A trace that was read has a wall time, and nothing of who recorded.
+  const isOfTrace = wallNs > 0 && profile.threads === 0 && !profile.virtual_threads && !profile.overhead_ns;
   const samples = sum(bricks, (brick) => brick.count);
 
   // ---- elements ----
@@ -471,7 +473,7 @@
       const base = "with the profiler on, by the elements of " + tokens.name;
       list.append(figure("Tokens per second", number((n * 1e9) / wallNs), count(n) + " in " + duration(wallNs) + " " + base));
       list.append(figure("Time per token", time(wallNs / n), duration(brickNs / n) + " of brick time, summed over threads"));
-    } else {
+    } else if (profile.total_tokens > 0) {
       list.append(figure("Elements per second", rate(profile.total_throughput), "of summed brick time"));
     }
     list.append(
@@ -484,7 +486,7 @@
     );
     list.append(
       wallNs > 0
-        ? figure("Wall time", time(wallNs), "with the profiler on; " + threads())
+        ? figure("Wall time", time(wallNs), isOfTrace ? "from first to last event" : "with the profiler on; " + threads())
         : figure("Threads", profile.threads === 0 ? NONE : count(profile.threads), threads()),
     );
     return list;
@@ -662,7 +664,7 @@
       spreads && timeColumn("p99", p99, hasLatency),
       timeColumn("max", (brick) => brick.max_ns),
       { label: spreads ? "min to max, p50 and p99" : "min to max, avg", text: true, hint: "Each on a logarithmic scale of its own", cell: spread },
-      { label: "elements/s", value: (brick) => brick.throughput, cell: (brick) => rate(brick.throughput) },
+      has((brick) => brick.total_elements) && { label: "elements/s", value: (brick) => brick.throughput, cell: (brick) => rate(brick.throughput) },
       has((brick) => brick.total_bytes) && numberColumn("GB/s", (brick) => brick.throughput_gbps, (brick) => brick.total_bytes > 0),
       has((brick) => brick.total_cycles) && numberColumn("cycles/element", (brick) => ratio(brick.total_cycles, brick.total_elements), hasCycles),
       timed && { label: "time of", text: true, value: timeSource, cell: timeSource },

@@ -119,7 +119,7 @@ class ConvertCommandTest {
         assertThat(convert.out()).isEmpty();
         assertThat(convert.err())
                 .hasLineCount(1)
-                .startsWith("brick: " + out + " is not all that " + TRACE + " is: 3,160 arguments left out (External id")
+                .startsWith("brick: " + out + " is not all that " + TRACE + " is: 2,671 arguments left out (External id")
                 .contains("192 flows without two ends left out");
         assertThat(TraceReader.profile(out).eventsCounted())
                 .isEqualTo(TraceReader.profile(TRACE).eventsCounted())
@@ -148,7 +148,12 @@ class ConvertCommandTest {
         Path cut = Files.write(folder.resolve("cut.pftrace"), Arrays.copyOf(whole, whole.length - 1));
         Path out = Files.writeString(folder.resolve("out.json.gz"), "old");
 
-        Cli.run("convert", cut, out).assertRefused(cut + ", offset " + (whole.length - 1), "ends too early");
+        Cli.run("convert", cut, out).assertRefused(cut + ", offset " + (whole.length - 1), "ends too early; --salvage");
+        Path salvaged = folder.resolve("salvaged.pftrace");
+        assertThat(Cli.run("convert", cut, salvaged, "--salvage").err())
+                .contains("1 damage, read up to there (the trace ends too early, first at offset " + (whole.length - 1) + ")");
+        assertThat(TraceReader.profile(salvaged).eventsRead())
+                .isBetween(TraceReader.profile(recorded).eventsRead() - 2, TraceReader.profile(recorded).eventsRead());
         Cli.run("convert", recorded, folder.resolve(".").resolve("pass.pftrace")).assertRefused("it is the input");
         Cli.run("convert", recorded, folder.resolve("no").resolve("out.pftrace")).assertRefused("does not exist");
         assertThat(out).hasContent("old");

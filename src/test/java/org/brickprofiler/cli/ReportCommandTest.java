@@ -196,6 +196,8 @@ class ReportCommandTest {
         Path csv = folder.resolve("out.csv");
         assertThat(runWith(Files.readAllBytes(TRACE), "convert", "-", csv)).isEqualTo(new Cli(0, "", ""));
         assertThat(csv).hasContent(Cli.run("report", TRACE, "--csv").out());
+        Path log = Cli.REPORTS.resolve("checksums.jsonl");
+        assertThat(runWith(Files.readAllBytes(log), "diverge", "-", log)).isEqualTo(Cli.run("diverge", log, log));
         Path timeline = folder.resolve("out.pftrace");
         assertThat(runWith(Files.readAllBytes(TRACE), "convert", "-", timeline).exitCode()).isZero();
         assertThat(Cli.run("report", timeline).out()).contains("HostToDevice");

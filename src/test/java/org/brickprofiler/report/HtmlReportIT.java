@@ -25,6 +25,7 @@ import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.testing.Browser;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -113,6 +114,16 @@ class HtmlReportIT {
     /** A duration as the page writes it. */
     private static String time(double ns) {
         return HumanUnits.duration(ns).replace("us", "\u00b5s");
+    }
+
+    /** A trace of another program has no elements, no threads that recorded, and no profiler of ours. */
+    @Test
+    void saysNothingOfWhatATraceDoesNotHave() throws Exception {
+        show(TraceReader.profile(Path.of("src", "test", "resources", "traces", "kineto-simple-add.json.gz")).snapshot());
+
+        assertThat(browser.texts(".figures dt")).containsExactly("Brick time", "Wall time");
+        assertThat(browser.texts(".figures dd")).contains("from first to last event");
+        assertThat(browser.texts("#section-bricks thead th")).contains("avg").doesNotContain("elements/s");
     }
 
     @Spec("8.5")

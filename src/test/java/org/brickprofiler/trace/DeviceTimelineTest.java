@@ -39,7 +39,7 @@ final class DeviceTimelineTest extends TracedDevice {
                                 Track.PROCESS,
                                 Thread.currentThread().getId()),
                         new Track(Track.Kind.DEVICE, "simulated", Track.PROCESS, 0),
-                        new Track(Track.Kind.STREAM, "decode", 1, 0));
+                        new Track(Track.Kind.STREAM, "decode", 1, 7));
         assertThat(Replay.of(timeline, thread))
                 .containsExactly(
                         "step 1000..91700",

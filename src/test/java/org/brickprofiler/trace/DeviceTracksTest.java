@@ -41,7 +41,7 @@ final class DeviceTracksTest extends TracedDevice {
         }
 
         assertThat(deviceTracks())
-                .containsExactly("a GPU 0", "1/decode 0", "1/copies 1", "a GPU 1", "4/decode on the second 2");
+                .containsExactly("a GPU 0", "1/decode 7", "1/copies 8", "a GPU 1", "4/decode on the second 9");
         assertThat(events("copies")).containsExactly("LmHead 1020..1020 x1 sample in 2");
         assertThat(recorder.timeline().info().devices())
                 .extracting(DeviceInfo::id, DeviceInfo::name, DeviceInfo::backend)
@@ -63,7 +63,7 @@ final class DeviceTracksTest extends TracedDevice {
         clock.advance(100);
         again.endPass();
 
-        assertThat(deviceTracks()).containsExactly("a GPU 0", "1/decode 0", "1/copies 1");
+        assertThat(deviceTracks()).containsExactly("a GPU 0", "1/decode 7", "1/copies 8");
         assertThat(events("decode")).hasSize(2).element(1).asString().startsWith("again ");
         assertThat(events("copies")).hasSize(1);
     }
@@ -79,7 +79,7 @@ final class DeviceTracksTest extends TracedDevice {
         }
 
         assertThat(deviceTracks())
-                .containsExactly("a GPU 0", "1/decode 0", "an M2 1", "3/decode 0", "a board 2", "5/decode 0");
+                .containsExactly("a GPU 0", "1/decode 7", "an M2 1", "3/decode 7", "a board 2", "5/decode 7");
         assertThat(events("decode")).hasSize(2);
         assertThat(recorder.timeline().info().devices())
                 .extracting(DeviceInfo::backend)
@@ -102,7 +102,7 @@ final class DeviceTracksTest extends TracedDevice {
         recorder.stream(added, "default", 0).span("memset", "Transfer", 900, 5, 0);
 
         assertThat(deviceTracks())
-                .containsExactly("a GPU 0", "1/stream 7 7", "1/default 0", "1/decode 1", "a board 1", "5/decode 0");
+                .containsExactly("a GPU 0", "1/stream 7 7", "1/default 0", "1/decode 8", "a board 1", "5/decode 7");
         assertThat(recorder.timeline().info().devices())
                 .containsExactly(added, new DeviceInfo(1, "a board", Backend.CPU, OptionalLong.empty()));
         assertThat(events("stream 7"))

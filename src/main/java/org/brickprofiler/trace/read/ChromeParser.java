@@ -158,6 +158,8 @@ final class ChromeParser {
                 mayEndHere = false;
                 if (token == JsonToken.START_OBJECT) {
                     readEvent();
+                    String ownName = event.ownName;
+                    event.name = collector.head.isOwn() && ownName != null ? ownName : event.name;
                     collector.accept(event);
                 } else if (token == JsonToken.VALUE_NULL) {
                     collector.acceptNothing();
@@ -199,14 +201,19 @@ final class ChromeParser {
             parser.skipChildren();
             return;
         }
+        boolean isDerived = false;
         while (parser.nextToken() == JsonToken.FIELD_NAME) {
             String key = parser.currentName();
             JsonToken info = parser.nextToken();
             switch (key) {
                 case "rank" -> collector.head.rank = wholeNumber(info, collector.head.rank);
+                case TraceEvent.DERIVED -> isDerived = info == JsonToken.VALUE_TRUE;
                 case "world_size" -> collector.head.worldSize = wholeNumber(info, collector.head.worldSize);
                 default -> parser.skipChildren();
             }
+        }
+        if (isDerived && collector.head.isOwn()) {
+            collector.head.rank = NONE;
         }
     }
 
@@ -334,6 +341,7 @@ final class ChromeParser {
                     event.sawKey(BYTES);
                     event.bytes = bytes(argument);
                 }
+                case TraceEvent.BRICK -> event.ownName = scalar(argument);
                 case TraceEvent.CATEGORY -> event.ownCategory = scalar(argument);
                 case TraceEvent.ELEMENTS -> event.elements = Math.max(NONE, bytes(argument));
                 case TraceEvent.SAMPLE -> event.isDeviceSample = bytes(argument) == 1;

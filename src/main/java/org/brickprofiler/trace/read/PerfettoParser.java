@@ -340,7 +340,10 @@ final class PerfettoParser {
                 : textOf(sequence.annotationNames, annotation.nameIid);
         boolean isCount = annotation.isWhole && annotation.whole >= 0;
         switch (key) {
-            case TraceEvent.BYTES -> event.bytes = isCount ? annotation.whole : TraceEvent.MALFORMED_BYTES;
+            case TraceEvent.BYTES -> {
+                long bytes = TraceEvent.wholeNumberOf(annotation.asText());
+                event.bytes = bytes >= 0 ? bytes : TraceEvent.MALFORMED_BYTES;
+            }
             case TraceEvent.ELEMENTS -> event.elements = isCount ? annotation.whole : TraceEvent.NONE;
             case TraceEvent.SAMPLE -> {
                 event.isDeviceSample = annotation.isWhole && annotation.whole == 1;

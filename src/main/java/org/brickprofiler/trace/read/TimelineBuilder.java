@@ -40,14 +40,21 @@ final class TimelineBuilder extends EventCollector {
 
     /** The arguments whose values matter. */
     private static final Set<String> WANTED = Set.of(
-            TraceEvent.CATEGORY, TraceEvent.DEVICE, TraceEvent.DEVICE_NS, TraceEvent.LAYER, TraceEvent.STREAM, "name",
-            "labels", "sort_index");
+            TraceEvent.BANDWIDTH, TraceEvent.CATEGORY, TraceEvent.CORRELATION, TraceEvent.DEVICE, TraceEvent.DEVICE_NS,
+            TraceEvent.LAYER, TraceEvent.STREAM, "name", "labels", "sort_index");
 
     /** What this library's writers make anew of a span, its track and its flow. */
     private static final Set<String> OWN = Set.of(
-            TraceEvent.CATEGORY, TraceEvent.SAMPLE, TraceEvent.DEVICE, TraceEvent.STREAM, "External id", "correlation");
+            TraceEvent.BANDWIDTH, TraceEvent.BRICK, TraceEvent.BYTES, TraceEvent.CATEGORY, TraceEvent.CORRELATION,
+            TraceEvent.SAMPLE, TraceEvent.DEVICE, TraceEvent.STREAM, "External id");
+
+    /** How far a bandwidth may be from that of the bytes and the time, as a part of it, to be the same. */
+    private static final double SAME_BANDWIDTH = 1e-6;
 
     private static final int NO_LAYER = -1;
+
+    /** Correlations stand in the place of a device's time, which no other program gives, from here downwards. */
+    private static final long FIRST_CORRELATION = -2;
 
     // The detail of an event: its kind, whether it is a sample that a device timed, and in the low half its layer.
     private static final long SPAN = 0;
@@ -113,19 +120,38 @@ final class TimelineBuilder extends EventCollector {
         Row row = row(event);
         row.events++;
         row.noteDevice(event, isOnDevice(event));
+        if (!head.isOwn() && Kind.of(event.category) == Kind.DEVICE_WAIT) {
+            row.noteWait(event);
+        }
         boolean isSample = head.isOwn() && event.isDeviceSample;
         long detail = (layer(event, row.number) & 0xffff_ffffL) | (isSample ? DEVICE_SAMPLE : 0);
         long deviceNs = event.wholeNumber(TraceEvent.DEVICE_NS);
-        Slice slice = new Slice(event, row.number, name(event), event.elements, deviceNs, detail);
+        long kept = hasCorrelation(event) ? FIRST_CORRELATION - event.wholeNumber(TraceEvent.CORRELATION) : deviceNs;
+        long amount = isCopy(event) ? event.bytes : event.elements;
+        Slice slice = new Slice(event, row.number, name(event), amount, kept, detail);
         lastSlice = slice;
         for (int i = 0; i < event.flowsOut.size(); i++) {
-            flows.add(TimelineFlows.OUT, Long.toString(event.flowsOut.get(i)), row, event.startNs, slice);
+            String id = Long.toString(event.flowsOut.get(i));
+            flows.add(TimelineFlows.OUT, id, Span.UNNAMED, row, event.startNs, slice);
         }
         for (int i = 0; i < event.flowsIn.size(); i++) {
-            flows.add(TimelineFlows.IN, Long.toString(event.flowsIn.get(i)), row, event.startNs, slice);
+            String id = Long.toString(event.flowsIn.get(i));
+            flows.add(TimelineFlows.IN, id, Span.UNNAMED, row, event.startNs, slice);
         }
         countUnkept(event);
         return slice;
+    }
+
+    /** Whether another program joined it with others by a number; this library's are made anew from flows. */
+    private boolean hasCorrelation(TraceEvent event) {
+        return !head.isOwn()
+                && event.wholeNumber(TraceEvent.CORRELATION) >= 0
+                && event.wholeNumber(TraceEvent.DEVICE_NS) < 0;
+    }
+
+    /** Whether it is a copy or a fill of another program's device, whose bytes are known. */
+    private boolean isCopy(TraceEvent event) {
+        return !head.isOwn() && Kind.of(event.category) == Kind.COPY && event.bytes >= 0 && event.elements < 0;
     }
 
     /** The layer that an event has; in traces that leave out what is implied, that of the slice around. */
@@ -251,15 +277,16 @@ final class TimelineBuilder extends EventCollector {
         }
         Row row = row(event);
         String id = event.category + '\u0000' + event.id;
+        int name = head.isOwn() ? Span.UNNAMED : name(event);
         // Writers of traces put a flow behind its slice; another one may begin at the same moment.
         Slice last = lastSlice;
         boolean isOfLast = last != null && last.row == row.number && last.startNs == event.startNs;
         if (event.phase == 's') {
-            flows.add(TimelineFlows.OUT, id, row, event.startNs, isOfLast ? last : null);
+            flows.add(TimelineFlows.OUT, id, name, row, event.startNs, isOfLast ? last : null);
         } else if (event.bindsEnclosing) {
-            flows.add(TimelineFlows.IN, id, row, event.startNs, isOfLast ? last : null);
+            flows.add(TimelineFlows.IN, id, name, row, event.startNs, isOfLast ? last : null);
         } else {
-            flows.addInNext(id, row, event.startNs);
+            flows.addInNext(id, name, row, event.startNs);
         }
         countArguments(event);
     }
@@ -322,10 +349,20 @@ final class TimelineBuilder extends EventCollector {
             case TraceEvent.LAYER, TraceEvent.DEVICE_NS ->
                 TraceEvent.wholeNumberOf(value) >= 0 || value.equals("-1");
             case TraceEvent.DEVICE, TraceEvent.STREAM ->
-                isOnDevice(event) || Kind.of(event.category) == Kind.DEVICE_WAIT;
+                head.hasTracks
+                        ? isOnDevice(event)
+                        : Kind.of(event.category).isDevice() || Kind.of(event.category) == Kind.DEVICE_WAIT;
             case TraceEvent.CATEGORY -> value.equals(event.category);
+            case TraceEvent.CORRELATION -> hasCorrelation(event);
+            case TraceEvent.BYTES -> isCopy(event);
+            case TraceEvent.BANDWIDTH -> isCopy(event) && isBandwidth(decimal(value), event);
             default -> false;
         };
+    }
+
+    /** Whether a writer makes the same of the bytes; one with a clock that is finer than the trace's does not. */
+    private static boolean isBandwidth(double gbps, TraceEvent event) {
+        return Math.abs(gbps * event.elapsedNs - event.bytes) <= SAME_BANDWIDTH * event.bytes;
     }
 
     /** Other programs' arguments of that name may mean anything in Chrome's format; Kineto's categories do not. */
@@ -418,8 +455,12 @@ final class TimelineBuilder extends EventCollector {
                     } else if (kind == INSTANT) {
                         visitor.instant(event.startNs(), event.name());
                     } else if (kind == SPAN) {
-                        long flowOut = flow.outOf(place);
-                        visitor.span(new ReplayedSpan(event, flowOut, flow.intoOf(place)));
+                        ReplayedSpan span = new ReplayedSpan(event);
+                        span.flowOut = flow.outOf(place);
+                        span.flowOutName = flow.name();
+                        span.flowIn = flow.intoOf(place);
+                        span.flowInName = flow.name();
+                        visitor.span(span);
                     } else {
                         continue;
                     }
@@ -443,14 +484,16 @@ final class TimelineBuilder extends EventCollector {
 
     /** One span after the other. */
     private static final class ReplayedSpan implements Span {
-        private final EventStore.Event event;
-        private final long flowOut;
-        private final long flowIn;
+        private static final long UNKNOWN = -1;
 
-        ReplayedSpan(EventStore.Event event, long flowOut, long flowIn) {
+        private final EventStore.Event event;
+        private long flowOut;
+        private int flowOutName;
+        private long flowIn;
+        private int flowInName;
+
+        ReplayedSpan(EventStore.Event event) {
             this.event = event;
-            this.flowOut = flowOut;
-            this.flowIn = flowIn;
         }
 
         @Override
@@ -485,7 +528,13 @@ final class TimelineBuilder extends EventCollector {
 
         @Override
         public long deviceNs() {
-            return event.deviceNs();
+            return Math.max(UNKNOWN, event.deviceNs());
+        }
+
+        @Override
+        public long correlation() {
+            long kept = event.deviceNs();
+            return kept <= FIRST_CORRELATION ? FIRST_CORRELATION - kept : UNKNOWN;
         }
 
         @Override
@@ -494,8 +543,18 @@ final class TimelineBuilder extends EventCollector {
         }
 
         @Override
+        public int flowOutName() {
+            return flowOutName;
+        }
+
+        @Override
         public long flowIn() {
             return flowIn;
+        }
+
+        @Override
+        public int flowInName() {
+            return flowInName;
         }
     }
 }

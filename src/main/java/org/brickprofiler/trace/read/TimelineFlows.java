@@ -3,6 +3,8 @@ package org.brickprofiler.trace.read;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.BitSet;
+import java.util.Objects;
+import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.read.EventCollector.Slice;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceRows.Row;
@@ -10,11 +12,12 @@ import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The flows of a timeline: two ends that bear the same identifier, in any order. An end comes with its span, or with a
- * place and a time at which a span is to be sought; it stands among the events of its row until all spans are there.
- * Then the ends are joined in three sorted steps, so that memory is bounded whatever their number, but for two bits an
- * event: each end finds its span while its track is replayed; the ends are paired in order of identifier; the pairs are
- * numbered from 1 on in the order in which they came, and their numbers kept by track and place. One thread.
+ * The flows of a timeline: a start and one end or more that bear the same identifier, in any order. Each of them comes
+ * with its span, or with a place and a time at which a span is to be sought; it stands among the events of its row until
+ * all spans are there. Then they are joined in three sorted steps, so that memory is bounded whatever their number, but
+ * for two bits an event: each finds its span while its track is replayed; those of one identifier are grouped to flows;
+ * the flows are numbered from 1 on in the order in which they came, and their numbers kept by track and place. One
+ * thread.
  */
 final class TimelineFlows implements Closeable {
 
@@ -58,29 +61,40 @@ final class TimelineFlows implements Closeable {
     }
 
     /**
-     * Adds an end.
+     * Adds a start or an end.
      *
      * @param side {@link #OUT} or {@link #IN}
      * @param id its identifier
+     * @param name the name of the flow, or {@link Span#UNNAMED}
      * @param row where it is
      * @param atNs when
      * @param span the span that it belongs to, or null for the innermost one around that time
      * @throws IOException when the temporary file cannot be written
      */
-    void add(long side, String id, Row row, long atNs, @Nullable Slice span) throws IOException {
-        add(side, id, row, atNs, BEHIND, span == null ? NOWHERE : span.offset);
+    void add(long side, String id, int name, Row row, long atNs, @Nullable Slice span) throws IOException {
+        add(side, id, name, row, atNs, BEHIND, span == null ? NOWHERE : span.offset);
     }
 
     /** Adds an end in the next span of a row that starts at a time or after it. */
-    void addInNext(String id, Row row, long atNs) throws IOException {
-        add(IN, id, row, atNs, BEFORE, NOWHERE);
+    void addInNext(String id, int name, Row row, long atNs) throws IOException {
+        add(IN, id, name, row, atNs, BEFORE, NOWHERE);
     }
 
-    /** The sequence of ends is in the place of a name, the identifier in that of an amount. */
-    private void add(long side, String id, Row row, long atNs, long order, long spanOffset) throws IOException {
+    /** The sequence of ends is in the place of a name, the identifier in that of an amount, the name behind the side. */
+    private void add(long side, String id, int name, Row row, long atNs, long order, long spanOffset)
+            throws IOException {
         row.hasFlows = true;
-        events.add(row.number, atNs, order, ends, ends, Names.hash(id), spanOffset, side << KIND_SHIFT);
+        long detail = side << KIND_SHIFT | (name - Span.UNNAMED);
+        events.add(row.number, atNs, order, ends, ends, Names.hash(id), spanOffset, detail);
         ends++;
+    }
+
+    private static long sideOf(EventStore.Event end) {
+        return end.detail() >> KIND_SHIFT;
+    }
+
+    private static int nameOf(EventStore.Event end) {
+        return (int) end.detail() + Span.UNNAMED;
     }
 
     // ---- joining ----
@@ -94,7 +108,7 @@ final class TimelineFlows implements Closeable {
      */
     void join(int[][] rowsOfTracks, TraceRows rows) throws IOException {
         try (EventStore found = new EventStore(EventStore.Order.BY_TIME, mostKept);
-                EventStore pairs = new EventStore(EventStore.Order.BY_TIME, mostKept)) {
+                EventStore grouped = new EventStore(EventStore.Order.BY_TIME, mostKept)) {
             SpanFinder finder = new SpanFinder(found);
             for (int track = 0; track < rowsOfTracks.length; track++) {
                 boolean hasFlows = false;
@@ -105,15 +119,17 @@ final class TimelineFlows implements Closeable {
                     finder.find(track, events.rows(rowsOfTracks[track]));
                 }
             }
-            pair(found, pairs);
-            number(pairs, firstPlaces(rowsOfTracks, rows));
+            group(found, grouped);
+            number(grouped, firstPlaces(rowsOfTracks, rows));
         }
     }
 
     /** Finds the spans of the ends, track by track. */
     private static final class SpanFinder {
         private final EventStore found;
+        /** The ends that wait for the next span, three numbers each. */
         private final LongArrayList waiting = new LongArrayList();
+
         private final long[] offsets = new long[FARTHEST];
         private final long[] endsNs = new long[FARTHEST];
         private final int[] places = new int[FARTHEST];
@@ -129,23 +145,19 @@ final class TimelineFlows implements Closeable {
             spans = 0;
             int place = 0;
             for (EventStore.Event event = cursor.next(); event != null; event = cursor.next()) {
-                long kind = event.detail() >> KIND_SHIFT;
+                long kind = sideOf(event);
                 if (kind < OUT) {
                     if (kind == 0) {
                         span(event, place);
                     }
                     place++;
                 } else if (event.endNs() == BEFORE) {
-                    waiting.add(event.name());
-                    waiting.add(event.amount());
+                    waiting.addAll(event.name(), event.amount(), event.detail());
                 } else {
-                    add(event.name(), event.amount(), kind, placeOf(event));
+                    add(event.name(), event.amount(), event.detail(), placeOf(event));
                 }
             }
-            for (int i = 0; i < waiting.size(); i += 2) {
-                add((int) waiting.get(i), waiting.get(i + 1), IN, NOWHERE);
-            }
-            waiting.clear();
+            endWaiting(NOWHERE);
         }
 
         private void span(EventStore.Event event, int place) throws IOException {
@@ -153,8 +165,12 @@ final class TimelineFlows implements Closeable {
             offsets[at] = event.offset();
             endsNs[at] = event.endNs();
             places[at] = place;
-            for (int i = 0; i < waiting.size(); i += 2) {
-                add((int) waiting.get(i), waiting.get(i + 1), IN, place);
+            endWaiting(place);
+        }
+
+        private void endWaiting(long place) throws IOException {
+            for (int i = 0; i < waiting.size(); i += 3) {
+                add(waiting.get(i), waiting.get(i + 1), waiting.get(i + 2), place);
             }
             waiting.clear();
         }
@@ -172,50 +188,49 @@ final class TimelineFlows implements Closeable {
         }
 
         /** By identifier, then in the order in which they came. */
-        private void add(int end, long id, long side, long place) throws IOException {
+        private void add(long end, long id, long detail, long place) throws IOException {
             long where = place == NOWHERE ? NOWHERE : (long) track << Integer.SIZE | place;
-            found.add(0, id, 0, end, 0, where, 0, side);
+            found.add(0, id, 0, end, 0, where, 0, detail);
         }
     }
 
-    /** Pairs ends; an identifier that comes again after both ends is another flow. */
-    private void pair(EventStore found, EventStore pairs) throws IOException {
+    /**
+     * Groups what bears the same identifier: all of it is one flow, unless it has several starts. Then an identifier is
+     * used again, and a flow goes from each start to the next one, or where ends come first, from its first end to its
+     * start.
+     */
+    private static void group(EventStore found, EventStore grouped) throws IOException {
+        EventStore.Cursor ahead = found.inOrder();
+        EventStore.Event next = ahead.next();
         EventStore.Cursor cursor = found.inOrder();
-        long id = 0;
-        long first = 0;
-        long from = NOWHERE;
-        long to = NOWHERE;
-        boolean hasFrom = false;
-        boolean hasTo = false;
-        for (EventStore.Event end = cursor.next(); end != null; end = cursor.next()) {
-            boolean isOut = end.detail() == OUT;
-            boolean isSameFlow = (hasFrom || hasTo) && end.startNs() == id && !(hasFrom && hasTo);
-            if (isSameFlow && (isOut ? hasFrom : hasTo)) {
-                omissions.add(Reason.FURTHER_FLOW);
-                continue;
+        while (next != null) {
+            long id = next.startNs();
+            long members = 0;
+            long starts = 0;
+            for (; next != null && next.startNs() == id; next = ahead.next()) {
+                members++;
+                starts += sideOf(next) == OUT ? 1 : 0;
             }
-            if (!isSameFlow) {
-                addPair(pairs, hasFrom || hasTo, first, from, to);
-                id = end.startNs();
-                first = end.offset();
-                from = NOWHERE;
-                to = NOWHERE;
-                hasFrom = false;
-                hasTo = false;
-            }
-            from = isOut ? end.amount() : from;
-            to = isOut ? to : end.amount();
-            hasFrom |= isOut;
-            hasTo |= !isOut;
+            group(cursor, members, starts > 1, grouped);
         }
-        addPair(pairs, hasFrom || hasTo, first, from, to);
     }
 
-    private void addPair(EventStore pairs, boolean isFlow, long first, long from, long to) throws IOException {
-        if (isFlow && from != NOWHERE && to != NOWHERE) {
-            pairs.add(0, first, 0, 0, 0, from, to, 0);
-        } else if (isFlow) {
-            omissions.add(Reason.LOOSE_FLOW);
+    /** By the flow's first member; its start before its ends. */
+    private static void group(EventStore.Cursor cursor, long members, boolean isUsedAgain, EventStore grouped)
+            throws IOException {
+        boolean startsFirst = false;
+        boolean hasStart = false;
+        long flow = NOWHERE;
+        for (long member = 0; member < members; member++) {
+            EventStore.Event end = Objects.requireNonNull(cursor.next());
+            boolean isStart = sideOf(end) == OUT;
+            startsFirst = member == 0 ? isStart : startsFirst;
+            if (member == 0 || (isUsedAgain && hasStart && (isStart || !startsFirst))) {
+                flow = end.offset();
+                hasStart = false;
+            }
+            hasStart |= isStart;
+            grouped.add(0, flow, isStart ? 1 : 0, end.offset(), 0, end.amount(), 0, end.detail());
         }
     }
 
@@ -232,23 +247,39 @@ final class TimelineFlows implements Closeable {
         return first;
     }
 
-    /** Numbers the flows; a span has one in each direction. */
-    private void number(EventStore pairs, long[] firstPlaces) throws IOException {
+    /** Numbers the flows; a span has one in each direction. What leads nowhere is counted, arrow by arrow. */
+    private void number(EventStore grouped, long[] firstPlaces) throws IOException {
         BitSet withOut = new BitSet();
         BitSet withIn = new BitSet();
-        EventStore.Cursor cursor = pairs.inOrder();
+        EventStore.Cursor cursor = grouped.inOrder();
+        EventStore.Event end = cursor.next();
         long number = 0;
-        for (EventStore.Event pair = cursor.next(); pair != null; pair = cursor.next()) {
-            int from = position(pair.amount(), firstPlaces);
-            int to = position(pair.deviceNs(), firstPlaces);
-            if (withOut.get(from) || withIn.get(to)) {
-                omissions.add(Reason.FURTHER_FLOW);
-            } else {
-                number++;
-                withOut.set(from);
-                withIn.set(to);
-                addNumber(pair.amount(), OUT, number);
-                addNumber(pair.deviceNs(), IN, number);
+        while (end != null) {
+            long flow = end.startNs();
+            boolean hasStart = sideOf(end) == OUT;
+            long from = hasStart ? end.amount() : NOWHERE;
+            boolean isNumbered = false;
+            end = hasStart ? cursor.next() : end;
+            if (end == null || end.startNs() != flow) {
+                omissions.add(Reason.LOOSE_FLOW);
+            }
+            for (; end != null && end.startNs() == flow; end = cursor.next()) {
+                long to = end.amount();
+                if (from == NOWHERE || to == NOWHERE) {
+                    omissions.add(Reason.LOOSE_FLOW);
+                } else if (withIn.get(position(to, firstPlaces))
+                        || (!isNumbered && withOut.get(position(from, firstPlaces)))) {
+                    omissions.add(Reason.FURTHER_FLOW);
+                } else {
+                    if (!isNumbered) {
+                        isNumbered = true;
+                        number++;
+                        withOut.set(position(from, firstPlaces));
+                        addNumber(from, OUT, number, nameOf(end));
+                    }
+                    withIn.set(position(to, firstPlaces));
+                    addNumber(to, IN, number, nameOf(end));
+                }
             }
         }
     }
@@ -257,8 +288,8 @@ final class TimelineFlows implements Closeable {
         return Math.toIntExact(firstPlaces[(int) (where >> Integer.SIZE)] + (int) where);
     }
 
-    private void addNumber(long where, long side, long number) throws IOException {
-        numbers.add((int) (where >> Integer.SIZE), where & 0xffff_ffffL, 0, side, 0, number, 0, side);
+    private void addNumber(long where, long side, long number, int name) throws IOException {
+        numbers.add((int) (where >> Integer.SIZE), where & 0xffff_ffffL, 0, side, name, number, 0, side);
     }
 
     // ---- reading ----
@@ -272,6 +303,7 @@ final class TimelineFlows implements Closeable {
     static final class Cursor {
         private final EventStore.Cursor numbers;
         private EventStore.@Nullable Event next;
+        private int name = Span.UNNAMED;
 
         private Cursor(EventStore.Cursor numbers) throws IOException {
             this.numbers = numbers;
@@ -291,11 +323,18 @@ final class TimelineFlows implements Closeable {
         private long take(int place, long side) throws IOException {
             EventStore.Event flow = next;
             if (flow == null || flow.startNs() != place || flow.detail() != side) {
+                name = Span.UNNAMED;
                 return 0;
             }
             long number = flow.amount();
+            name = flow.name();
             next = numbers.next();
             return number;
+        }
+
+        /** The name of the flow that was asked for last. */
+        int name() {
+            return name;
         }
     }
 

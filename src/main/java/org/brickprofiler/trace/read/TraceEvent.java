@@ -23,8 +23,11 @@ final class TraceEvent {
     static final long MALFORMED_BYTES = -2;
 
     // The arguments that have a meaning here; this library writes all of them.
+    static final String BANDWIDTH = "memory bandwidth (GB/s)";
+    static final String BRICK = "brick";
     static final String BYTES = "bytes";
     static final String CATEGORY = "category";
+    static final String CORRELATION = "correlation";
     static final String ELEMENTS = "elements";
     static final String DEVICE = "device";
     static final String DEVICE_NS = "device_ns";
@@ -52,6 +55,8 @@ final class TraceEvent {
     String category = "";
     /** The category that this library gave it, where it wrote the trace. */
     String ownCategory = "";
+    /** The name that this library gave it, where it wrote the trace with another one for its readers; else null. */
+    @Nullable String ownName;
     String process = "";
     String thread = "";
     /** What connects events of several rows; empty where there is none. */
@@ -130,6 +135,7 @@ final class TraceEvent {
         name = "";
         category = "";
         ownCategory = "";
+        ownName = null;
         process = "";
         thread = "";
         id = "";

@@ -44,6 +44,8 @@ final class TraceRows {
         long kept;
 
         boolean hasFlows;
+        /** Whether there are waits for a device. */
+        boolean hasWaits;
 
         Row(int number, String process, String thread, boolean isCounter) {
             this.number = number;
@@ -59,6 +61,12 @@ final class TraceRows {
                 device = Math.max(device, event.wholeNumber(TraceEvent.DEVICE));
                 stream = Math.max(stream, event.wholeNumber(TraceEvent.STREAM));
             }
+        }
+
+        /** Notes the stream of a wait for a device, which may also stand on a row of the host. */
+        void noteWait(TraceEvent event) {
+            hasWaits = true;
+            stream = Math.max(stream, event.wholeNumber(TraceEvent.STREAM));
         }
     }
 

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.read.TraceRows.Row;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
@@ -304,7 +305,7 @@ abstract class TrackLayout {
             if (row.isCounter) {
                 boolean isHosts = device != NONE || row.process.equals(host);
                 counter(row, isHosts ? row.name : processName(row.process) + ": " + row.name, row.unit, device);
-            } else if (device != NONE) {
+            } else if (device != NONE && isOfDevice(row)) {
                 // Older versions of Kineto have the word in the row's own name.
                 String number = row.thread.startsWith(STREAM) ? row.thread.substring(STREAM.length()) : row.thread;
                 long stream = row.stream >= 0 ? row.stream : TraceEvent.wholeNumberOf(number);
@@ -314,6 +315,11 @@ abstract class TrackLayout {
             } else {
                 foreignThread(row, processName(row.process), threadName(row));
             }
+        }
+
+        /** A process that is a device's may also be a host's, whose number is the same. */
+        private boolean isOfDevice(Row row) {
+            return head.isOwn() || row.isOnDevice || row.hasWaits || row.events == 0;
         }
 
         private static String threadName(Row row) {
@@ -338,11 +344,19 @@ abstract class TrackLayout {
     private static final class OfTracks extends TrackLayout {
         private static final Pattern STREAM = Pattern.compile("stream (\\d{1,9})\\b.*", Pattern.DOTALL);
 
+        /** Where a stream stands whose number is not known: readers take 0 for no stream. */
+        private static final long FIRST_STREAM = 7;
+
         private final Map<Long, TrackDescription> described;
         /** The device of a track that is one. */
         private final Map<Long, Long> devices = new LinkedHashMap<>();
 
+        /** The numbers that streams have by their names. */
+        private final Set<Long> numbered = new HashSet<>();
+
+        /** How many other streams a device has. */
         private final Map<Long, Integer> streams = new HashMap<>();
+
         private final @Nullable TrackDescription host;
 
         OfTracks(TraceRows rows, TraceHead head, Map<Long, TrackDescription> described) {
@@ -354,6 +368,12 @@ abstract class TrackLayout {
                     .orElse(null);
             if (host != null) {
                 process(host.name(), String.valueOf(host.process()));
+            }
+            for (TrackDescription track : described.values()) {
+                Matcher stream = STREAM.matcher(track.name());
+                if (stream.matches()) {
+                    numbered.add(Long.parseLong(stream.group(1)));
+                }
             }
         }
 
@@ -431,11 +451,18 @@ abstract class TrackLayout {
             }
         }
 
-        /** The format does not hold it: the one in the name, or else they are numbered. */
+        /** The format does not hold it: the one in the name, or else they get those that are in none. */
         private long streamNumber(String name, long device) {
             Matcher stream = STREAM.matcher(name);
-            int next = streams.merge(device, 1, Integer::sum) - 1;
-            return stream.matches() ? Long.parseLong(stream.group(1)) : next;
+            if (stream.matches()) {
+                return Long.parseLong(stream.group(1));
+            }
+            int before = streams.merge(device, 1, Integer::sum) - 1;
+            return LongStream.iterate(FIRST_STREAM, number -> number + 1)
+                    .filter(number -> !numbered.contains(number))
+                    .skip(before)
+                    .findFirst()
+                    .orElseThrow();
         }
 
         private void addThread(Row row, @Nullable TrackDescription track, String name) {

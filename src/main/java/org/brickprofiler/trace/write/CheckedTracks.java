@@ -2,6 +2,7 @@ package org.brickprofiler.trace.write;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.brickprofiler.trace.TraceInfo;
 import org.brickprofiler.trace.Track;
 
@@ -13,6 +14,8 @@ final class CheckedTracks {
 
     /** Instead of a device: the host. */
     static final long HOST = -1;
+
+    private static final Pattern COPY = Pattern.compile("(gpu_)?mem(cpy|set)", Pattern.CASE_INSENSITIVE);
 
     private final List<Track> tracks;
 
@@ -81,6 +84,11 @@ final class CheckedTracks {
             throw new IllegalArgumentException("name " + name + " of " + count);
         }
         return name;
+    }
+
+    /** Whether spans of a category of another program are copies and fills of a device: their elements are bytes. */
+    static boolean isCopy(String category) {
+        return COPY.matcher(category).matches();
     }
 
     /** What a viewer shows beside the process: its place in a distributed run, and how far to trust what it shows. */

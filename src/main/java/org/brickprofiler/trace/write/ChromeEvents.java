@@ -9,6 +9,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.TimelineVisitor;
@@ -19,8 +20,10 @@ final class ChromeEvents implements TimelineVisitor {
 
     private static final SpanLanes.Closer NOTHING = (lane, endNs) -> {};
 
+    private static final byte[] OPERATION = JsonBuffer.quoted("cpu_op");
     private static final byte[] LAUNCH = JsonBuffer.quoted("cuda_runtime");
-    private static final byte[] FLOW = JsonBuffer.quoted("ac2g");
+    private static final byte[] LAUNCH_FLOW = JsonBuffer.quoted("ac2g");
+    private static final byte[] UNNAMED_FLOW = JsonBuffer.quoted("flow");
 
     private final JsonBuffer out;
     private final ChromeHeader header;
@@ -57,7 +60,7 @@ final class ChromeEvents implements TimelineVisitor {
         this.header = header;
         this.rows = rows;
         this.tracks = tracks;
-        this.names = new Names(names, origin);
+        this.names = new Names(names, origin, launchesAreCuda);
         this.earliestNs = earliestNs;
         this.launchesAreCuda = launchesAreCuda;
     }
@@ -83,10 +86,10 @@ final class ChromeEvents implements TimelineVisitor {
             if (launchesAreCuda && row.device() == CheckedTracks.HOST) {
                 writeLaunch(span, row, startNs, endNs);
             }
-            writeFlow("\"s\"", span.flowOut(), row, startNs);
+            writeFlow("\"s\"", span.flowOut(), span.flowOutName(), row, startNs);
         }
         if (span.flowIn() != 0) {
-            writeFlow("\"f\", \"bp\": \"e\"", span.flowIn(), row, startNs);
+            writeFlow("\"f\", \"bp\": \"e\"", span.flowIn(), span.flowInName(), row, startNs);
         }
     }
 
@@ -104,32 +107,42 @@ final class ChromeEvents implements TimelineVisitor {
         int name = names.checked(span.name());
         boolean onDevice = row.device() != CheckedTracks.HOST;
         openEvent("\"X\"", names.kinetoCategory(name, onDevice));
-        writeName(name);
+        writeName(name, onDevice);
         writePlace(row, startNs);
         out.ascii(", \"dur\": ").micros(endNs - startNs);
         out.ascii(", \"args\": {\"category\": ").raw(names.category(name));
-        writeArgument(", \"elements\": ", span.elements());
+        if (onDevice && names.isKnownAs(name)) {
+            out.ascii(", \"brick\": ").raw(names.name(name));
+        }
+        if (names.isOwn() || !names.isCopy(name)) {
+            writeArgument(", \"elements\": ", span.elements());
+        }
+        if (onDevice && names.isCopy(name)) {
+            writeBytes(span.elements(), endNs - startNs);
+        }
         if (names.isOwn() && span.isDeviceSample()) {
             out.ascii(", \"sample\": 1");
         }
         writeArgument(", \"layer\": ", span.layer());
         writeArgument(", \"device_ns\": ", span.deviceNs());
-        if (onDevice) {
+        if (onDevice && !names.isAnnotation(name)) {
             out.ascii(", \"device\": ").number(row.device());
             out.ascii(", \"stream\": ").number(row.stream());
-            writeCorrelation(span.flowIn());
-        } else if (!names.isOwn()) {
+        }
+        if (!names.isOwn()) {
             // The launch is the program's own slice, and not derived from one around it.
-            writeCorrelation(span.flowOut());
+            writeArgument(", \"correlation\": ", span.correlation());
+        } else if (onDevice) {
+            writeCorrelation(span.flowIn());
         } else if (span.flowOut() != 0) {
             out.ascii(", \"External id\": ").number(span.flowOut());
         }
         out.ascii("}}");
     }
 
-    private void writeName(int name) {
+    private void writeName(int name, boolean onDevice) {
         if (!names.isStep(name) || names.isNumberedStep(name)) {
-            out.raw(names.name(name));
+            out.raw(onDevice ? names.onDevice(name) : names.name(name));
         } else {
             out.ascii("\"ProfilerStep#").number(steps++).ascii("\"");
         }
@@ -141,6 +154,14 @@ final class ChromeEvents implements TimelineVisitor {
         }
     }
 
+    /** A bandwidth is that of the bytes in the time, in 10^9 bytes a second. */
+    private void writeBytes(long bytes, long elapsedNs) {
+        writeArgument(", \"bytes\": ", bytes);
+        if (bytes >= 0 && elapsedNs > 0) {
+            out.ascii(", \"memory bandwidth (GB/s)\": ").ascii(Double.toString((double) bytes / elapsedNs));
+        }
+    }
+
     private void writeCorrelation(long flow) {
         if (flow != 0) {
             out.ascii(", \"External id\": ").number(flow);
@@ -148,20 +169,31 @@ final class ChromeEvents implements TimelineVisitor {
         }
     }
 
-    /** Where within the span the launch was is not known: it takes the whole of it, and is marked as derived. */
+    /**
+     * The operator that readers look for around a launch, and the launch. Where within the span it was is not known: both
+     * take the whole of it, and are marked as derived.
+     */
     private void writeLaunch(Span span, ChromeRows.Row row, long startNs, long endNs) {
-        openEvent("\"X\"", LAUNCH);
-        out.ascii(names.isTransfer(span.name()) ? "\"cudaMemcpyAsync\"" : "\"cudaLaunchKernel\"");
-        writePlace(row, startNs);
-        out.ascii(", \"dur\": ").micros(endNs - startNs);
-        out.ascii(", \"args\": {\"derived\": true");
+        writeDerived(OPERATION, names.operator(span.name()), row, startNs, endNs);
+        out.ascii("}}");
+        writeDerived(LAUNCH, names.call(span.name()), row, startNs, endNs);
         writeCorrelation(span.flowOut());
         out.ascii("}}");
     }
 
-    private void writeFlow(String phase, long flow, ChromeRows.Row row, long atNs) {
-        openEvent(phase, FLOW);
-        out.ascii("\"ac2g\", \"id\": ").number(flow);
+    private void writeDerived(byte[] category, byte[] name, ChromeRows.Row row, long startNs, long endNs) {
+        openEvent("\"X\"", category);
+        out.raw(name);
+        writePlace(row, startNs);
+        out.ascii(", \"dur\": ").micros(endNs - startNs);
+        out.ascii(", \"args\": {\"derived\": true");
+    }
+
+    private void writeFlow(String phase, long flow, int name, ChromeRows.Row row, long atNs) {
+        byte[] unnamed = names.isOwn() ? LAUNCH_FLOW : UNNAMED_FLOW;
+        openEvent(phase, name == Span.UNNAMED ? unnamed : names.category(names.checked(name)));
+        out.raw(name == Span.UNNAMED ? unnamed : names.name(name));
+        out.ascii(", \"id\": ").number(flow);
         writePlace(row, atNs);
         out.ascii("}");
     }
@@ -236,7 +268,9 @@ final class ChromeEvents implements TimelineVisitor {
         private static final byte[] MEMCPY = JsonBuffer.quoted("gpu_memcpy");
         private static final byte[] DEVICE_STEP = JsonBuffer.quoted("gpu_user_annotation");
         private static final byte[] HOST_STEP = JsonBuffer.quoted("user_annotation");
-        private static final byte[] CPU_OP = JsonBuffer.quoted("cpu_op");
+
+        private static final byte[] LAUNCH_CALL = JsonBuffer.quoted("cudaLaunchKernel");
+        private static final byte[] COPY_CALL = JsonBuffer.quoted("cudaMemcpyAsync");
 
         /** The categories of a profiler's own spans on threads, which readers look for among the host's operations. */
         private static final Set<String> OPERATIONS = Stream.concat(
@@ -252,29 +286,63 @@ final class ChromeEvents implements TimelineVisitor {
         private final byte[][] categories;
         /** What a name on a thread is known as. */
         private final byte[][] onHost;
-        private final boolean[] transfers;
+        /** Under what name readers know it on a device. */
+        private final byte[][] onDevice;
+        /** The operator of a launch, where there may be one. */
+        private final byte[][] operators;
+        private final boolean[] copies;
         private final boolean[] steps;
         private final boolean[] numberedSteps;
         private final TraceFiles.Origin origin;
 
-        Names(List<SpanName> all, TraceFiles.Origin origin) {
+        Names(List<SpanName> all, TraceFiles.Origin origin, boolean launchesAreCuda) {
             this.origin = origin;
             int count = all.size();
             names = new byte[count][];
             categories = new byte[count][];
             onHost = new byte[count][];
-            transfers = new boolean[count];
+            onDevice = new byte[count][];
+            operators = new byte[launchesAreCuda ? count : 0][];
+            copies = new boolean[count];
             steps = new boolean[count];
             numberedSteps = new boolean[count];
             for (int name = 0; name < count; name++) {
                 SpanName spanName = all.get(name);
+                String category = spanName.category();
                 names[name] = JsonBuffer.quoted(spanName.name());
-                categories[name] = JsonBuffer.quoted(spanName.category());
-                transfers[name] = spanName.category().equals(BrickCategory.TRANSFER.displayName());
-                steps[name] = isOwn() && spanName.category().equals(SpanName.STEP);
-                onHost[name] = steps[name] ? HOST_STEP : isOperation(spanName.category()) ? CPU_OP : categories[name];
+                categories[name] = JsonBuffer.quoted(category);
+                copies[name] = isOwn() ? isTransfer(category) : CheckedTracks.isCopy(category);
+                steps[name] = isOwn() && category.equals(SpanName.STEP);
+                onHost[name] = steps[name] ? HOST_STEP : isOperation(category) ? OPERATION : categories[name];
                 numberedSteps[name] = STEP.matcher(spanName.name()).matches();
+                onDevice[name] = names[name];
+                if (launchesAreCuda) {
+                    onDevice[name] = JsonBuffer.quoted(cudaName(spanName));
+                    operators[name] = JsonBuffer.quoted("aten::" + spanName.name());
+                }
             }
+        }
+
+        private static boolean isTransfer(String category) {
+            return category.equals(BrickCategory.TRANSFER.displayName());
+        }
+
+        /** Readers know collectives and copies by how the names of CUDA's and NCCL's begin. */
+        private static String cudaName(SpanName name) {
+            String text = name.name();
+            if (name.category().equals(BrickCategory.COMMUNICATION.displayName())) {
+                return text.startsWith("nccl") ? text : "nccl:" + text;
+            }
+            if (!isTransfer(name.category()) || text.startsWith("Memcpy") || text.startsWith("Memset")) {
+                return text;
+            }
+            return BrickId.parse(text)
+                    .map(brick -> switch (brick) {
+                        case HOST_TO_DEVICE -> "Memcpy HtoD";
+                        case DEVICE_TO_HOST -> "Memcpy DtoH";
+                        default -> null;
+                    })
+                    .orElse("Memcpy " + text);
         }
 
         private static boolean isOperation(String category) {
@@ -298,8 +366,31 @@ final class ChromeEvents implements TimelineVisitor {
             return categories[name];
         }
 
-        boolean isTransfer(int name) {
-            return transfers[name];
+        byte[] onDevice(int name) {
+            return onDevice[name];
+        }
+
+        /** Whether readers know it on a device under another name than its own. */
+        boolean isKnownAs(int name) {
+            return !Arrays.equals(names[name], onDevice[name]);
+        }
+
+        byte[] operator(int name) {
+            return operators[name];
+        }
+
+        byte[] call(int name) {
+            return copies[name] ? COPY_CALL : LAUNCH_CALL;
+        }
+
+        /** Whether another program drew it around work of a device: with a stream, readers take it for work. */
+        boolean isAnnotation(int name) {
+            return !isOwn() && Arrays.equals(categories[name], DEVICE_STEP);
+        }
+
+        /** Whether its elements are the bytes of a copy. */
+        boolean isCopy(int name) {
+            return copies[name];
         }
 
         boolean isStep(int name) {
@@ -317,7 +408,7 @@ final class ChromeEvents implements TimelineVisitor {
                 return categories[name];
             }
             if (onDevice) {
-                return steps[name] ? DEVICE_STEP : transfers[name] ? MEMCPY : KERNEL;
+                return steps[name] ? DEVICE_STEP : copies[name] ? MEMCPY : KERNEL;
             }
             return onHost[name];
         }

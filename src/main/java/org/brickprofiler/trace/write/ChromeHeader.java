@@ -34,16 +34,20 @@ final class ChromeHeader {
             writeDevice(info.devices().get(i));
         }
         out.ascii(info.devices().isEmpty() ? "],\n" : "\n  ],\n");
-        // Holistic Trace Analysis looks for the rank with a pattern that wants the space.
-        info.rank().ifPresent(rank -> out.ascii("  \"distributedInfo\": {\"rank\": ")
-                .number(rank)
-                .ascii(", \"world_size\": ")
-                .number(info.worldSize())
-                .ascii("},\n"));
+        writeRank();
         out.ascii("  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": ").number(baseNs);
         out.ascii(",\n  \"droppedSpans\": ").number(info.droppedSpans());
         info.clockErrorNs().ifPresent(errorNs -> out.ascii(",\n  \"clockErrorNs\": ").number(errorNs));
         out.ascii(",\n  \"traceEvents\": [");
+    }
+
+    /** Holistic Trace Analysis looks for the rank with a pattern that wants the space; where there is none, it is 0. */
+    private void writeRank() {
+        if (info.rank().isPresent() || origin == TraceFiles.Origin.OWN) {
+            out.ascii("  \"distributedInfo\": {\"rank\": ").number(info.rank().orElse(0));
+            out.ascii(", \"world_size\": ").number(info.worldSize());
+            out.ascii(info.rank().isPresent() ? "},\n" : ", \"derived\": true},\n");
+        }
     }
 
     private void writeDevice(DeviceInfo device) {

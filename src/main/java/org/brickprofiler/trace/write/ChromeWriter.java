@@ -17,7 +17,8 @@ import org.brickprofiler.trace.TraceInfo;
  *
  * <ul>
  *   <li>{@code ts} and {@code dur} are microseconds with three decimals, exact; {@code ts} counts from
- *       {@code baseTimeNanoseconds}, the first event's calendar time in ns.
+ *       {@code baseTimeNanoseconds}, the first event's calendar time in ns; of another program's trace, from the
+ *       microsecond in which the first event begins.
  *   <li>Bricks and layers on threads are {@code cpu_op}; what an application names has the category that it was given,
  *       unless readers would take that for a device's ({@code kernel} and the like). Spans on devices are {@code kernel},
  *       or {@code gpu_memcpy} where their category is Transfer. Their own category is always the argument
@@ -28,16 +29,23 @@ import org.brickprofiler.trace.TraceInfo;
  *       row, the later one gets a free number; {@code args.stream} stays the stream. A process whose number is also a
  *       device's is written with 1,000,000 added.
  *   <li>A span that a flow leaves is followed by the flow's start, {@code ac2g}; where all devices are CUDA's, readers
- *       also expect the launch call. It is derived from the span around it, of the same length, since where within the
- *       span it was is not known; it is named {@code cudaLaunchKernel}, or {@code cudaMemcpyAsync} for a transfer, and
- *       carries {@code "derived": true}.
+ *       also expect the launch call, and an operator of ATen around it. Both are derived from the span around them, of
+ *       the same length, since where within the span the launch was is not known; they are named {@code aten::} and the
+ *       span's name, and {@code cudaLaunchKernel}, or {@code cudaMemcpyAsync} for a transfer, and carry
+ *       {@code "derived": true}.
+ *   <li>Where all devices are CUDA's, collectives on them are named as readers know them, {@code nccl:} and the span's
+ *       name; and so are transfers, {@code Memcpy HtoD}, {@code Memcpy DtoH}, or {@code Memcpy} and the span's name where
+ *       the direction is not known. The span's own name is the argument {@code brick}. The elements of a transfer are
+ *       taken for bytes: {@code bytes}, and {@code memory bandwidth (GB/s)}, in 10^9 bytes a second.
+ *   <li>The rank is 0 of 1, and {@code "derived": true}, where none was given.
  *   <li>Spans that overlap without nesting go on further rows, named {@code (lane 2)} and so on. A span that ends
  *       before it starts ends where it starts. Values of counters that are no finite number are left out.
  *   <li>The key {@code producer}, before the events, is {@link #PRODUCER}. A span on a thread whose category is a
  *       brick's and that has {@code elements} is a sample of that brick, and so is one on a device that also has
  *       {@code sample}, 1.
  *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded has no such key. Its spans keep their own
- *       categories and names, and a span that a flow leaves is the launch itself.
+ *       categories, names and correlations, and a span that a flow leaves is the launch itself. Its flows keep their
+ *       kinds, and are numbered anew; those that came from a format without kinds are called {@code flow}.
  *   <li>Dropped spans are counted by the key {@code droppedSpans}, and beside the processes' names.
  * </ul>
  */
@@ -93,6 +101,10 @@ public final class ChromeWriter {
         TraceInfo info = timeline.info();
         CheckedTracks tracks = new CheckedTracks(timeline.tracks());
         long earliestNs = timeline.earliestNs();
+        if (origin == TraceFiles.Origin.OTHER) {
+            // Some readers round to microseconds: what they make of a time stays the same.
+            earliestNs -= Math.floorMod(earliestNs, 1_000L);
+        }
         ChromeRows rows = new ChromeRows(info, tracks);
         ChromeHeader header = new ChromeHeader(out, info, origin);
         header.writeHead(info.unixNs() + (earliestNs - info.monotonicNs()));

@@ -62,6 +62,8 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
     private static final int DEVICE_NS_IID = 3;
     private static final int DEVICE_IID = 4;
     private static final int SAMPLE_IID = 5;
+    private static final int BYTES_IID = 6;
+    private static final int CORRELATION_IID = 7;
 
     /** What one token makes a brick process. */
     private static final long USUAL_ELEMENTS = 1;
@@ -133,9 +135,14 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         int packet = openPacket(startNs);
         int event = openEvent(TYPE_BEGIN, lane);
         writeName(name);
-        writeElements(span.elements(), isOwn && names.isBrick(name));
-        if (isOwn && span.isDeviceSample()) {
-            annotate(SAMPLE_IID, 1);
+        if (isOwn) {
+            writeElements(span.elements(), names.isBrick(name));
+            if (span.isDeviceSample()) {
+                annotate(SAMPLE_IID, 1);
+            }
+        } else {
+            annotateKnown(names.isCopy(name) ? BYTES_IID : ELEMENTS_IID, span.elements());
+            annotateKnown(CORRELATION_IID, span.correlation());
         }
         writeLayer(span.layer(), isOwn ? lanes.layerAround(lane) : SpanLanes.NO_LAYER);
         annotateKnown(DEVICE_NS_IID, span.deviceNs());
@@ -225,6 +232,9 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         }
         if (isOwn) {
             writeInterned(INTERNED_ANNOTATION_NAMES, SAMPLE_IID, "sample");
+        } else {
+            writeInterned(INTERNED_ANNOTATION_NAMES, BYTES_IID, "bytes");
+            writeInterned(INTERNED_ANNOTATION_NAMES, CORRELATION_IID, "correlation");
         }
         out.close(interned);
         out.closeTop(packet);
@@ -325,6 +335,9 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
         /** Of each name whether its category is a brick's. */
         private final boolean[] bricks;
 
+        /** Of each name whether its category is that of another program's copies. */
+        private final boolean[] copies;
+
         private final Numbers nameIids;
         private final Numbers categoryIids;
 
@@ -332,11 +345,13 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
             this.names = names;
             this.categories = new int[names.size()];
             this.bricks = new boolean[names.size()];
+            this.copies = new boolean[names.size()];
             ObjectIntHashMap<String> places = new ObjectIntHashMap<>();
             for (int name = 0; name < categories.length; name++) {
                 String category = names.get(name).category();
                 categories[name] = places.getIfAbsentPut(category, places.size());
                 bricks[name] = BRICK_CATEGORIES.contains(category);
+                copies[name] = CheckedTracks.isCopy(category);
             }
             this.nameIids = new Numbers(names.size());
             this.categoryIids = new Numbers(places.size());
@@ -363,6 +378,11 @@ final class PerfettoEvents implements TimelineVisitor, SpanLanes.Closer {
 
         int categoryIid(int name) {
             return categoryIids.of(categories[name]);
+        }
+
+        /** Whether the elements of a name are the bytes of another program's copy. */
+        boolean isCopy(int name) {
+            return copies[name];
         }
 
         /** Whether the category of a name is that of a brick. */

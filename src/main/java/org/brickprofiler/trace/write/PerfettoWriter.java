@@ -26,7 +26,8 @@ import org.brickprofiler.trace.TraceInfo;
  *       {@code device}, the device's number. A span without it, whose category is a brick's and whose elements are
  *       known, is a sample of that brick, and so is one of a device that also has {@code sample}, 1.
  *   <li>A timeline that {@linkplain TraceFiles.Origin#OTHER another program} recorded gets no such label, and has all its
- *       annotations.
+ *       annotations: also {@code correlation}, and {@code bytes} in place of elements where it is a copy. What kind of
+ *       flow one is, the format does not hold.
  *   <li>Dropped spans are counted beside the process's name, and by an instant {@code dropped spans} at the beginning.
  * </ul>
  */

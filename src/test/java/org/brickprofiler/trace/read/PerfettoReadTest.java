@@ -89,6 +89,20 @@ final class PerfettoReadTest {
     }
 
     @Test
+    void bytesMayBeATextAsInChromesFormat() throws IOException {
+        for (String bytes : List.of("4096", "many")) {
+            begin("Memcpy HtoD", 2, 30)
+                    .addCategories("gpu_memcpy")
+                    .addDebugAnnotations(PerfettoTrace.DebugAnnotation.newBuilder().setName("bytes").setStringValue(bytes));
+            end(2, 35);
+        }
+
+        TraceProfile reading = read();
+        assertThat(reading.snapshot().bricks()).extracting("totalBytes").containsExactly(4_096L);
+        assertThat(Traces.repair(reading, Reason.MALFORMED_BYTES).count()).isOne();
+    }
+
+    @Test
     void rulesSeeAnnotations() throws IOException {
         begin("a", 1, 0)
                 .addDebugAnnotations(PerfettoTrace.DebugAnnotation.newBuilder().setName("k").setIntValue(7));

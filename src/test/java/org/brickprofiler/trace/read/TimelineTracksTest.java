@@ -49,8 +49,8 @@ final class TimelineTracksTest {
                         "DEVICE device 0 0",
                         "STREAM stream 5 5 of device 0",
                         "DEVICE GPU 1 1",
-                        "STREAM stream -1 -1 of GPU 1",
                         "STREAM stream 7 7 of GPU 1",
+                        "STREAM stream -1 7 of GPU 1",
                         "STREAM stream 20 20 of GPU 1",
                         "COUNTER power watts 0 of GPU 1",
                         "COUNTER threads 1");

@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.brickprofiler.trace.Timeline;
 
 /** A Chrome trace as a parser that is not ours reads it. */
@@ -21,8 +20,6 @@ final class ChromeTrace {
 
     private static final ObjectMapper PARSER =
             new ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
-
-    private static final Set<String> DERIVED = Set.of("cuda_runtime");
 
     /** A row: a process and a thread. */
     record Row(long pid, long tid) {
@@ -42,8 +39,12 @@ final class ChromeTrace {
     }
 
     static ChromeTrace of(Timeline timeline) throws IOException {
+        return of(timeline, TraceFiles.Origin.OWN);
+    }
+
+    static ChromeTrace of(Timeline timeline, TraceFiles.Origin origin) throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        ChromeWriter.write(timeline, out);
+        ChromeWriter.write(timeline, out, origin);
         return new ChromeTrace(out.toByteArray());
     }
 
@@ -58,7 +59,7 @@ final class ChromeTrace {
     /** The slices that stand for spans of the timeline. */
     List<JsonNode> spans() {
         return of("X").stream()
-                .filter(event -> !DERIVED.contains(event.get("cat").textValue()))
+                .filter(event -> !event.get("args").has("derived"))
                 .toList();
     }
 

@@ -48,7 +48,7 @@ final class RereadProperties {
         return replayed.category().equals(SpanName.STEP) && replayed.what().equals("span")
                 ? new Replayed(
                         replayed.track(), replayed.what(), "", replayed.category(), replayed.startNs(), replayed.endNs(), replayed.elements(),
-                        replayed.layer(), replayed.deviceNs(), replayed.isDeviceSample(), replayed.value())
+                        replayed.layer(), replayed.deviceNs(), replayed.correlation(), replayed.isDeviceSample(), replayed.value())
                 : replayed;
     }
 

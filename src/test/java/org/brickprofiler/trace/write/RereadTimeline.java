@@ -29,6 +29,7 @@ record RereadTimeline(List<Replayed> events, Map<Replayed, List<Replayed>> flows
             long elements,
             int layer,
             long deviceNs,
+            long correlation,
             boolean isDeviceSample,
             double value) {}
 
@@ -72,6 +73,7 @@ record RereadTimeline(List<Replayed> events, Map<Replayed, List<Replayed>> flows
                     span.elements(),
                     span.layer(),
                     span.deviceNs(),
+                    span.correlation(),
                     span.isDeviceSample(),
                     -1);
             events.add(replayed);
@@ -96,13 +98,14 @@ record RereadTimeline(List<Replayed> events, Map<Replayed, List<Replayed>> flows
                     -1,
                     -1,
                     -1,
+                    -1,
                     false,
                     -1));
         }
 
         @Override
         public void counter(long atNs, double value) {
-            events.add(new Replayed(track, "value", "", "", atNs - earliestNs, -1, -1, -1, -1, false, value));
+            events.add(new Replayed(track, "value", "", "", atNs - earliestNs, -1, -1, -1, -1, -1, false, value));
         }
 
         Map<Replayed, List<Replayed>> flows() {
