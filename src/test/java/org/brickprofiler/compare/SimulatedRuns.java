@@ -29,6 +29,9 @@ final class SimulatedRuns {
     private static final Environment ENVIRONMENT =
             new Environment("17", "Simulated VM 17", "Linux 6", "amd64", "Simulated CPU", 8, 20);
 
+    private static final List<BrickCategory> CATEGORIES =
+            List.of(BrickCategory.NORM, BrickCategory.ATTENTION, BrickCategory.FFN, BrickCategory.OTHER);
+
     private static final int STEPS = 1_000;
     private static final double COMMON_SPREAD = 0.005;
 
@@ -120,7 +123,7 @@ final class SimulatedRuns {
     }
 
     private static BrickStats brick(int number, double meanNs) {
-        BrickCategory category = BrickCategory.values()[number % 4];
+        BrickCategory category = CATEGORIES.get(number % CATEGORIES.size());
         long count = STEPS * (number < 3 ? 1L : 12L);
         return new BrickStats(
                 String.format("brick %02d", number), category, Bottleneck.UNKNOWN, count, Math.round(meanNs * count),
