@@ -70,7 +70,7 @@ import picocli.CommandLine;
 public final class Brick implements Callable<Integer>, IParameterExceptionHandler, IExecutionExceptionHandler {
 
     /** The commands of this package, in the order in which help lists them. */
-    private static final List<String> COMMANDS = List.of("report", "compare", "convert", "diverge", "devices");
+    private static final List<String> COMMANDS = List.of("report", "compare", "run", "convert", "diverge", "devices");
 
     private static final int TROUBLE = CommandLine.ExitCode.USAGE;
 
@@ -140,6 +140,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
         return switch (name) {
             case "report" -> new ReportCommand();
             case "compare" -> CompareCommand.commandLine();
+            case "run" -> new RunCommand();
             case "convert" -> new ConvertCommand();
             case "diverge" -> new DivergeCommand();
             case "devices" -> new DevicesCommand();

@@ -46,7 +46,7 @@ class CompareCommandTest {
         }
     }
 
-    private static ProfileSnapshot snapshot(int run, double factor) {
+    static ProfileSnapshot snapshot(int run, double factor) {
         List<BrickStats> bricks = new ArrayList<>();
         for (int number = 0; number < BRICKS.size(); number++) {
             BrickId brick = BRICKS.get(number);
