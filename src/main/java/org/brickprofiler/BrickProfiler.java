@@ -768,9 +768,10 @@ public final class BrickProfiler {
      *
      * <p>With a device stream each call sets a mark at the end of the first stream's queue, as starting a brick does and at
      * the same cost, which is some times that of reading the clock; {@link #recordDeferred(BrickId, long, long)} finds the
-     * mark again by the returned number, on whichever thread. {@link BrickStream#elapsedNs()} sets one on another stream. So read it for nothing else there, and not while a
-     * stream is captured that marks would disturb. The latest 4,096 marks are kept (fewer for a stream of less than 65,536),
-     * and then used again. While the profiler is off, and in {@link SyncMode#NONE}, no mark is set.
+     * mark again by the returned number, on whichever thread. {@link BrickStream#elapsedNs()} sets one on another stream.
+     * So read it for nothing else there, and not while a stream is captured that marks would disturb. The latest 4,096
+     * marks are kept (fewer for a stream of less than 65,536), and then used again. While the profiler is off, and in
+     * {@link SyncMode#NONE}, no mark is set.
      *
      * @return ns since the epoch: the construction, or the last {@link #resetEpoch}. With a device stream no two calls
      *     return the same: where the clock stands still between them, the later one returns as little more as it takes

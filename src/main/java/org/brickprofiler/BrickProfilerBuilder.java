@@ -81,7 +81,8 @@ public final class BrickProfilerBuilder {
      *
      * @param stream a stream, known to {@link BrickProfiler#stream} by its name
      * @return this
-     * @throws IllegalArgumentException when there is one of that name, or there are {@link DeviceRecorder#MAX_STREAMS}
+     * @throws IllegalArgumentException when there is one of that name, or there are
+     *     {@value DeviceRecorder#MAX_STREAMS}
      */
     public BrickProfilerBuilder deviceStream(DeviceStream stream) {
         Objects.requireNonNull(stream, "stream");
@@ -94,7 +95,8 @@ public final class BrickProfilerBuilder {
      * @param name what {@link BrickProfiler#stream} knows it by
      * @param stream a stream; the first one given is that of all bricks that name no other
      * @return this
-     * @throws IllegalArgumentException when there is one of that name, the name is null, or there are {@link DeviceRecorder#MAX_STREAMS}
+     * @throws IllegalArgumentException when there is one of that name, the name is null, or there are
+     *     {@value DeviceRecorder#MAX_STREAMS}
      */
     public BrickProfilerBuilder deviceStream(String name, DeviceStream stream) {
         Objects.requireNonNull(stream, "stream");

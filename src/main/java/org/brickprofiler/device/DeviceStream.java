@@ -142,7 +142,7 @@ public interface DeviceStream extends AutoCloseable {
     /**
      * The most marks that exist at once.
      *
-     * @return the bound of the pool, up to {@link MarkPool#MAX_BOUND}
+     * @return the bound of the pool, up to 1,048,575
      */
     int maxMarks();
 

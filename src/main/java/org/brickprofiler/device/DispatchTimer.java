@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import org.brickprofiler.internal.io.CloseActions;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -6,7 +6,7 @@ import java.util.Objects;
  * Times what is enqueued in a stream between two calls, by a mark of the stream for each. Reading it waits until the
  * device has come to the second mark, and for nothing behind it. One thread at a time; the stream stays its owner's.
  */
-public final class StreamTimer implements DeviceTimer {
+public class StreamTimer implements DeviceTimer {
 
     private static final double NS_PER_MS = 1e6;
 
@@ -26,13 +26,13 @@ public final class StreamTimer implements DeviceTimer {
     }
 
     @Override
-    public void recordStart() {
+    public final void recordStart() {
         close();
         start = stream.mark();
     }
 
     @Override
-    public void recordEnd() {
+    public final void recordEnd() {
         release(end);
         end = start == DeviceStream.NO_MARK ? DeviceStream.NO_MARK : stream.mark();
     }
@@ -43,7 +43,7 @@ public final class StreamTimer implements DeviceTimer {
      * @return ms; 0 until both ends were recorded, and where the time is not known, as its {@code failure()} says
      */
     @Override
-    public double elapsedMs() {
+    public final double elapsedMs() {
         return elapsedNs() / NS_PER_MS;
     }
 
@@ -53,7 +53,7 @@ public final class StreamTimer implements DeviceTimer {
      * @return ns; 0 until both ends were recorded, and where the time is not known, as its {@code failure()} says
      */
     @Override
-    public long elapsedNs() {
+    public final long elapsedNs() {
         if (end == DeviceStream.NO_MARK) {
             return 0;
         }
@@ -65,7 +65,7 @@ public final class StreamTimer implements DeviceTimer {
     }
 
     @Override
-    public void close() {
+    public final void close() {
         release(start);
         release(end);
         start = DeviceStream.NO_MARK;

@@ -3,6 +3,8 @@ package org.brickprofiler.device;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import org.brickprofiler.internal.io.CloseActions;
+import org.brickprofiler.internal.io.MarkPool;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.SpanSink;
 import org.jspecify.annotations.Nullable;

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.StampedLock;
 import jcuda.driver.CUevent;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.device.MarkPool;
+import org.brickprofiler.internal.io.MarkPool;
 
 /**
  * The marks of one queue, each with an event. Any thread; setting and releasing one takes no lock and allocates nothing

@@ -3,9 +3,9 @@ package org.brickprofiler.device.metal;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.brickprofiler.device.CloseActions;
 import org.brickprofiler.device.DeviceStream;
-import org.brickprofiler.device.MarkPool;
+import org.brickprofiler.internal.io.CloseActions;
+import org.brickprofiler.internal.io.MarkPool;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -484,7 +484,7 @@ public final class MetalStream implements DeviceStream {
          * @param first made at once; without it 1,024
          * @param most there will be, as they are needed; without it 65,536
          * @return this
-         * @throws IllegalArgumentException when {@code most} is not in 1 to {@link MarkPool#MAX_BOUND}, or {@code first} not
+         * @throws IllegalArgumentException when {@code most} is not in 1 to {@value MarkPool#MAX_BOUND}, or {@code first} not
          *     in 1 to {@code most}
          */
         public Builder marks(int first, int most) {

@@ -7,7 +7,7 @@ import static org.brickprofiler.device.DeviceStream.UNRESOLVED;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Objects;
-import org.brickprofiler.device.MarkPool;
+import org.brickprofiler.internal.io.MarkPool;
 import org.jspecify.annotations.Nullable;
 
 /** The marks of an open stream: where each lies, and when the device reached it. Any thread; allocates nothing. */

@@ -1,6 +1,6 @@
 package org.brickprofiler.internal.device;
 
-import org.brickprofiler.device.MarkPool;
+import org.brickprofiler.internal.io.MarkPool;
 import org.brickprofiler.internal.record.TableRegistry;
 
 /**

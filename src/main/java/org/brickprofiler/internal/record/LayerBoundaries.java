@@ -66,6 +66,9 @@ public final class LayerBoundaries {
         OUTSIDE
     }
 
+    /** The boundaries of a thread, or of a scope, in which nothing has happened yet. */
+    public LayerBoundaries() {}
+
     // ---- bricks ----
 
     /**

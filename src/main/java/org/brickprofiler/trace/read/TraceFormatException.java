@@ -16,7 +16,10 @@ public final class TraceFormatException extends IOException {
     /** Where the fault is. */
     private final long offset;
 
+    /** What is wrong. */
     private final String fault;
+
+    /** Whether what stands before the place may be whole. */
     private final boolean isDamage;
 
     /**

@@ -1,4 +1,4 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.io;
 
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is to be done before a {@link DeviceStream} closes. Any thread. */
+/** What is to be done before a stream of a device closes. Any thread. */
 public final class CloseActions {
 
     private static final Logger LOG = LoggerFactory.getLogger(CloseActions.class);

@@ -1,4 +1,4 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.io;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;

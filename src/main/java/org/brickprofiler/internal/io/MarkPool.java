@@ -1,4 +1,4 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.io;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -26,6 +26,9 @@ public final class MarkPool {
 
     /** The largest bound: 2<sup>20</sup>, less one number that nobody has. */
     public static final int MAX_BOUND = (1 << 20) - 1;
+
+    /** Instead of a number; a device stream answers it, too, where no mark is left. */
+    public static final int NONE = -1;
 
     private static final VarHandle HEAD = head();
     private static final VarHandle STATE = MethodHandles.arrayElementVarHandle(int[].class);
@@ -100,7 +103,7 @@ public final class MarkPool {
     /**
      * Takes a free number. Makes a chunk of them where none is free, the bound allows it, and it has not failed.
      *
-     * @return a number that nobody has, or {@link DeviceStream#NO_MARK}
+     * @return a number that nobody has, or {@link #NONE}
      */
     public int take() {
         while (true) {
@@ -108,7 +111,7 @@ public final class MarkPool {
             int number = (int) top - 1;
             if (number < 0) {
                 if (!growIfEmpty()) {
-                    return DeviceStream.NO_MARK;
+                    return NONE;
                 }
             } else if (HEAD.compareAndSet(this, top, changed(top, states[number]))) {
                 return number;

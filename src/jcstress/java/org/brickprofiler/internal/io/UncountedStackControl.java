@@ -1,4 +1,4 @@
-package org.brickprofiler.device;
+package org.brickprofiler.internal.io;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
@@ -34,7 +34,7 @@ public class UncountedStackControl {
         while (true) {
             int top = head.get();
             if (top == 0) {
-                return DeviceStream.NO_MARK;
+                return MarkPool.NONE;
             }
             int next = below[top - 1];
             for (int i = 0; i < PAUSE; i++) {
