@@ -1,5 +1,7 @@
 package org.brickprofiler.compare;
 
+import static org.brickprofiler.internal.io.Checks.requireFinite;
+
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -219,13 +221,11 @@ public record Comparison(
         /**
          * Checks the floor.
          *
-         * @throws IllegalArgumentException when it is negative or no number
+         * @throws IllegalArgumentException when it is negative or not finite
          */
         public Options {
             Objects.requireNonNull(stepBrick, "stepBrick");
-            if (!(floorPercent >= 0 && floorPercent <= 100)) {
-                throw new IllegalArgumentException("floorPercent " + floorPercent + " is not within 0 to 100");
-            }
+            requireFinite("floorPercent", floorPercent);
         }
 
         /**
@@ -240,9 +240,9 @@ public record Comparison(
         /**
          * The same with another floor.
          *
-         * @param percent changes below that count for nothing, %, 0 to 100
+         * @param percent changes below that count for nothing, %, 0 or more
          * @return options
-         * @throws IllegalArgumentException when it is out of range
+         * @throws IllegalArgumentException when it is negative or not finite
          */
         public Options withFloorPercent(double percent) {
             return new Options(percent, stepBrick, acrossEnvironments, seed);

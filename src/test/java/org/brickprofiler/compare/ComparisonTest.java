@@ -470,7 +470,7 @@ class ComparisonTest {
     void namesBadOptions() {
         assertThatThrownBy(() -> Options.defaults().withFloorPercent(-1))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("floorPercent -1.0 is not within 0 to 100");
+                .hasMessage("floorPercent -1.0 is not a finite number of 0 or more");
         ProfileSnapshot snapshot = side("before", 1, UnaryOperator.identity()).get(0).snapshot();
         assertThatThrownBy(() -> new Run("x", snapshot, OptionalDouble.of(0), List.of()))
                 .isInstanceOf(IllegalArgumentException.class)
