@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.BufferedInputStream;
 import java.io.Closeable;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -128,9 +129,21 @@ final class Input {
 
         private static InputStream open(Path file) throws IOException {
             try {
-                return Files.newInputStream(file);
+                return new Unasked(Files.newInputStream(file));
             } catch (IOException failed) {
                 throw cannotRead(file, AtomicFile.reason(failed));
+            }
+        }
+
+        /** Does not ask how much there is: where that is a pipe, the answer is a failure. */
+        private static final class Unasked extends FilterInputStream {
+            Unasked(InputStream in) {
+                super(in);
+            }
+
+            @Override
+            public int available() {
+                return 0;
             }
         }
 

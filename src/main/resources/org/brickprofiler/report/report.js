@@ -481,7 +481,7 @@
         "Brick time",
         time(brickNs),
         "summed over " + plural(samples, "sample", "samples")
-          + (wallNs > 0 ? ", " + percent(100 * ratio(brickNs, wallNs)) + " % of wall time" : ""),
+          + (wallNs > 0 ? ", " + percent(100 * ratio(brickNs, wallNs)) + "\u00a0% of wall time" : ""),
       ),
     );
     list.append(
@@ -513,14 +513,14 @@
     }
     const within = bricks.find((brick) => brick.category === largest.name);
     const sentences = [
-      largest.name + " takes " + percent(largest.pct) + " % of brick time; its largest brick is ",
+      largest.name + " takes " + percent(largest.pct) + "\u00a0% of brick time; its largest brick is ",
       named(within.name),
-      " with " + percent(within.pct) + " %.",
+      " with " + percent(within.pct) + "\u00a0%.",
     ];
     for (const limit of ["memory", "compute"]) {
       const pct = sum(bricks.filter((brick) => brick.bottleneck === limit), (brick) => brick.pct);
       if (pct > 0) {
-        sentences.push(" Bricks marked as limited by " + limit + " take " + percent(pct) + " %.");
+        sentences.push(" Bricks marked as limited by " + limit + " take " + percent(pct) + "\u00a0%.");
       }
     }
     const bound = bricks.filter(isLaunchBound);
@@ -562,7 +562,7 @@
     if (shown.length === 0) {
       return "";
     }
-    const text = shown.map((category) => category.name + " " + percent(category.pct) + " %").join(", ");
+    const text = shown.map((category) => category.name + " " + percent(category.pct) + "\u00a0%").join(", ");
     const bar = html("div", { class: "whole", role: "img", "aria-label": "Brick time by category: " + text });
     for (const category of shown) {
       const label = category.name + " " + percent(category.pct) + NARROW + "%";
@@ -825,11 +825,11 @@
       "Profiler\u2019s own cost",
       profile.overhead_ns === 0 || brickNs === 0
         ? "not known"
-        : "about " + duration(profile.overhead_ns) + ", " + number((100 * profile.overhead_ns) / brickNs) + " % of brick time ("
+        : "about " + duration(profile.overhead_ns) + ", " + number((100 * profile.overhead_ns) / brickNs) + "\u00a0% of brick time ("
           + duration(profile.overhead_ns / recorded) + " a sample)",
     ]);
     if (profile.l2_cache_hit_rate !== undefined) {
-      facts.push(["L2 cache hit rate", percent(100 * profile.l2_cache_hit_rate) + " %"]);
+      facts.push(["L2 cache hit rate", percent(100 * profile.l2_cache_hit_rate) + "\u00a0%"]);
     }
     if (profile.zero_copy) {
       facts.push(["Zero copy", "transfers copy nothing"]);

@@ -7,13 +7,17 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.zip.GZIPOutputStream;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -192,7 +196,8 @@ class ReportCommandTest {
     @Test
     void readsTheStandardInput() throws IOException {
         assertThat(runWith(Files.readAllBytes(TRACE), "report", "-")).isEqualTo(Cli.run("report", TRACE));
-        assertThat(runWith(Files.readAllBytes(REPORT), "report", "-", "--json")).isEqualTo(Cli.run("report", REPORT, "--json"));
+        assertThat(runWith(Files.readAllBytes(REPORT), "report", "-", "--json"))
+                .isEqualTo(Cli.run("report", REPORT, "--json"));
         Path csv = folder.resolve("out.csv");
         assertThat(runWith(Files.readAllBytes(TRACE), "convert", "-", csv)).isEqualTo(new Cli(0, "", ""));
         assertThat(csv).hasContent(Cli.run("report", TRACE, "--csv").out());
@@ -201,6 +206,26 @@ class ReportCommandTest {
         Path timeline = folder.resolve("out.pftrace");
         assertThat(runWith(Files.readAllBytes(TRACE), "convert", "-", timeline).exitCode()).isZero();
         assertThat(Cli.run("report", timeline).out()).contains("HostToDevice");
+    }
+
+    @Test
+    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "needs named pipes")
+    void readsPipesOfAnyContent() throws Exception {
+        for (Path file : List.of(TRACE, REPORT)) {
+            Path pipe = folder.resolve("pipe of " + file.getFileName());
+            ChildProcess.of("mkfifo").arguments(List.of(pipe.toString())).run().assertSucceeded();
+            Thread writer = new Thread(() -> {
+                try (OutputStream out = Files.newOutputStream(pipe)) {
+                    Files.copy(file, out);
+                } catch (IOException failed) {
+                    throw new UncheckedIOException(failed);
+                }
+            });
+            writer.start();
+
+            assertThat(Cli.run("report", pipe)).isEqualTo(Cli.run("report", file));
+            writer.join();
+        }
     }
 
     @Test

@@ -26,9 +26,10 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.testing.Browser;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.TraceReader;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,7 +42,7 @@ class HtmlReportIT {
     private static final String ROW = "#section-bricks tbody tr:not(.detail)";
     private static final String NAME = ROW + " bdi";
 
-    private static Browser browser;
+    private static @Nullable Browser shared;
 
     @TempDir
     private static Path profile;
@@ -49,15 +50,21 @@ class HtmlReportIT {
     @TempDir
     private Path folder;
 
-    @BeforeAll
-    static void startBrowser() throws Exception {
-        browser = Browser.start(profile);
+    private Browser browser;
+
+    /** Not once before all: a test that is skipped counts by itself. */
+    @BeforeEach
+    void startBrowser() throws Exception {
+        if (shared == null) {
+            shared = Browser.start(profile);
+        }
+        browser = shared;
     }
 
     @AfterAll
     static void closeBrowser() throws IOException {
-        if (browser != null) {
-            browser.close();
+        if (shared != null) {
+            shared.close();
         }
     }
 
@@ -102,7 +109,7 @@ class HtmlReportIT {
     }
 
     /** The text of a column, as a person reads it. */
-    private static List<String> column(String label) throws Exception {
+    private List<String> column(String label) throws Exception {
         List<String> labels = browser.texts("#section-bricks thead th");
         int at = labels.indexOf(label) + 1;
         assertThat(at).as("column '%s' of %s", label, labels).isPositive();
@@ -220,7 +227,7 @@ class HtmlReportIT {
                 .isEqualTo(String.join(",", browser.texts(NAME)));
     }
 
-    private static void click(String label) throws Exception {
+    private void click(String label) throws Exception {
         browser.evaluate("[...document.querySelectorAll('.sort')].find((b) => b.textContent === '" + label + "').click()");
     }
 
@@ -249,7 +256,7 @@ class HtmlReportIT {
     }
 
     /** Goes on by the tabulator key until the focus is on what has a name. */
-    private static void tabTo(String name) throws Exception {
+    private void tabTo(String name) throws Exception {
         for (int i = 0; i < 40; i++) {
             browser.press("Tab");
             String focused = browser.evaluate(
@@ -290,7 +297,7 @@ class HtmlReportIT {
     }
 
     /** What the button saves. */
-    private static String savedJson() throws Exception {
+    private String savedJson() throws Exception {
         return browser.evaluate("new Promise((saved) => { URL.createObjectURL = (blob) => { blob.text().then(saved); "
                         + "return 'data:,'; }; document.querySelector('.action').click(); })")
                 .asText();
@@ -423,7 +430,24 @@ class HtmlReportIT {
         assertThat(pdf.split("/Type /Page\\b", -1).length - 1).as("pages").isBetween(4, 20);
     }
 
-    /** The picture of the documentation, and others to look at, where a folder is named for them. */
+    @Test
+    void showsFiveHundredBricksAndTwoHundredLayers() throws Exception {
+        show(large());
+
+        assertThat(browser.texts(NAME)).hasSize(500);
+        assertThat(browser.text("#section-layers .heat")).contains("layer");
+        assertThat(browser.text("#section-critical-path"))
+                .contains("of 10,202; 202 nodes are not listed");
+        browser.evaluate("document.querySelector('#filter').focus()");
+        browser.type("layers.499.");
+        assertThat(browser.texts(ROW + ":not([hidden]) bdi")).containsExactly("model.layers.499.block");
+    }
+
+    private static HtmlReport large() {
+        return HtmlReport.of(Samples.many(500)).withGraph(Samples.pass(200, 50));
+    }
+
+    /** Pictures to look at, and the time until a large page shows, where a folder is named for them. */
     @Test
     void drawsWhereAPersonWantsToLook() throws Exception {
         String wanted = System.getProperty("html.pictures", "");
@@ -438,7 +462,22 @@ class HtmlReportIT {
                 }
                 n++;
             }
+            Files.writeString(pictures.resolve("first-paint.txt"), firstPaints(large()));
         }
         assertThat(browser.picture()).startsWith(0x89, 'P', 'N', 'G');
+    }
+
+    /** The time until something of a page is painted, ms, in each of nine loads. */
+    private String firstPaints(HtmlReport page) throws Exception {
+        StringBuilder times = new StringBuilder();
+        for (int i = 0; i < 9; i++) {
+            show(page);
+            times.append(browser.evaluate("new Promise((painted) => new PerformanceObserver((list) => "
+                            + "list.getEntriesByName('first-contentful-paint').forEach((paint) => painted(paint.startTime)))"
+                            + ".observe({type: 'paint', buffered: true}))")
+                    .asInt());
+            times.append('\n');
+        }
+        return times.toString();
     }
 }

@@ -22,13 +22,14 @@ public final class JsonFault {
     /** How the parser's messages begin, and what each means. */
     private static final List<Meaning> MEANINGS = List.of(
             new Meaning("Unexpected end-of-input", found -> EARLY_END),
-            new Meaning("Unexpected character \\('.*?' \\(code (\\d+).*", found -> character(found) + " is not expected here"),
-            new Meaning("Illegal character \\(+CTRL-CHAR, code (\\d+).*", found -> character(found) + " is not expected here"),
+            new Meaning("Unexpected character \\('.*?' \\(code (\\d+).*", JsonFault::notExpected),
+            new Meaning("Illegal character \\(+CTRL-CHAR, code (\\d+).*", JsonFault::notExpected),
             new Meaning("Unexpected close marker '(.)'.*", found -> "'" + found.group(1) + "' closes nothing here"),
             new Meaning("Unrecognized token '(.*?)'.*", found -> "'" + quote(found) + "' is no value"),
             new Meaning("Non-standard token '(.*?)'.*", found -> "'" + quote(found) + "' is no value"),
-            new Meaning("Unrecognized character escape .*\\(code (\\d+).*", found -> "no escape in a string ends in "
-                    + character(found)),
+            new Meaning(
+                    "Unrecognized character escape .*\\(code (\\d+).*",
+                    found -> "no escape in a string ends in " + character(found)),
             new Meaning("Invalid numeric value.*", found -> "a number is malformed"),
             new Meaning("Duplicate field '(.*)'.*", found -> "the key '" + quote(found) + "' stands twice"),
             new Meaning("Invalid UTF-8.*", found -> "the text is not UTF-8 here"),
@@ -51,7 +52,8 @@ public final class JsonFault {
     }
 
     private static Meaning limit(String form, String words) {
-        return new Meaning(form + ".*?exceeds the maximum allowed \\((\\d+).*", found -> words.formatted(found.group(1)));
+        return new Meaning(
+                form + ".*?exceeds the maximum allowed \\((\\d+).*", found -> words.formatted(found.group(1)));
     }
 
     /**
@@ -68,6 +70,10 @@ public final class JsonFault {
             }
         }
         return OTHERWISE;
+    }
+
+    private static String notExpected(MatchResult found) {
+        return character(found) + " is not expected here";
     }
 
     private static String character(MatchResult found) {

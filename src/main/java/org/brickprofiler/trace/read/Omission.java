@@ -128,7 +128,7 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         BEGIN_WITHOUT_END(Effect.DROPPED, "begin without end, dropped"),
         /** An end whose begin is not in the trace. */
         END_WITHOUT_BEGIN(Effect.DROPPED, "end without begin, dropped"),
-        /** The trace is damaged, and was read up to there; the name is what is wrong. See {@link ReadOptions#salvage}. */
+        /** The trace is damaged, and was {@linkplain ReadOptions#salvage read up to there}; the name is what is wrong. */
         DAMAGE(Effect.REPAIRED, "damage, read up to there"),
         /** A byte of a text that is no UTF-8 was read as a question mark. */
         INVALID_UTF8(Effect.REPAIRED, "bytes that are no UTF-8, read as ?"),

@@ -28,9 +28,8 @@ final class TraceInput {
             "BZh", "it is packed with bzip2; unpack it",
             "\u0004\"M\u0018", "it is packed with LZ4; unpack it",
             "7z\u00bc\u00af", "it is a 7z archive; unpack it",
-            "SQLite format 3", "it is an SQLite database, such as Nsight Systems exports, and no trace of a format that "
-                    + "is read here",
-            "FLR\u0000", "it is a recording of Java's Flight Recorder, and no trace of a format that is read here");
+            "SQLite format 3", "it is an SQLite database, as Nsight Systems exports it, which is not read",
+            "FLR\u0000", "it is a recording of Java's Flight Recorder, which is not read");
 
     private static final int LONGEST_MAGIC = 16;
 
@@ -103,8 +102,10 @@ final class TraceInput {
             }
             if (isXSpace(begin(trace, LONGEST_PLANE_HEAD))) {
                 throw new TraceFormatException(
-                        source, 0, "it is an XSpace (.xplane.pb) of the profiler of XLA, which JAX and TensorFlow have; "
-                                + "the .trace.json.gz beside it can be read");
+                        source,
+                        0,
+                        "it is an XSpace (.xplane.pb) of XLA's profiler, which JAX and TensorFlow have and which is not"
+                                + " read; the .trace.json.gz beside it is");
             }
             return isPerfetto(trace);
         } catch (DamagedException damaged) {
@@ -200,6 +201,12 @@ final class TraceInput {
                 progress.at(bytesRead, totalBytes);
             }
             return read;
+        }
+
+        /** What a stream of a pipe has cannot be asked. */
+        @Override
+        public int available() {
+            return 0;
         }
 
         @Override

@@ -20,9 +20,10 @@ import java.util.Objects;
  *
  * <p><b>What counts in a profile.</b> Where the trace marks events as the device's (the categories {@code kernel},
  * {@code gpu_memcpy} and {@code gpu_memset}), those and no others. Otherwise every slice, that is, complete events
- * (phase X) and pairs of begin and end (B, E; in the order of the file, an end belongs to the last begin of its row that
- * has none yet, as viewers have it; another name than that of the begin is a fault, which is counted). Annotations, waits, flows and the like
- * never do. Nothing counts twice: a slice that holds others of its row counts with the time that they leave; see
+ * (phase X) and pairs of begin and end (B, E; in the order of the file an end belongs to the last begin of its row that
+ * has none yet, as in Chrome's own viewer, and another name than that of the begin is a fault, which is counted).
+ * Annotations, waits, flows and the like never do. Nothing counts twice: a slice that holds others of its row counts
+ * with the time that they leave; see
  * {@link Omission.Reason#OVERLAP} for slices that overlap otherwise. Idle time is the wall time minus the union of all
  * intervals. A trace without marked device events can draw one interval on two rows; nothing shows that, and both
  * count.

@@ -14,6 +14,7 @@ import static org.brickprofiler.trace.read.Traces.totalNs;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,6 +45,19 @@ final class TraceReaderTest {
         assertThat(Traces.read(Traces.packed(array(events)), OPTIONS)).isEqualTo(expected);
         assertThat(Traces.read(("\ufeff" + array(events)).getBytes(UTF_8), OPTIONS)).isEqualTo(expected);
         assertThat(Traces.read(array(events).getBytes(UTF_16LE), OPTIONS).snapshot()).isEqualTo(expected.snapshot());
+    }
+
+    /** As the stream of a pipe has it. */
+    @Test
+    void asksNoStreamHowMuchItHas() throws IOException {
+        InputStream pipe = new ByteArrayInputStream(Traces.packed(array(slice("a", 0, 5)))) {
+            @Override
+            public int available() {
+                throw new AssertionError("asked");
+            }
+        };
+
+        assertThat(totalNs(TraceReader.profile(pipe, OPTIONS), "a")).isEqualTo(5_000);
     }
 
     @Test
