@@ -63,10 +63,10 @@ final class RunCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @Option(names = "--before", paramLabel = "CMD", required = true, description = "The first side: a shell command.")
-    private String before;
+    private String before = "";
 
     @Option(names = "--after", paramLabel = "CMD", required = true, description = "The second side: a shell command.")
-    private String after;
+    private String after = "";
 
     @Option(names = "-n", paramLabel = "N", description = "Runs a side (${DEFAULT-VALUE}).")
     private int runs = 10;
@@ -202,7 +202,7 @@ final class RunCommand implements Callable<Integer> {
 
     private void runOne(Side side, boolean isWarmup) throws IOException, InterruptedException {
         int number = isWarmup ? 0 : started.merge(side, 1, Integer::sum);
-        String name = String.format(Locale.ROOT, isWarmup ? "warm-up" : "%03d", number);
+        String name = isWarmup ? "warm-up" : String.format(Locale.ROOT, "%03d", number);
         Path files = folder.resolve(side.toString()).toAbsolutePath();
         // Under a name that is no run's, until the process has ended well.
         Path unfinished = files.resolve("." + name + ".json");
@@ -314,7 +314,7 @@ final class RunCommand implements Callable<Integer> {
     private int compare() {
         PrintWriter err = spec.commandLine().getErr();
         if (failed > 0) {
-            Brick.report(err, failed + " of " + (started.values().stream().mapToInt(Integer::intValue).sum())
+            Brick.report(err, failed + " of " + started.values().stream().mapToInt(Integer::intValue).sum()
                     + " runs failed and are left out");
         }
         for (Side side : Side.values()) {
