@@ -30,8 +30,8 @@ public final class ComparisonStudy {
         List<String> seeds = args.length > 1 ? List.of(args).subList(1, args.length) : List.of("1", "2", "3");
         for (String seed : seeds) {
             System.out.printf("%nseed %s, %d comparisons a cell%n%n", seed, comparisons);
-            System.out.println("| processes | any false alarm, 10 a side | 20 a side | +5 % found, 10 a side "
-                    + "| +2 % found, 10 a side | 20 a side | another brick blamed |");
+            System.out.printf("| processes | any false alarm, 10 a side | 20 a side | +5 %% found, 10 a side "
+                    + "| +2 %% found, 10 a side | 20 a side | another brick blamed |%n");
             System.out.println("|---|---|---|---|---|---|---|");
             for (Behaviour behaviour : Behaviour.EACH) {
                 row(behaviour, comparisons, Long.parseLong(seed));

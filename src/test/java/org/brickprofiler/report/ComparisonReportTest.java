@@ -18,6 +18,7 @@ import org.brickprofiler.compare.Comparison.Side;
 import org.brickprofiler.compare.Comparison.Verdict;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.testing.Spec;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class ComparisonReportTest {
@@ -25,7 +26,8 @@ class ComparisonReportTest {
     private static final String HOSTILE = "a|b `c` <script>@all</script> *x* \u202e\n# h";
 
     private static Line line(
-            Kind kind, String name, double before, double after, Change change, Change beside, Verdict verdict) {
+            Kind kind, String name, double before, double after, Change change, @Nullable Change beside,
+            Verdict verdict) {
         return new Line(
                 kind, name, Optional.of(new Side(before, 1.25, 3)), Optional.of(new Side(after, 0.75, 2)),
                 Optional.of(change), Optional.ofNullable(beside), verdict, "", OptionalDouble.of(2.25),
