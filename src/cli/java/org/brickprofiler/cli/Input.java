@@ -11,6 +11,9 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.cli.Terminal.InputBar;
@@ -23,6 +26,7 @@ import org.brickprofiler.trace.read.Omission;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceFormatException;
 import org.brickprofiler.trace.read.TraceProfile;
+import org.brickprofiler.trace.read.TraceProfile.Placement;
 import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceRules;
 import org.brickprofiler.trace.read.TraceTimeline;
@@ -231,6 +235,25 @@ final class Input {
         String text() {
             String above = trace.map(profile -> profile.summary() + "\n").orElse("");
             return above + TextReport.render(snapshot);
+        }
+
+        /** What a report in JSON holds besides the profile: of a trace, how it is known what its products are. */
+        Map<String, ?> further() {
+            List<Placement> placements = trace.map(TraceProfile::placements).orElse(List.of());
+            return placements.isEmpty()
+                    ? Map.of()
+                    : Map.of("placements", placements.stream().map(Profile::fields).toList());
+        }
+
+        private static Map<String, ?> fields(Placement placement) {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("brick", placement.brick());
+            fields.put("category", placement.category().displayName());
+            fields.put("source", placement.source().name());
+            fields.put("count", placement.events());
+            fields.put("total_ns", placement.elapsedNs());
+            fields.put("agreement", placement.agreement());
+            return fields;
         }
 
         /** The exit code; reports where there is damage, and where there is no brick. */

@@ -96,6 +96,6 @@ final class ReportCommand implements Callable<Integer> {
         if (form == null) {
             return input.text();
         }
-        return form.json ? JsonReport.toJson(input.snapshot()) : CsvReport.toCsv(input.snapshot());
+        return form.json ? JsonReport.toJson(input.snapshot(), input.further()) : CsvReport.toCsv(input.snapshot());
     }
 }

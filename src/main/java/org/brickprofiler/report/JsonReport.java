@@ -1,5 +1,6 @@
 package org.brickprofiler.report;
 
+import com.fasterxml.jackson.core.JsonGenerationException;
 import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.io.JsonEOFException;
@@ -11,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Objects;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.io.AtomicFile;
@@ -40,9 +42,26 @@ public final class JsonReport {
      * @return indented JSON that ends with a line break
      */
     public static String toJson(ProfileSnapshot snapshot) {
+        return toJson(snapshot, Map.of());
+    }
+
+    /**
+     * The report of a profile, with what else is known of it behind the report's own keys. Readers of reports ignore
+     * those keys.
+     *
+     * @param snapshot the profile
+     * @param further more keys, in the order of the map; values are strings, numbers, truth values, and lists and maps
+     *     of these
+     * @return indented JSON that ends with a line break
+     * @throws IllegalArgumentException when a key is one of the report's own, or a value is of another type
+     */
+    public static String toJson(ProfileSnapshot snapshot, Map<String, ?> further) {
+        Objects.requireNonNull(further, "further");
         ByteArrayOutputStream json = new ByteArrayOutputStream();
         try {
-            JsonReportWriter.write(snapshot, json);
+            JsonReportWriter.write(snapshot, further, json);
+        } catch (JsonGenerationException repeated) {
+            throw new IllegalArgumentException("the report has its own value: " + repeated.getOriginalMessage(), repeated);
         } catch (IOException impossible) {
             throw new UncheckedIOException("memory does not fail", impossible);
         }

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import com.fasterxml.jackson.core.util.Separators;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.brickprofiler.BrickCategory;
@@ -54,8 +55,21 @@ final class JsonReportWriter {
      * @throws IOException when that fails
      */
     static void write(ProfileSnapshot snapshot, OutputStream out) throws IOException {
+        write(snapshot, Map.of(), out);
+    }
+
+    /**
+     * Writes a report, and more keys behind its own.
+     *
+     * @throws com.fasterxml.jackson.core.JsonGenerationException when a key is one of the report's own
+     * @throws IllegalArgumentException when a value is of a type that is not written
+     */
+    static void write(ProfileSnapshot snapshot, Map<String, ?> further, OutputStream out) throws IOException {
         try (JsonGenerator json = generator(out, indented())) {
-            new JsonReportWriter(json, snapshot).report();
+            if (!further.isEmpty()) {
+                json.enable(StreamWriteFeature.STRICT_DUPLICATE_DETECTION.mappedFeature());
+            }
+            new JsonReportWriter(json, snapshot).report(further);
             json.writeRaw('\n');
         }
     }
@@ -84,7 +98,7 @@ final class JsonReportWriter {
         return printer;
     }
 
-    private void report() throws IOException {
+    private void report(Map<String, ?> further) throws IOException {
         json.writeStartObject();
         json.writeStringField("schema_version", SCHEMA_VERSION);
         json.writeStringField("started_at", snapshot.startedAt().toString());
@@ -110,7 +124,33 @@ final class JsonReportWriter {
         json.writeBooleanField("tile_profiling_enabled", !snapshot.tilesOff());
         tiles();
         streams();
+        fields(further);
         json.writeEndObject();
+    }
+
+    private void fields(Map<?, ?> values) throws IOException {
+        for (Map.Entry<?, ?> entry : values.entrySet()) {
+            json.writeFieldName(String.valueOf(entry.getKey()));
+            value(entry.getValue());
+        }
+    }
+
+    private void value(Object value) throws IOException {
+        if (value instanceof Map<?, ?> map) {
+            json.writeStartObject();
+            fields(map);
+            json.writeEndObject();
+        } else if (value instanceof List<?> list) {
+            json.writeStartArray();
+            for (Object element : list) {
+                value(element);
+            }
+            json.writeEndArray();
+        } else if (value instanceof String || value instanceof Number || value instanceof Boolean) {
+            json.writePOJO(value);
+        } else {
+            throw new IllegalArgumentException("a report holds no " + value);
+        }
     }
 
     private void environments() throws IOException {

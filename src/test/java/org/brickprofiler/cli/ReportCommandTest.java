@@ -19,6 +19,7 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -73,6 +74,28 @@ class ReportCommandTest {
         assertThat(Cli.run("report", training, "--skip-steps", "2").out()).contains("counted     6,300 of 109,123");
         Path moe = Cli.TRACES.resolve("moe30b-decode-c16.json.gz");
         assertThat(Cli.run("report", moe, "--keep-warmup").out()).contains("counted     64,041 of 64,041");
+    }
+
+    @Test
+    void saysHowProductsAreKnown() throws IOException {
+        Path decode = Cli.TRACES.resolve("sglang-qwen3-decode.json.gz");
+
+        String json = Cli.run("report", decode, "--json").out();
+
+        assertThat(json)
+                .contains("""
+                          "placements": [ {
+                            "brick": "GateUpProjection",
+                            "category": "FFN",
+                            "source": "PLACE",
+                            "count": 36,
+                            "total_ns": 2417659,
+                            "agreement": 0.972""".indent(2).stripTrailing());
+        Path report = Files.writeString(folder.resolve("report.json"), json);
+        assertThat(JsonReport.read(report)).isEqualTo(TraceReader.profile(decode).snapshot());
+        assertThat(Cli.run("report", decode).out())
+                .contains("\n  placed      by place: ")
+                .contains("\n                GateUpProjection: 36 events, 2.418 ms, 97.2 % of them in layers that repeat\n");
     }
 
     @Test

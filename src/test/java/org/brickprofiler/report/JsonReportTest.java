@@ -2,11 +2,14 @@ package org.brickprofiler.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
@@ -42,6 +45,22 @@ final class JsonReportTest {
         ProfileSnapshot snapshot = profiler.snapshot();
 
         assertThat(JsonReport.fromJson(JsonReport.toJson(snapshot))).isEqualTo(snapshot);
+    }
+
+    @Test
+    void furtherKeysStandBehindTheReportsOwnAndAreIgnored() throws IOException {
+        String json = JsonReport.toJson(
+                Samples.full(), Map.of("more", List.of(Map.of("name", "x", "share", 0.5, "count", 3L, "sure", true))));
+
+        assertThat(json).contains("\"more\": [ {").contains("\"share\": 0.5").contains("\"sure\": true");
+        assertThat(json.indexOf("\"more\"")).isGreaterThan(json.indexOf("\"tiles\""));
+        assertThat(JsonReport.fromJson(json)).isEqualTo(Samples.full());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> JsonReport.toJson(Samples.full(), Map.of("bricks", 1)))
+                .withMessageContaining("'bricks'");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> JsonReport.toJson(Samples.full(), Map.of("path", folder)))
+                .withMessage("a report holds no " + folder);
     }
 
     @Test

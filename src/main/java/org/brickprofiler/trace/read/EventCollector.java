@@ -130,8 +130,9 @@ abstract class EventCollector implements Closeable {
      * Why a slice does not matter, whatever its times are; null where it may matter.
      *
      * @throws TraceFormatException when a limit is reached
+     * @throws IOException when the temporary file cannot be written
      */
-    abstract @Nullable Reason ignores(TraceEvent event) throws TraceFormatException;
+    abstract @Nullable Reason ignores(TraceEvent event) throws IOException;
 
     /**
      * A slice begins, at a time that is one.

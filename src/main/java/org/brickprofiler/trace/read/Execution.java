@@ -11,8 +11,9 @@ import java.util.Comparator;
  * @param amount bytes that it moved, 0 or more; of a brick in a trace of this library, its elements
  * @param row number of its row
  * @param kernel number of its kernel
+ * @param detail what its store knows of it besides
  */
-record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel) {
+record Execution(long startNs, long endNs, long offset, long amount, int row, int kernel, long detail) {
 
     /** The order of {@link EventStore}. */
     static final Comparator<Execution> BY_TIME = (one, two) -> {
@@ -22,7 +23,7 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
     };
 
     Execution(EventStore.Event event) {
-        this(event.startNs(), event.endNs(), event.offset(), event.amount(), event.row(), event.name());
+        this(event.startNs(), event.endNs(), event.offset(), event.amount(), event.row(), event.name(), event.detail());
     }
 
     long elapsedNs() {

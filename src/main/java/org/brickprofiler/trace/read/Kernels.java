@@ -120,6 +120,23 @@ final class Kernels {
         });
     }
 
+    /**
+     * The number of a kernel that counts as something else.
+     *
+     * @return 0 or more
+     */
+    int as(int number, Rule.Target target) {
+        Kernel kernel = kernels.get(number);
+        return kernel.target().equals(target)
+                ? number
+                : add(new Kernel(kernel.name(), target, true, kernel.isCopy()));
+    }
+
+    /** Whether some kernel counts as this. */
+    boolean anyIs(Rule.Target target) {
+        return kernels.stream().anyMatch(kernel -> kernel.target().equals(target));
+    }
+
     Kernel get(int number) {
         return kernels.get(number);
     }

@@ -2,6 +2,8 @@ package org.brickprofiler.trace.read;
 
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -17,8 +19,11 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.read.Kernels.Kernel;
+import org.brickprofiler.trace.read.LayerPlaces.Evidence;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.brickprofiler.trace.read.TraceEvent.Kind;
+import org.brickprofiler.trace.read.TraceProfile.Placement;
+import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
 import org.eclipse.collections.impl.map.mutable.primitive.IntLongHashMap;
 import org.eclipse.collections.impl.map.mutable.primitive.LongLongHashMap;
 import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
@@ -37,8 +42,9 @@ final class ProfileBuilder extends EventCollector {
     private static final int MOST_PHASES = 1_000_000;
     private static final Pattern STEP = Pattern.compile("ProfilerStep#(\\d{1,18})");
 
-    /** The detail of a slice of the device. */
-    private static final long OF_DEVICE = 1;
+    /** The detail of a slice of the host; that of one of the device is its correlation, or {@link TraceEvent#NONE}. */
+    private static final long OF_HOST = TraceEvent.NONE - 1;
+
 
     private static final Map<String, BrickCategory> CATEGORIES = Arrays.stream(BrickCategory.values())
             .collect(Collectors.toUnmodifiableMap(BrickCategory::displayName, Function.identity()));
@@ -51,6 +57,7 @@ final class ProfileBuilder extends EventCollector {
     /** Whether a warm-up begins at a time; else it is over by then. */
     private final NavigableMap<Long, Boolean> phases = new TreeMap<>();
 
+    private final LaunchSites sites = new LaunchSites();
     private EventStore slices = new EventStore(EventStore.Order.BY_TIME);
     private Kernels kernels;
     private long ignoredByRule;
@@ -76,10 +83,10 @@ final class ProfileBuilder extends EventCollector {
 
     // ---- collecting ----
 
-    /** Whether some rule looks at it. */
+    /** Whether some rule looks at it, or it joins launches and kernels. */
     @Override
     boolean wants(String argument) {
-        return argKeys.contains(argument);
+        return argKeys.contains(argument) || argument.equals(LaunchSites.CORRELATION);
     }
 
     @Override
@@ -88,10 +95,13 @@ final class ProfileBuilder extends EventCollector {
     }
 
     @Override
-    @Nullable Reason ignores(TraceEvent event) throws TraceFormatException {
+    @Nullable Reason ignores(TraceEvent event) throws IOException {
         Reason reason = head.isOwn() ? ignoresOwn(event) : Kind.of(event.category).ignoredAs();
         if (reason == Reason.ANNOTATION && Microseconds.isTime(event.startNs)) {
             addStep(event);
+            if (event.phase == 'X' && Microseconds.isTime(event.elapsedNs)) {
+                sites.annotate(event, row(event).number);
+            }
         }
         return reason;
     }
@@ -115,18 +125,31 @@ final class ProfileBuilder extends EventCollector {
         BrickCategory brick = head.isOwn() ? brickCategory(event) : null;
         if (brick != null) {
             int kernel = kernels.brick(event.name, brick);
-            return new Slice(event, row(event).number, kernel, Math.max(0, event.elements), 0, 0);
+            return new Slice(event, row(event).number, kernel, Math.max(0, event.elements), 0, OF_HOST);
         }
         Kind kind = Kind.of(event.category);
         if (kind.isDevice() && !deviceSeen) {
             keepDeviceOnly();
+        }
+        long correlation = correlation(event);
+        if (!kind.isDevice() && event.phase == 'X' && LaunchSites.mayMatter(event)) {
+            sites.add(event, row(event).number, event.startNs + event.elapsedNs, correlation);
         }
         int kernel = kind.isDevice() == deviceSeen ? kernels.number(event, kind == Kind.COPY) : NOT_COUNTED;
         if (event.bytes == TraceEvent.MALFORMED_BYTES) {
             omissions.fault(Reason.MALFORMED_BYTES, event.offset);
         }
         int row = kernel >= 0 ? row(event).number : 0;
-        return new Slice(event, row, kernel, Math.max(0, event.bytes), 0, kind.isDevice() ? OF_DEVICE : 0);
+        return new Slice(event, row, kernel, Math.max(0, event.bytes), 0, kind.isDevice() ? correlation : OF_HOST);
+    }
+
+    /** The correlation of an event, of which no rule is to see more than it asks for. */
+    private long correlation(TraceEvent event) {
+        long correlation = event.wholeNumber(LaunchSites.CORRELATION);
+        if (!argKeys.contains(LaunchSites.CORRELATION)) {
+            event.args.remove(LaunchSites.CORRELATION);
+        }
+        return correlation;
     }
 
     private void keepDeviceOnly() throws IOException {
@@ -145,12 +168,12 @@ final class ProfileBuilder extends EventCollector {
 
     @Override
     void addSlice(Slice slice, long endNs) throws IOException {
-        if ((slice.detail == OF_DEVICE) != deviceSeen) {
+        if ((slice.detail == OF_HOST) == deviceSeen) {
             omissions.add(Reason.HOST);
         } else if (slice.name == Kernels.IGNORED) {
             ignoredByRule++;
         } else {
-            slices.add(slice.row, slice.startNs, endNs, slice.offset, slice.name, slice.amount, 0, 0);
+            slices.add(slice.row, slice.startNs, endNs, slice.offset, slice.name, slice.amount, 0, slice.detail);
         }
     }
 
@@ -250,16 +273,39 @@ final class ProfileBuilder extends EventCollector {
         long firstKeptNs = firstKeptNs();
         Warmup warmup = new Warmup();
         if (!options.keepWarmup() && !head.isOwn()) {
-            pass(new WarmupPass(firstKeptNs, warmup));
+            pass(slices, new WarmupPass(firstKeptNs, warmup));
         }
-        CountingPass counting = new CountingPass(firstKeptNs, warmup.offsets());
-        pass(counting);
         omissions.add(Reason.RULE, ignoredByRule);
-        return counting.profile();
+        if (!deviceSeen || !(sites.isAny() || LayerPlaces.mayKnow(kernels))) {
+            CountingPass counting = new CountingPass(firstKeptNs, warmup.offsets(), null);
+            pass(slices, counting);
+            return counting.profile();
+        }
+        try (LayerPlaces places = places()) {
+            CountingPass counting = new CountingPass(firstKeptNs, warmup.offsets(), places);
+            pass(places.events(), counting);
+            return counting.profile();
+        }
     }
 
-    private void pass(SelfTimes.Sink sink) throws IOException {
-        EventStore.Cursor events = slices.inOrder();
+    /**
+     * What the device's events are by their modules and their places; to be closed.
+     *
+     * @throws IOException when a temporary file cannot be written or read
+     */
+    LayerPlaces places() throws IOException {
+        try (EventStore sited = sites.of(slices)) {
+            return LayerPlaces.of(kernels, sited);
+        }
+    }
+
+    /** The kernel with a number. */
+    Kernel kernel(int number) {
+        return kernels.get(number);
+    }
+
+    private void pass(EventStore store, SelfTimes.Sink sink) throws IOException {
+        EventStore.Cursor events = store.inOrder();
         if (head.isOwn()) {
             // A profiler counts a brick with all its time, that of the bricks inside it too.
             for (EventStore.Event event = events.next(); event != null; event = events.next()) {
@@ -293,6 +339,13 @@ final class ProfileBuilder extends EventCollector {
         }
     }
 
+    /** What is counted as one line of the placements. */
+    private record Placed(Rule.Target brick, Source source) {
+        Placement placement(long[] sums) {
+            return new Placement(brick.name(), brick.category(), source, sums[0], sums[1], sums[2]);
+        }
+    }
+
     private final class CountingPass implements SelfTimes.Sink {
         private final long firstKeptNs;
         private final LongHashSet warmup;
@@ -304,10 +357,15 @@ final class ProfileBuilder extends EventCollector {
         private long unmatched;
         private long unmatchedNs;
         private long leftOutNs;
+        /** Where the events come from; null where they are as the rules say. */
+        private final @Nullable LayerPlaces places;
 
-        CountingPass(long firstKeptNs, LongHashSet warmup) {
+        private final Map<Placed, long[]> placements = new HashMap<>();
+
+        CountingPass(long firstKeptNs, LongHashSet warmup, @Nullable LayerPlaces places) {
             this.firstKeptNs = firstKeptNs;
             this.warmup = warmup;
+            this.places = places;
         }
 
         @Override
@@ -346,6 +404,7 @@ final class ProfileBuilder extends EventCollector {
             Kernel kernel = kernels.get(event.kernel());
             boolean isOwn = head.isOwn();
             bricks.add(kernel.target(), event, selfNs, isOwn ? event.amount() : 0, isOwn ? 0 : event.amount());
+            addPlacement(kernel.target(), places == null ? Evidence.BY_RULE : event.detail(), selfNs);
             rows.add(event.row());
             counted++;
             if (!kernel.matched()) {
@@ -353,6 +412,29 @@ final class ProfileBuilder extends EventCollector {
                 unmatched++;
                 unmatchedNs += selfNs;
             }
+        }
+
+        private void addPlacement(Rule.Target brick, long evidence, long selfNs) {
+            if (evidence == Evidence.BY_RULE && brick.category() != BrickCategory.MATRIX_PRODUCT) {
+                return;
+            }
+            Source from = evidence == Evidence.BY_RULE
+                    ? Source.NOT_KNOWN
+                    : Evidence.isPlace(evidence) ? Source.PLACE : Source.MODULE;
+            long[] sums = placements.computeIfAbsent(new Placed(brick, from), added -> new long[3]);
+            sums[0]++;
+            sums[1] += selfNs;
+            sums[2] += from == Source.PLACE && places != null && !places.repeats(evidence) ? 0 : 1;
+        }
+
+        private List<Placement> placements() {
+            return placements.entrySet().stream()
+                    .map(entry -> entry.getKey().placement(entry.getValue()))
+                    .sorted(Comparator.comparingLong(Placement::elapsedNs)
+                            .reversed()
+                            .thenComparing(Placement::brick)
+                            .thenComparing(Placement::source))
+                    .toList();
         }
 
         TraceProfile profile() {
@@ -376,6 +458,7 @@ final class ProfileBuilder extends EventCollector {
                     eventsRead(),
                     counted,
                     new TraceProfile.Unmatched(unmatchedKernels.size(), unmatched, unmatchedNs),
+                    placements(),
                     omissions.list());
         }
     }
@@ -447,5 +530,6 @@ final class ProfileBuilder extends EventCollector {
     @Override
     public void close() throws IOException {
         slices.close();
+        sites.close();
     }
 }

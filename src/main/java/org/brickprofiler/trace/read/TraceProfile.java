@@ -4,10 +4,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Predicate;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.trace.read.Omission.Effect;
 import org.brickprofiler.trace.read.Omission.Reason;
+import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
 
 /**
  * The profile of a trace, and what did and did not go into it. Every event that was read is counted, left out, ignored,
@@ -24,6 +26,8 @@ import org.brickprofiler.trace.read.Omission.Reason;
  * @param eventsRead elements of the array of events; in a Perfetto trace, track events
  * @param eventsCounted events in the profile
  * @param unmatched what no rule matched
+ * @param placements how it is known what matrix products and element-wise kernels are, most time first; empty where
+ *     the trace has neither
  * @param omissions what was ignored, left out, dropped or repaired, in the order of {@link Omission.Reason}; of events
  *     that were left out, one for each kernel, most time first
  */
@@ -37,6 +41,7 @@ public record TraceProfile(
         long eventsRead,
         long eventsCounted,
         Unmatched unmatched,
+        List<Placement> placements,
         List<Omission> omissions) {
 
     /** Which events of a trace count. */
@@ -84,12 +89,75 @@ public record TraceProfile(
         }
     }
 
-    /** Takes a copy of the list. */
+    /**
+     * Events whose kernels do not show by their names which brick they are, and how it is known all the same: matrix
+     * products of any projection, and element-wise kernels. Immutable.
+     *
+     * @param brick the name of the brick that they count as
+     * @param category its category
+     * @param source how that is known
+     * @param events events that count
+     * @param elapsedNs their time, ns
+     * @param alike how many of them lie where it is no accident: of {@link Source#PLACE} those in a stretch from one
+     *     attention to the next that has its norms, products and activations in the same order as at least two others
+     *     of the trace, else all
+     */
+    public record Placement(
+            String brick, BrickCategory category, Source source, long events, long elapsedNs, long alike) {
+
+        /** How it is known which brick an event is. */
+        public enum Source {
+            /**
+             * The trace names the module, or an annotation of the application does, around the kernel's launch: the
+             * projection itself, or its block, in which the order of the products decides.
+             */
+            MODULE("by module"),
+            /** Inferred from where the kernel lies between attentions, norms and activations. */
+            PLACE("by place"),
+            /** It is not: a matrix product of any kind. */
+            NOT_KNOWN("no projection");
+
+            private final String displayName;
+
+            Source(String displayName) {
+                this.displayName = displayName;
+            }
+
+            /**
+             * The word in reports.
+             *
+             * @return for example {@code "by module"}
+             */
+            public String displayName() {
+                return displayName;
+            }
+        }
+
+        /** Refuses null. */
+        public Placement {
+            Objects.requireNonNull(brick, "brick");
+            Objects.requireNonNull(category, "category");
+            Objects.requireNonNull(source, "source");
+        }
+
+        /**
+         * The share of the events that lie where it is no accident.
+         *
+         * @return from 0 to 1; 0 without events
+         */
+        public double agreement() {
+            return events == 0 ? 0.0 : (double) alike / events;
+        }
+    }
+
+    /** Takes copies of the lists. */
     public TraceProfile {
         Objects.requireNonNull(snapshot, "snapshot");
         Objects.requireNonNull(counting, "counting");
         Objects.requireNonNull(unmatched, "unmatched");
+        Objects.requireNonNull(placements, "placements");
         Objects.requireNonNull(omissions, "omissions");
+        placements = List.copyOf(placements);
         omissions = List.copyOf(omissions);
     }
 
@@ -148,6 +216,7 @@ public record TraceProfile(
     /** Writes the summary. One thread. */
     private final class Summary {
         private static final int KERNELS_SHOWN = 5;
+        private static final int PLACEMENTS_SHOWN = 8;
 
         private final StringBuilder text = new StringBuilder("Trace\n");
 
@@ -165,6 +234,7 @@ public record TraceProfile(
             leftOut(Reason.SKIPPED_STEP);
             leftOut(Reason.WARM_UP);
             noRule();
+            placed();
             list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
             list("faulty", Omission::isFault);
             return text.toString();
@@ -204,6 +274,37 @@ public record TraceProfile(
                         + ", " + Figures.percent(unmatched.elapsedNs(), snapshot.totalNs())
                         + " of brick time; under their own names");
             }
+        }
+
+        /** How sure it is what the kernels are that do not say so: a line for each source, then one for each brick. */
+        private void placed() {
+            String first = "placed";
+            for (Source source : Source.values()) {
+                List<Placement> parts = placements.stream()
+                        .filter(placement -> placement.source() == source)
+                        .toList();
+                if (!parts.isEmpty()) {
+                    Placement all = new Placement("", BrickCategory.OTHER, source,
+                            parts.stream().mapToLong(Placement::events).sum(),
+                            parts.stream().mapToLong(Placement::elapsedNs).sum(),
+                            parts.stream().mapToLong(Placement::alike).sum());
+                    fact(first, source.displayName() + ": " + extent(all));
+                    parts.stream()
+                            .limit(PLACEMENTS_SHOWN)
+                            .forEach(part -> fact("", "  " + Figures.plain(part.brick()) + ": " + extent(part)));
+                    if (parts.size() > PLACEMENTS_SHOWN) {
+                        fact("", "  and " + Figures.count(parts.size() - PLACEMENTS_SHOWN, "more brick"));
+                    }
+                    first = "";
+                }
+            }
+        }
+
+        private String extent(Placement placement) {
+            return Figures.count(placement.events(), "event") + ", " + Figures.duration(placement.elapsedNs())
+                    + (placement.source() == Source.PLACE
+                            ? ", " + Figures.percent(placement.alike(), placement.events()) + " of them in layers that repeat"
+                            : "");
         }
 
         private void list(String title, Predicate<Omission> which) {

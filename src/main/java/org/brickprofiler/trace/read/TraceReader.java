@@ -28,6 +28,15 @@ import java.util.Objects;
  * intervals. A trace without marked device events can draw one interval on two rows; nothing shows that, and both
  * count.
  *
+ * <p><b>Where a name does not show the brick.</b> The built-in rules know a matrix product and an element-wise kernel,
+ * but not to which brick it belongs. Where the trace marks the device's events, such a kernel counts by the module that
+ * launched it, if rows of Python's functions name modules ({@code nn.Module: ...}) or an annotation is named after a
+ * projection or a block ({@code layers.3.self_attn.q_proj}). Otherwise it counts by its place among the attentions, norms
+ * and activations of its stream, as those of a decoder's layer follow each other. A product whose place fits no layer
+ * remains {@code Gemm}, of category {@link org.brickprofiler.BrickCategory#MATRIX_PRODUCT}.
+ * {@link TraceProfile#placements} lists what is known how, and which share of what was inferred lies in layers that
+ * repeat. What the caller's own rules name is left alone, unless they name it as the built-in ones do.
+ *
  * <p><b>In a profile of this library's own traces</b>, which name it as their producer, each span of a brick counts
  * with its whole duration, that of the bricks inside it too, so that names, categories, counts, totals, shortest and
  * longest durations and elements are those of the profiler. A brick that a device timed counts with the device's span,

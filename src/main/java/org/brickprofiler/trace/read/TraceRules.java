@@ -62,9 +62,10 @@ public final class TraceRules {
     }
 
     /**
-     * The rules that come with the library: kernels of PyTorch, vLLM, cuBLAS, cuDNN, CUTLASS, FlashAttention,
-     * FlashInfer and NCCL, copies and fills. Which projection a matrix product is cannot be seen; it counts as
-     * {@code Gemm}.
+     * The rules that come with the library: kernels of PyTorch, vLLM, SGLang, llama.cpp, Triton, TensorRT-LLM, cuBLAS,
+     * cuDNN, CUTLASS, MIOpen, FlashAttention, FlashInfer and NCCL, copies and fills. They do not show which projection a
+     * matrix product is: it is {@code Gemm}, of category {@link org.brickprofiler.BrickCategory#MATRIX_PRODUCT}, until
+     * {@link TraceReader} finds its place.
      *
      * @return the same object each time
      */

@@ -21,7 +21,7 @@ final class BrickSumsTest {
         for (int i = 0; i < startsAndNs.length; i += 2) {
             long startNs = startsAndNs[i];
             long elapsedNs = startsAndNs[i + 1];
-            sums.add(BRICK, new Execution(startNs, startNs + elapsedNs, i, 3, 0, 0), elapsedNs, 1, 3);
+            sums.add(BRICK, new Execution(startNs, startNs + elapsedNs, i, 3, 0, 0, 0), elapsedNs, 1, 3);
         }
         return sums.stats(clock).get(0);
     }

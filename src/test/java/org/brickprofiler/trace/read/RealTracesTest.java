@@ -3,10 +3,14 @@ package org.brickprofiler.trace.read;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.Golden;
@@ -178,6 +182,35 @@ final class RealTracesTest {
                 .toList();
 
         assertThat(shares).hasSize(3).allSatisfy(line -> assertThat(line).containsPattern("% of (wall|brick) time"));
+    }
+
+    /** The columns of today in the page's table, which are made of the very profiles. */
+    @Test
+    void littleTimeIsOther() throws IOException {
+        List<String> rows = Files.readAllLines(Path.of("docs", "traces.md")).stream()
+                .filter(line -> line.matches("\\| `[\\w-]+` \\| [0-9.]+ \\| [0-9.]+ \\| [0-9.]+ \\| [0-9.]+ \\|.*"))
+                .toList();
+
+        assertThat(rows).hasSize(8);
+        for (String row : rows) {
+            List<String> cells = Pattern.compile("[\\s|`]+").splitAsStream(row).toList();
+            Path trace = Traces.MOE.resolveSibling(cells.get(1) + ".json.gz");
+            TraceProfile reading = Traces.read(trace, ReadOptions.defaults());
+
+            assertThat(cells.subList(4, 6))
+                    .as("%s: Other, and products of which the projection is not known", trace)
+                    .isEqualTo(List.of(
+                            percent(reading, BrickCategory.OTHER), percent(reading, BrickCategory.MATRIX_PRODUCT)));
+        }
+    }
+
+    private static String percent(TraceProfile reading, BrickCategory category) {
+        ProfileSnapshot snapshot = reading.snapshot();
+        long totalNs = snapshot.bricks().stream()
+                .filter(brick -> brick.category() == category)
+                .mapToLong(BrickStats::totalNs)
+                .sum();
+        return String.format(Locale.ROOT, "%.1f", 100.0 * totalNs / snapshot.totalNs());
     }
 
     private static void assertBrick(TraceProfile reading, String name, long count, long totalNs) {

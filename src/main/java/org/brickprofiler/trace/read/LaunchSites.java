@@ -1,0 +1,317 @@
+package org.brickprofiler.trace.read;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.brickprofiler.BrickId;
+import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the modules in which kernels were launched: the slices {@code nn.Module: CLASS_NUMBER} that PyTorch's profiler
+ * draws with stacks, and annotations of the application that are named after a projection. While the trace is read,
+ * modules, annotations and launches are collected; then each launch gets the modules around it on its thread, and each
+ * kernel those of the launch with the same correlation.
+ *
+ * <p>Everything that grows with the trace is in {@link EventStore}s: the joining by correlation, too, sorts launches
+ * and kernels in one of them. One thread.
+ */
+final class LaunchSites implements Closeable {
+
+    /** The argument by which launches and kernels belong together. */
+    static final String CORRELATION = "correlation";
+
+    /** The site of a kernel of which no module is known. */
+    static final long UNKNOWN = 0;
+
+    private static final String MODULE = "nn.Module: ";
+    private static final int MOST_NAMES = 1 << 16;
+    private static final int MOST_OPEN = 1 << 12;
+    private static final int KIND_BITS = 6;
+    private static final int KIND_MASK = (1 << KIND_BITS) - 1;
+    private static final int RUN_SHIFT = 2 * KIND_BITS;
+
+    /** In place of the number of a kind: the slice is a launch. */
+    private static final int LAUNCH = Kind.values().length;
+
+    /** In the column of a join's ends: what comes first of one correlation. */
+    private static final long LAUNCH_END = 1;
+
+    private static final long KERNEL_END = 0;
+
+    private final EventStore host = new EventStore(EventStore.Order.BY_TIME);
+    private final Map<String, Kind> kinds = new HashMap<>();
+    private boolean modulesSeen;
+
+    /** What a module is by the name of its class, or an annotation by its own. */
+    enum Kind {
+        /** Anything else. */
+        NONE(null),
+        /** A whole block of attention. */
+        ATTENTION(null),
+        /** A whole feed-forward block, or one of experts. */
+        FFN(null),
+        /** A whole model with the head that makes words of its output. */
+        MODEL(null),
+        /** A projection; which one is not in its name. */
+        LINEAR(null),
+        /** The last projection of its block. */
+        ROW_PARALLEL(null),
+        /** The first projection of its block, of which another kind of engine has several. */
+        COLUMN_PARALLEL(null),
+        /** The gate's and the up projection in one. */
+        GATE_UP(null),
+        /** The products of experts. */
+        EXPERTS(BrickId.MOE_EXPERT),
+        ROUTER(BrickId.MOE_ROUTER),
+        QKV(BrickId.QKV_PROJECTION),
+        OUTPUT(BrickId.OUTPUT_PROJECTION),
+        GATE(BrickId.GATE_PROJECTION),
+        UP(BrickId.UP_PROJECTION),
+        DOWN(BrickId.DOWN_PROJECTION),
+        HEAD(BrickId.LM_HEAD),
+        RMS_NORM(BrickId.RMS_NORM),
+        LAYER_NORM(BrickId.LAYER_NORM),
+        ROPE(BrickId.ROPE_EMBEDDING),
+        EMBEDDING(BrickId.EMBEDDING),
+        ACTIVATION(BrickId.ACTIVATION);
+
+        private static final Kind[] ALL = values();
+
+        /** The brick that everything in it is; null where that depends on more. */
+        final @Nullable BrickId brick;
+
+        Kind(@Nullable BrickId brick) {
+            this.brick = brick;
+        }
+
+        /** Of a module, by its class. */
+        static Kind ofClass(String name) {
+            String text = name.toLowerCase(Locale.ROOT);
+            if (text.contains("norm")) {
+                return text.contains("rms") ? RMS_NORM : text.contains("layer") ? LAYER_NORM : NONE;
+            }
+            if (text.contains("rotary") || text.contains("rope")) {
+                return ROPE;
+            }
+            if (text.contains("lmhead") || text.contains("logitsprocessor")) {
+                return HEAD;
+            }
+            if (text.contains("embedding")) {
+                return EMBEDDING;
+            }
+            if (text.contains("linear") || text.equals("conv1d")) {
+                return text.contains("qkv")
+                        ? QKV
+                        : text.contains("mergedcolumn")
+                                ? GATE_UP
+                                : text.contains("row")
+                                        ? ROW_PARALLEL
+                                        : text.contains("column") ? COLUMN_PARALLEL : LINEAR;
+            }
+            if (text.contains("silu") || text.contains("gelu") || text.contains("relu") || text.contains("activation")) {
+                return ACTIVATION;
+            }
+            if (text.contains("fusedmoe") || text.contains("experts")) {
+                return EXPERTS;
+            }
+            if (text.contains("router") || text.contains("topkgate")) {
+                return ROUTER;
+            }
+            if (text.contains("attention") || text.contains("attn")) {
+                return ATTENTION;
+            }
+            if (text.contains("mlp") || text.contains("feedforward") || text.contains("ffn") || text.contains("moe")) {
+                return FFN;
+            }
+            return text.contains("causallm") || text.contains("lmheadmodel") ? MODEL : NONE;
+        }
+
+        /** Of an annotation such as {@code layers.3.self_attn.q_proj}, by what stands behind the last point. */
+        static Kind ofAnnotation(String name) {
+            String last = name.substring(name.lastIndexOf('.') + 1).strip();
+            Optional<BrickId> brick = BrickId.parse(last);
+            return switch (last) {
+                case "q_proj", "k_proj", "v_proj" -> QKV;
+                case "gate_up_proj" -> GATE_UP;
+                case "self_attn", "attention", "attn" -> ATTENTION;
+                case "mlp", "ffn", "feed_forward" -> FFN;
+                default -> {
+                    for (Kind kind : ALL) {
+                        if (kind.brick != null && brick.isPresent() && kind.brick == brick.get()) {
+                            yield kind;
+                        }
+                    }
+                    yield NONE;
+                }
+            };
+        }
+
+        /** The number by which a store and a site know it; the only reader of the ordinal. */
+        @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+        int index() {
+            return ordinal();
+        }
+
+        boolean isBlock() {
+            return this == ATTENTION || this == FFN || this == MODEL;
+        }
+    }
+
+    // ---- collecting ----
+
+    /** Takes a slice of the host that may be a module or a launch. */
+    void add(TraceEvent event, int row, long endNs, long correlation) throws IOException {
+        if (event.name.startsWith(MODULE) && event.category.equals("python_function")) {
+            modulesSeen = true;
+            host.add(row, event.startNs, endNs, event.offset, kindOf(event.name).index(), 0, 0, 0);
+        } else if (correlation >= 0 && event.name.contains("Launch")) {
+            host.add(row, event.startNs, endNs, event.offset, LAUNCH, correlation, 0, 0);
+        }
+    }
+
+    /** Takes an annotation of the application; one that names no projection and no block does not matter. */
+    void annotate(TraceEvent event, int row) throws IOException {
+        Kind kind = Kind.ofAnnotation(event.name);
+        if (kind != Kind.NONE) {
+            modulesSeen = true;
+            host.add(row, event.startNs, event.startNs + event.elapsedNs, event.offset, kind.index(), 0, 0, 0);
+        }
+    }
+
+    /** Whether a slice of the host may be of interest. */
+    static boolean mayMatter(TraceEvent event) {
+        return event.category.equals("python_function") ? event.name.startsWith(MODULE) : event.name.contains("Launch");
+    }
+
+    /** Whether some module is known. */
+    boolean isAny() {
+        return modulesSeen;
+    }
+
+    private Kind kindOf(String name) {
+        Kind known = kinds.get(name);
+        if (known == null) {
+            int end = name.length();
+            while (end > 0 && (Character.isDigit(name.charAt(end - 1)) || name.charAt(end - 1) == '_')) {
+                end--;
+            }
+            known = Kind.ofClass(name.substring(Math.min(end, MODULE.length()), end));
+            if (kinds.size() < MOST_NAMES) {
+                kinds.put(name, known);
+            }
+        }
+        return known;
+    }
+
+    // ---- sites ----
+
+    /** What surrounds a kernel's launch, in one number: the kinds of the innermost module and its block, and which block. */
+    static Kind leaf(long site) {
+        return Kind.ALL[(int) (site & KIND_MASK)];
+    }
+
+    static Kind block(long site) {
+        return Kind.ALL[(int) ((site >> KIND_BITS) & KIND_MASK)];
+    }
+
+    /** Equal for the kernels of one run of a block. */
+    static long run(long site) {
+        return site >> RUN_SHIFT;
+    }
+
+    /** A module or an annotation that is not over. */
+    private record Open(Kind kind, long endNs, long offset) {}
+
+    private static long site(Deque<Open> around) {
+        Kind leaf = Kind.NONE;
+        boolean isInOther = false;
+        Open block = null;
+        Iterator<Open> outwards = around.descendingIterator();
+        while (outwards.hasNext()) {
+            Open module = outwards.next();
+            if (module.kind().isBlock() && (block == null || block.kind() == module.kind())) {
+                block = module;
+            } else if (block == null) {
+                isInOther |= module.kind() == Kind.NONE;
+                boolean saysMore = leaf == Kind.NONE || (leaf == Kind.LINEAR && module.kind() != Kind.LINEAR);
+                leaf = saysMore ? module.kind() : leaf;
+            }
+        }
+        if (block == null) {
+            return leaf.index();
+        }
+        // A projection right in the model is its last one; in a part of it, it can be anything.
+        leaf = block.kind() == Kind.MODEL && leaf == Kind.LINEAR && isInOther ? Kind.NONE : leaf;
+        return (block.offset() << RUN_SHIFT) | ((long) block.kind().index() << KIND_BITS) | leaf.index();
+    }
+
+    /**
+     * The same kernels, with their sites as details in place of their correlations.
+     *
+     * @param kernels the kernels; their detail is the correlation, negative where they have none
+     * @return a new store, to be closed
+     */
+    EventStore of(EventStore kernels) throws IOException {
+        EventStore sited = new EventStore(EventStore.Order.BY_TIME);
+        try (EventStore join = new EventStore(EventStore.Order.BY_TIME)) {
+            addLaunches(join);
+            addKernels(kernels, join);
+            EventStore.Cursor pairs = join.inOrder();
+            long correlation = -1;
+            long site = UNKNOWN;
+            for (EventStore.Event event = pairs.next(); event != null; event = pairs.next()) {
+                if (event.startNs() != correlation) {
+                    correlation = event.startNs();
+                    site = UNKNOWN;
+                }
+                if (event.endNs() == LAUNCH_END) {
+                    site = event.detail();
+                } else {
+                    sited.add(event.row(), event.deviceNs(), event.detail(), event.offset(), event.name(),
+                            event.amount(), 0, correlation < 0 ? UNKNOWN : site);
+                }
+            }
+        }
+        return sited;
+    }
+
+    private void addLaunches(EventStore join) throws IOException {
+        IntObjectHashMap<Deque<Open>> rows = new IntObjectHashMap<>();
+        EventStore.Cursor events = host.inOrder();
+        for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+            Deque<Open> around = rows.getIfAbsentPut(event.row(), ArrayDeque::new);
+            while (!around.isEmpty() && around.getLast().endNs() <= event.startNs()) {
+                around.removeLast();
+            }
+            if (event.name() == LAUNCH) {
+                join.add(0, event.amount(), LAUNCH_END, event.offset(), 0, 0, 0, site(around));
+            } else if (around.size() < MOST_OPEN) {
+                around.addLast(new Open(Kind.ALL[event.name()], event.endNs(), event.offset()));
+            }
+        }
+    }
+
+    /** The order of a join is that of correlations; where a kernel starts and ends goes into other columns. */
+    private static void addKernels(EventStore kernels, EventStore join) throws IOException {
+        EventStore.Cursor events = kernels.inOrder();
+        for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+            long correlation = event.detail();
+            long beginsAt = event.startNs();
+            long endsAt = event.endNs();
+            join.add(
+                    event.row(), correlation, KERNEL_END, event.offset(), event.name(), event.amount(), beginsAt, endsAt);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        host.close();
+    }
+}

@@ -1,0 +1,285 @@
+package org.brickprofiler.trace.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.TraceProfile.Placement;
+import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
+import org.junit.jupiter.api.Test;
+
+/** What products and element-wise kernels count as, by their place and by the modules around their launches. */
+final class LayerPlacesTest {
+
+    /** Kernels by one letter each. */
+    private static final Map<Character, String> KERNELS = Map.ofEntries(
+            Map.entry('P', "ampere_bf16_s16816gemm_bf16_128x64"),
+            Map.entry('H', "nvjet_tst_192x8_64x8_4x1_v_bz_TNT"),
+            Map.entry('k', "void splitKreduce_kernel<float>()"),
+            Map.entry('N', "void vllm::rms_norm_kernel<c10::BFloat16>()"),
+            Map.entry('A', "void flash_fwd_kernel<Flash_fwd_kernel_traits<128>>()"),
+            Map.entry('S', "void softmax_warp_forward<float, 8>()"),
+            Map.entry('b', "void flash_bwd_dq_dk_dv_loop_kernel<Flash_bwd_kernel_traits>()"),
+            Map.entry('t', "void vllm::rotary_embedding_kernel<c10::BFloat16, true>()"),
+            Map.entry('G', "void vllm::act_and_mul_kernel<c10::BFloat16, &vllm::silu_kernel>"),
+            Map.entry('U', "void at::native::vectorized_elementwise_kernel<4, at::native::silu_kernel()>"),
+            Map.entry('m', "void at::native::vectorized_elementwise_kernel<4, at::native::MulFunctor<float>>()"),
+            Map.entry('+', "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>()"),
+            Map.entry('c', "void at::native::elementwise_kernel<128, at::native::direct_copy_kernel_cuda()>"),
+            Map.entry('r', "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>()"),
+            Map.entry('E', "void indexSelectLargeIndex<c10::BFloat16, long>()"),
+            Map.entry('x', "void vllm::moe::topkGatingSoftmax<8, 128>()"),
+            Map.entry('X', "fused_moe_kernel"),
+            Map.entry('f', "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>()"));
+
+    private static final String LAYER = "NPtAPNPGP";
+
+    private static String kernel(char letter) {
+        return Objects.requireNonNull(KERNELS.get(letter), "no kernel has this letter");
+    }
+
+    /** Kernels of 1 us each, one after the other. */
+    private static String[] kernels(String letters, int stream) {
+        List<String> events = new ArrayList<>();
+        for (int at = 0; at < letters.length(); at++) {
+            events.add(Traces.slice(kernel(letters.charAt(at)), "kernel", stream, 10L * at, 1));
+        }
+        return events.toArray(String[]::new);
+    }
+
+    private static TraceProfile read(String letters) throws IOException {
+        return Traces.read(Traces.array(kernels(letters, 7)));
+    }
+
+    /** How often each brick is there that one of the letters can be. */
+    private static Map<String, Long> counts(TraceProfile reading) {
+        Map<String, Long> counts = new TreeMap<>();
+        for (BrickStats brick : reading.snapshot().bricks()) {
+            counts.put(brick.name(), brick.count());
+        }
+        return counts;
+    }
+
+    private static Map<String, Long> products(String letters) throws IOException {
+        Map<String, Long> counts = counts(read(letters));
+        counts.keySet().removeAll(List.of("RmsNorm", "FusedAttention", "RopeEmbedding", "AttentionSoftmax"));
+        return counts;
+    }
+
+    private static Placement placement(TraceProfile reading, String brick) {
+        return reading.placements().stream()
+                .filter(placement -> placement.brick().equals(brick))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(brick + " is not in " + reading.placements()));
+    }
+
+    // ---- by place ----
+
+    @Spec("14.13")
+    @Test
+    void productsLieBetweenAttentionNormAndActivation() throws IOException {
+        TraceProfile reading = read(LAYER.repeat(5) + "NH");
+
+        assertThat(counts(reading))
+                .isEqualTo(Map.of(
+                        "QkvProjection", 5L, "OutputProjection", 5L, "GateUpProjection", 5L, "DownProjection", 5L,
+                        "LmHead", 1L, "Activation", 5L, "FusedAttention", 5L, "RopeEmbedding", 5L, "RmsNorm", 11L));
+        assertThat(reading.placements()).allMatch(placement -> placement.source() == Source.PLACE);
+        assertThat(placement(reading, "QkvProjection"))
+                .isEqualTo(new Placement("QkvProjection", BrickCategory.ATTENTION, Source.PLACE, 5, 5_000, 4));
+        assertThat(placement(reading, "OutputProjection").agreement()).isCloseTo(0.8, within(1e-9));
+        assertThat(placement(reading, "LmHead").agreement()).isZero();
+        assertThat(reading.summary())
+                .contains("\n  placed      by place: 21 events, 21.00 us, 76.2 % of them in layers that repeat\n")
+                .contains("\n                QkvProjection: 5 events, 5.000 us, 80.0 % of them in layers that repeat\n");
+    }
+
+    @Test
+    void theFeedForwardBlockShowsByItsActivation() throws IOException {
+        assertThat(products("NPAPNPUPNPA")).containsEntry("UpProjection", 1L).containsEntry("DownProjection", 1L);
+        assertThat(products("NPAPNPUmPNPA")).containsEntry("GateUpProjection", 1L).containsEntry("Activation", 2L);
+        assertThat(products("NPAPNPUPmPNPA"))
+                .containsEntry("GateProjection", 1L)
+                .containsEntry("UpProjection", 1L)
+                .containsEntry("DownProjection", 1L);
+        assertThat(products("NPAPNPPNPA")).as("without an activation").containsEntry("Gemm", 2L);
+    }
+
+    @Test
+    void expertsHaveARouterBeforeThem() throws IOException {
+        assertThat(products("NPAPNPfxXXNPA"))
+                .isEqualTo(Map.of(
+                        "QkvProjection", 2L, "OutputProjection", 1L, "MoeRouter", 2L, "MoeExpert", 2L,
+                        "FfnElementwise", 1L));
+    }
+
+    @Test
+    void collectivesPartProductsAsNormsDo() throws IOException {
+        assertThat(products("PAPrPGPrPA"))
+                .isEqualTo(Map.of(
+                        "QkvProjection", 2L, "OutputProjection", 1L, "GateUpProjection", 1L, "DownProjection", 1L,
+                        "Activation", 1L, "AllReduce", 2L));
+    }
+
+    @Test
+    void softmaxIsTheAttentionWhereNoneIsFused() throws IOException {
+        assertThat(products("NPPPPSPPNPUPNPPPPSPP"))
+                .isEqualTo(Map.of(
+                        "QkvProjection", 6L, "AttentionScore", 2L, "AttentionOutput", 2L, "OutputProjection", 2L,
+                        "UpProjection", 1L, "DownProjection", 1L, "Activation", 1L));
+    }
+
+    @Test
+    void theHeadIsBeforeTheNextPass() throws IOException {
+        assertThat(products("NPAPNPGPNPNPAPNPGPNPENPA")).containsEntry("LmHead", 2L).containsEntry("QkvProjection", 3L);
+        assertThat(products("NPAPNPGPNPEPNPA"))
+                .as("the product behind the embedding is no projection of a layer")
+                .containsEntry("LmHead", 1L)
+                .containsEntry("Gemm", 1L);
+    }
+
+    @Test
+    void whatAddsUpAProductIsOfTheSameBrick() throws IOException {
+        assertThat(products("NPkAPkNPGPkNPkA"))
+                .isEqualTo(Map.of(
+                        "QkvProjection", 4L, "OutputProjection", 2L, "GateUpProjection", 1L, "DownProjection", 2L,
+                        "Activation", 1L));
+    }
+
+    @Test
+    void generalKernelsAreOfTheBlockAroundThem() throws IOException {
+        assertThat(products("NPm+ccAcP+NPGP+NPtcA"))
+                .containsEntry("AttentionCopy", 4L)
+                .containsEntry("ResidualAdd", 2L)
+                .doesNotContainKeys("Add", "Copy", "Multiply");
+        assertThat(counts(read("NPm+ccAcP+NPGP+NPtcA")))
+                .as("what computes between projections and attention rotates")
+                .containsEntry("RopeEmbedding", 3L);
+    }
+
+    @Spec("14.13")
+    @Test
+    void whatCannotBeKnownIsAMatrixProduct() throws IOException {
+        TraceProfile backward = read("NPtAPNPGPbNPtA");
+        assertThat(counts(backward)).containsEntry("Gemm", 4L).containsEntry("QkvProjection", 1L);
+        assertThat(backward.snapshot().brick("Gemm").orElseThrow().category()).isEqualTo(BrickCategory.MATRIX_PRODUCT);
+        assertThat(placement(backward, "Gemm"))
+                .isEqualTo(new Placement("Gemm", BrickCategory.MATRIX_PRODUCT, Source.NOT_KNOWN, 4, 4_000, 4));
+        assertThat(backward.summary()).contains("\n              no projection: 4 events, 4.000 us\n");
+
+        assertThat(products("PPNPNP")).as("without attention").isEqualTo(Map.of("Gemm", 4L));
+        assertThat(products("APNPGPNPNPNPNPA")).as("another layer").containsEntry("Gemm", 7L);
+        assertThat(products("APNPUPNPPPPA")).as("four before the attention").containsEntry("Gemm", 4L);
+        assertThat(products(LAYER.repeat(2) + "NP"))
+                .as("the head, or the next layer's first product")
+                .containsEntry("Gemm", 1L);
+        assertThat(products("APNPUP")).as("an end that may be cut off").containsEntry("Gemm", 2L);
+        assertThat(products("UPNPA")).as("a beginning that is cut off").containsEntry("Gemm", 1L);
+        String manyKernels = "f".repeat(LayerPlaces.MOST_KEPT);
+        assertThat(products("APNP" + manyKernels + "GPNPA")).as("too long").containsEntry("Gemm", 4L);
+    }
+
+    @Test
+    void streamsHaveLayersOfTheirOwn() throws IOException {
+        List<String> both = new ArrayList<>(List.of(kernels(LAYER.repeat(2) + "N", 7)));
+        both.addAll(List.of(kernels(LAYER.repeat(2) + "N", 8)));
+
+        assertThat(counts(Traces.read(Traces.array(both.toArray(String[]::new)))))
+                .containsEntry("QkvProjection", 4L)
+                .doesNotContainKey("Gemm");
+    }
+
+    @Test
+    void whatRulesOfTheUserSayStays() throws IOException {
+        ReadOptions options = ReadOptions.defaults()
+                .withRules(TraceRules.parse("Mine <- name=/gemm/").then(TraceRules.builtIn()));
+
+        TraceProfile reading = Traces.read(Traces.array(kernels(LAYER.repeat(3), 7)), options);
+
+        assertThat(counts(reading)).containsEntry("Mine", 12L);
+        assertThat(reading.placements()).isEmpty();
+    }
+
+    // ---- by module ----
+
+    /** A slice of the host, from a time on for 1,000 us. */
+    private static String host(String name, String category, long ts, long dur) {
+        return Traces.slice(name, category, 1, ts, dur);
+    }
+
+    private static String launch(int correlation, long ts) {
+        return "{\"ph\":\"X\",\"name\":\"cudaLaunchKernel\",\"cat\":\"cuda_runtime\",\"pid\":1,\"tid\":1,\"ts\":" + ts
+                + ",\"dur\":1,\"args\":{\"correlation\":" + correlation + "}}";
+    }
+
+    private static String launched(char letter, int correlation, long ts) {
+        return "{\"ph\":\"X\",\"name\":\"" + kernel(letter) + "\",\"cat\":\"kernel\",\"pid\":0,\"tid\":7,\"ts\":"
+                + ts + ",\"dur\":1,\"args\":{\"correlation\":" + correlation + "}}";
+    }
+
+    private static String module(String name, long ts, long dur) {
+        return host("nn.Module: " + name, "python_function", ts, dur);
+    }
+
+    @Spec("14.13")
+    @Test
+    void modulesNameTheProducts() throws IOException {
+        TraceProfile reading = Traces.read(Traces.array(
+                launched('P', 5, 900), launched('P', 4, 800), launched('A', 3, 700), launched('P', 1, 500),
+                launched('m', 2, 600), launched('P', 9, 950),
+                module("LlamaForCausalLM_0", 0, 400),
+                module("LlamaDecoderLayer_11", 10, 100),
+                module("LlamaAttention_11", 20, 50),
+                module("Linear_77", 21, 5), launch(1, 22),
+                launch(2, 30),
+                launch(3, 40),
+                module("Linear_78", 50, 5), launch(4, 51),
+                module("Linear_99", 200, 5), launch(5, 201),
+                launch(9, 500)));
+
+        assertThat(counts(reading))
+                .isEqualTo(Map.of(
+                        "QkvProjection", 1L, "RopeEmbedding", 1L, "FusedAttention", 1L, "OutputProjection", 1L,
+                        "LmHead", 1L, "Gemm", 1L));
+        assertThat(placement(reading, "LmHead").source()).isEqualTo(Source.MODULE);
+        assertThat(placement(reading, "LmHead").agreement()).isEqualTo(1.0);
+        assertThat(placement(reading, "Gemm").source()).isEqualTo(Source.NOT_KNOWN);
+    }
+
+    @Test
+    void aProjectionInAnUnknownPartOfAModelIsNotItsHead() throws IOException {
+        assertThat(counts(Traces.read(Traces.array(
+                        launched('P', 1, 500),
+                        module("LlavaForCausalLM_0", 0, 400), module("Adapter_0", 10, 100), module("Linear_0", 20, 50),
+                        launch(1, 30)))))
+                .isEqualTo(Map.of("Gemm", 1L));
+    }
+
+    @Test
+    void annotationsNameThemToo() throws IOException {
+        TraceProfile reading = Traces.read(Traces.array(
+                host("model.layers.3.self_attn.o_proj", "user_annotation", 0, 10), launch(1, 5),
+                host("mlp.gate_up_proj", "user_annotation", 20, 10), launch(2, 25),
+                host("something else", "user_annotation", 40, 10), launch(3, 45),
+                launched('P', 1, 100), launched('P', 2, 200), launched('P', 3, 300)));
+
+        assertThat(counts(reading)).isEqualTo(Map.of("OutputProjection", 1L, "GateUpProjection", 1L, "Gemm", 1L));
+        assertThat(reading.placements()).hasSize(3);
+    }
+
+    @Test
+    void rowsOfTwoProcessesMayHaveOneCorrelation() throws IOException {
+        assertThat(counts(Traces.read(Traces.array(
+                        module("QKVParallelLinear_0", 0, 10), launch(1, 5), launch(1, 50), launched('P', 1, 100)))))
+                .as("two launches of one number are no launch of the kernel")
+                .isEqualTo(Map.of("Gemm", 1L));
+    }
+}

@@ -1,0 +1,249 @@
+package org.brickprofiler.trace.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.zip.GZIPInputStream;
+import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.read.Kernels.Kernel;
+import org.brickprofiler.trace.read.LayerPlaces.Evidence;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Which projection a product is, found by its place, beside what the modules of the trace say. The modules are taken
+ * from the file by a reader of JSON that knows nothing of the library, and hidden from the library. In the trace of
+ * Qwen2, projections are called {@code Linear_N}, and N counts those of the layers in the order in which the model
+ * calls them: query, key, value, output, gate, up, down.
+ */
+final class PlacesOfProductsTest {
+
+    private static final Path TRACES = Path.of("src", "test", "resources", "traces");
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String MODULE = "nn.Module: ";
+
+    /** A slice of the host with its times in ns. */
+    private record Slice(String name, String row, long startNs, long endNs) {
+        static Slice of(JsonNode event) {
+            long startNs = ns(event.get("ts"));
+            String row = event.get("pid").asText() + "/" + event.get("tid").asText();
+            return new Slice(event.get("name").asText(), row, startNs, startNs + ns(event.get("dur")));
+        }
+
+        boolean holds(Slice other) {
+            return row.equals(other.row) && startNs <= other.startNs && other.startNs < endNs;
+        }
+    }
+
+    /** What came of the comparison. */
+    private static final class Accuracy {
+        private long kernels;
+        private long rightKernels;
+        private long timeNs;
+        private long rightNs;
+        private long notNamed;
+        private final Map<String, Long> wrong = new TreeMap<>();
+
+        void add(String truth, String placed, long elapsedNs) {
+            boolean isRight = truth.equals(placed);
+            kernels++;
+            timeNs += elapsedNs;
+            rightKernels += isRight ? 1 : 0;
+            rightNs += isRight ? elapsedNs : 0;
+            if (!isRight) {
+                notNamed += placed.equals("Gemm") ? 1 : 0;
+                wrong.merge(truth + " taken for " + placed, 1L, Long::sum);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return rightKernels + " of " + kernels + " kernels, " + rightNs + " of " + timeNs + " ns; " + wrong;
+        }
+    }
+
+    private static long ns(JsonNode microseconds) {
+        return new BigDecimal(microseconds.asText()).movePointRight(3).longValueExact();
+    }
+
+    private static JsonNode trace(String name) throws IOException {
+        try (GZIPInputStream text = new GZIPInputStream(Files.newInputStream(TRACES.resolve(name)))) {
+            return JSON.readTree(text);
+        }
+    }
+
+    private static boolean isOf(JsonNode event, Set<String> categories) {
+        return event.path("ph").asText().equals("X") && categories.contains(event.path("cat").asText());
+    }
+
+    /** The modules around each kernel's launch, the outermost first, by the kernel's start. */
+    private static Map<Long, List<String>> modules(JsonNode trace) {
+        List<Slice> modules = new ArrayList<>();
+        Map<String, Slice> launches = new HashMap<>();
+        for (JsonNode event : trace.get("traceEvents")) {
+            if (isOf(event, Set.of("python_function"))
+                    && event.get("name").asText().startsWith(MODULE)) {
+                modules.add(Slice.of(event));
+            } else if (isOf(event, Set.of("cuda_runtime", "cuda_driver"))) {
+                launches.put(event.path("args").path("correlation").asText(), Slice.of(event));
+            }
+        }
+        modules.sort(Comparator.comparingLong(Slice::startNs));
+        Map<Long, List<String>> modulesOfKernels = new HashMap<>();
+        for (JsonNode event : trace.get("traceEvents")) {
+            Slice launch = launches.get(event.path("args").path("correlation").asText());
+            if (launch != null && isOf(event, Set.of("kernel"))) {
+                List<String> around = modules.stream()
+                        .filter(module -> module.holds(launch))
+                        .map(module -> module.name().substring(MODULE.length()))
+                        .toList();
+                modulesOfKernels.put(ns(event.get("ts")), around);
+            }
+        }
+        return modulesOfKernels;
+    }
+
+    /** What the device did, in order of time. */
+    private static List<JsonNode> device(JsonNode trace) {
+        List<JsonNode> events = new ArrayList<>();
+        for (JsonNode event : trace.get("traceEvents")) {
+            if (isOf(event, Set.of("kernel", "gpu_memcpy", "gpu_memset"))) {
+                events.add(event);
+            }
+        }
+        events.sort(Comparator.comparingLong(event -> ns(event.get("ts"))));
+        return events;
+    }
+
+    /** Compares what is known from modules with what is found in a trace that has nothing but what the device did. */
+    private static Accuracy accuracy(List<JsonNode> device, Map<Long, List<String>> modules, Truth truth)
+            throws IOException {
+        Accuracy accuracy = new Accuracy();
+        ReadOptions options = ReadOptions.defaults();
+        byte[] text = JSON.writeValueAsBytes(device);
+        try (ProfileBuilder builder = new ProfileBuilder("hidden", options)) {
+            ChromeParser.parse(new BufferedInputStream(new ByteArrayInputStream(text)), options.limits(), builder);
+            try (LayerPlaces places = builder.places()) {
+                EventStore.Cursor events = places.events().inOrder();
+                for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+                    Kernel kernel = builder.kernel(event.name());
+                    List<String> around = modules.getOrDefault(event.startNs(), List.of());
+                    String brick = truth.brick(kernel.name(), around);
+                    assertThat(event.detail()).as("nothing is known from modules").isNotEqualTo(Evidence.BY_MODULE);
+                    if (!brick.isEmpty()) {
+                        accuracy.add(brick, kernel.target().name(), event.endNs() - event.startNs());
+                    }
+                }
+            }
+        }
+        return accuracy;
+    }
+
+    private static Accuracy accuracy(String name, Truth truth) throws IOException {
+        JsonNode trace = trace(name);
+        return accuracy(device(trace), modules(trace), truth);
+    }
+
+    /** The same of stretches of a trace that begin and end anywhere in a layer. */
+    private static void assertNothingIsWrongHoweverItIsCut(String name, int eventsOfLayer, Truth truth)
+            throws IOException {
+        JsonNode trace = trace(name);
+        Map<Long, List<String>> modules = modules(trace);
+        List<JsonNode> device = device(trace);
+        for (int skipped = 0; skipped < eventsOfLayer; skipped++) {
+            int last = device.size() - 3 * eventsOfLayer - skipped;
+
+            Accuracy accuracy = accuracy(device.subList(last - 5 * eventsOfLayer, last), modules, truth);
+
+            assertThat(accuracy.kernels - accuracy.rightKernels)
+                    .as("without the last %d: %s", skipped, accuracy)
+                    .isEqualTo(accuracy.notNamed);
+            assertThat(accuracy.rightKernels).as("%s", accuracy).isGreaterThan(accuracy.kernels / 2);
+        }
+    }
+
+    /** What a kernel is by the modules around its launch. */
+    private interface Truth {
+        /** The brick, or an empty text where the kernel is not looked at. */
+        String brick(String kernel, List<String> modules);
+    }
+
+    private static String productOfQwen(String kernel, List<String> modules) {
+        String last = modules.isEmpty() ? "" : modules.get(modules.size() - 1);
+        if (!kernel.contains("gemm")) {
+            return "";
+        }
+        if (last.startsWith("Qwen2RotaryEmbedding")) {
+            return "Gemm";
+        }
+        return !last.startsWith("Linear_")
+                ? ""
+                : switch (Integer.parseInt(last.substring("Linear_".length())) % 7) {
+                    case 3 -> "OutputProjection";
+                    case 4 -> "GateProjection";
+                    case 5 -> "UpProjection";
+                    case 6 -> "DownProjection";
+                    default -> "QkvProjection";
+                };
+    }
+
+    private static String stepOfQwen(String kernel, List<String> modules) {
+        String last = modules.isEmpty() ? "" : modules.get(modules.size() - 1);
+        return last.startsWith("Qwen2RMSNorm") ? "RmsNorm" : "";
+    }
+
+    private static String productOfMixture(String kernel, List<String> modules) {
+        String last = modules.isEmpty() ? "" : modules.get(modules.size() - 1);
+        return !kernel.startsWith("nvjet")
+                ? ""
+                : last.startsWith("QKVParallelLinear")
+                        ? "QkvProjection"
+                        : last.startsWith("RowParallelLinear")
+                                ? "OutputProjection"
+                                : last.startsWith("Linear_")
+                                        ? "MoeRouter"
+                                        : last.startsWith("LogitsProcessor") ? "LmHead" : "";
+    }
+
+    @Spec("14.13")
+    @Test
+    void productsOfAnEagerModelAreFoundByTheirPlace() throws IOException {
+        Accuracy accuracy = accuracy("qwen05b-h100-eager.json.gz", PlacesOfProductsTest::productOfQwen);
+
+        assertThat(accuracy).hasToString("169 of 169 kernels, 8858227 of 8858227 ns; {}");
+    }
+
+    @Test
+    void kernelsOfANormAreFoundByTheirPlace() throws IOException {
+        Accuracy accuracy = accuracy("qwen05b-h100-eager.json.gz", PlacesOfProductsTest::stepOfQwen);
+
+        assertThat(accuracy).hasToString("392 of 392 kernels, 7377993 of 7377993 ns; {}");
+    }
+
+    @Spec("14.13")
+    @Test
+    void productsOfAMixtureOfExpertsAreFoundByTheirPlace() throws IOException {
+        Accuracy accuracy = accuracy("moe-b200-eager.json.gz", PlacesOfProductsTest::productOfMixture);
+
+        assertThat(accuracy).hasToString("109 of 109 kernels, 784762 of 784762 ns; {}");
+    }
+
+    @Test
+    void noProjectionIsWrongHoweverATraceIsCut() throws IOException {
+        assertNothingIsWrongHoweverItIsCut("qwen05b-h100-eager.json.gz", 49, PlacesOfProductsTest::productOfQwen);
+        assertNothingIsWrongHoweverItIsCut("moe-b200-eager.json.gz", 25, PlacesOfProductsTest::productOfMixture);
+    }
+}
