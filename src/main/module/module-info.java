@@ -15,9 +15,16 @@ module org.brickprofiler {
     requires static io.opentelemetry.sdk.trace;
     requires static jcuda;
     requires static org.apache.commons.csv;
+    requires static org.apache.commons.numbers.combinatorics;
+    requires static org.apache.commons.rng.api;
+    requires static org.apache.commons.rng.sampling;
+    requires static org.apache.commons.rng.simple;
+    requires static org.apache.commons.statistics.descriptive;
+    requires static org.apache.commons.statistics.distribution;
 
     exports org.brickprofiler;
     exports org.brickprofiler.checksum;
+    exports org.brickprofiler.compare;
     exports org.brickprofiler.device;
     exports org.brickprofiler.device.cuda;
     exports org.brickprofiler.device.metal;

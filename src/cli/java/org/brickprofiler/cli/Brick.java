@@ -34,7 +34,8 @@ import picocli.CommandLine;
 /**
  * The command line {@code brick}. Results go to the standard output as UTF-8, and errors to the standard error, each in
  * one line after {@code brick:}. Exit code 0, 1 where nothing was found, two inputs differ, or a device is missing or
- * computes something else, 2 after bad input and where something could not be written.
+ * computes something else, 2 after bad input and where something could not be written, 3 where a comparison finds something
+ * slower than is allowed.
  */
 @Command(
         name = "brick",
@@ -48,7 +49,8 @@ import picocli.CommandLine;
         exitCodeList = {
             "0:all went well; two logs agree",
             "1:nothing was found, two logs differ, or a device computes something else",
-            "2:bad input, or the output could not be written"
+            "2:bad input, or the output could not be written",
+            "3:something is slower than --fail-on-regression allows"
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -56,6 +58,8 @@ import picocli.CommandLine;
             "    brick report trace.json.gz",
             "  The same for a spreadsheet:",
             "    brick report trace.json.gz --csv > bricks.csv",
+            "  Which bricks did the edit make slower?",
+            "    brick compare before/ -- after/",
             "  Which brick is the first to compute something else than it did before?",
             "    brick diverge new.jsonl reference.jsonl --tolerance float16",
             "  See all of it at work on a small model:",
@@ -66,7 +70,7 @@ import picocli.CommandLine;
 public final class Brick implements Callable<Integer>, IParameterExceptionHandler, IExecutionExceptionHandler {
 
     /** The commands of this package, in the order in which help lists them. */
-    private static final List<String> COMMANDS = List.of("report", "convert", "diverge", "devices");
+    private static final List<String> COMMANDS = List.of("report", "compare", "run", "convert", "diverge", "devices");
 
     private static final int TROUBLE = CommandLine.ExitCode.USAGE;
 
@@ -135,6 +139,8 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
     private static Object command(String name) {
         return switch (name) {
             case "report" -> new ReportCommand();
+            case "compare" -> CompareCommand.commandLine();
+            case "run" -> new RunCommand();
             case "convert" -> new ConvertCommand();
             case "diverge" -> new DivergeCommand();
             case "devices" -> new DevicesCommand();

@@ -107,7 +107,11 @@ final class DemoOptions {
             description = "Time the tiles of the matrix products, or not (timed).")
     private boolean tiles = true;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write the results as JSON.")
+    @Option(
+            names = "--json",
+            paramLabel = "FILE",
+            defaultValue = "${env:BRICK_PROFILER_OUT}",
+            description = "Write the results as JSON (to the file that BRICK_PROFILER_OUT names, if it does).")
     private @Nullable Path json;
 
     @Option(names = "--html", paramLabel = "FILE", description = "Write the results as one page for a browser.")

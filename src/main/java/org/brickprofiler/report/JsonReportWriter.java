@@ -89,7 +89,8 @@ final class JsonReportWriter {
         return json;
     }
 
-    private static DefaultPrettyPrinter indented() {
+    /** Two blanks for each level, on every machine. */
+    static DefaultPrettyPrinter indented() {
         Separators colonThenBlank = Separators.createDefaultInstance()
                 .withObjectFieldValueSpacing(Separators.Spacing.AFTER);
         DefaultPrettyPrinter printer = new DefaultPrettyPrinter(colonThenBlank);

@@ -26,7 +26,7 @@ class BrickTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"report", "convert", "diverge", "devices"})
+    @ValueSource(strings = {"report", "compare", "run", "convert", "diverge", "devices"})
     void helpOfACommandTeachesByExample(String command) throws IOException {
         Cli help = Cli.run(command, "--help");
 
@@ -59,7 +59,7 @@ class BrickTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            reprot                          | Unmatched argument at index 0: 'reprot'; did you mean report?
+            reprot                          | Unmatched argument at index 0: 'reprot'; did you mean report or
             --no-such-option                | Unknown option: '--no-such-option'
             report                          | Missing required parameter: 'FILE' (brick report --help
             report a b                      | Unmatched argument at index 2: 'b'

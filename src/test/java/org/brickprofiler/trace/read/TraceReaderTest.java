@@ -13,6 +13,7 @@ import static org.brickprofiler.trace.read.Traces.totalNs;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -50,7 +51,7 @@ final class TraceReaderTest {
     /** As the stream of a pipe has it. */
     @Test
     void asksNoStreamHowMuchItHas() throws IOException {
-        InputStream pipe = new ByteArrayInputStream(Traces.packed(array(slice("a", 0, 5)))) {
+        InputStream pipe = new FilterInputStream(new ByteArrayInputStream(Traces.packed(array(slice("a", 0, 5))))) {
             @Override
             public synchronized int available() {
                 throw new AssertionError("asked");

@@ -1,0 +1,175 @@
+package org.brickprofiler.cli;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.compare.Comparison;
+import org.brickprofiler.compare.Run;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine;
+
+/** Compares the runs in two sets of files. */
+@Command(
+        name = "compare",
+        sortOptions = false,
+        sortSynopsis = false,
+        usageHelpWidth = 100,
+        customSynopsis = "brick compare [OPTIONS] BEFORE... -- AFTER... [OPTIONS]",
+        description = "Says which bricks changed between two sets of runs, how sure that is, and which change the runs "
+                + "could have shown. Each file is one run of one process; ten or more a side, which took turns, are "
+                + "what brick run makes.",
+        parameterListHeading = "%nRuns:%n",
+        optionListHeading = "%nOptions:%n",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  What did the edit change?",
+            "    brick compare before/ -- after/",
+            "  A comment for a pull request, and a failing build where anything is 5 %% slower:",
+            "    brick compare before/*.json -- after/*.json --markdown --fail-on-regression 5",
+            "  With a floor that runs of one and the same code ask for:",
+            "    brick compare before/ -- after/ --aa same/"
+        })
+final class CompareCommand implements Callable<Integer> {
+
+    /** What a run is kept in. */
+    private static final List<String> ENDINGS = List.of(".json", ".json.gz", ".pftrace", ".perfetto-trace");
+
+    private static final String ANY = "*?[{";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(
+            paramLabel = "BEFORE",
+            arity = "1..*",
+            description = "JSON reports, traces, folders of them, or patterns such as 'before/*.json'. After two dashes, "
+                    + "the same for the other side.")
+    private List<String> before;
+
+    @Option(names = "--", paramLabel = "AFTER", arity = "1..*", hidden = true)
+    private @Nullable List<String> after;
+
+    @Option(
+            names = "--aa",
+            paramLabel = "SAME",
+            arity = "1..*",
+            description = "Runs of one and the same code, 4 or more: changes that are usual among them count for "
+                    + "nothing, in place of --floor.")
+    private @Nullable List<String> same;
+
+    @Mixin
+    private ComparisonOptions options;
+
+    @Mixin
+    private Input.TraceOptions traceOptions;
+
+    @SuppressWarnings("unused") // picocli reads it
+    @Mixin
+    private Brick.HelpOption help;
+
+    /** The command, in which two dashes stand between the sides: they end no options, and nothing is part of them. */
+    static CommandLine commandLine() {
+        return new CommandLine(new CompareCommand())
+                .setEndOfOptionsDelimiter("\0")
+                .setPosixClusteredShortOptionsAllowed(false);
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        options.check();
+        if (after == null) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), "there is no second side: its runs come after --");
+        }
+        if (same != null && options.hasFloor()) {
+            throw new CommandLine.ParameterException(spec.commandLine(), "--aa excludes --floor");
+        }
+        Map<ProfileSnapshot, Path> known = new HashMap<>();
+        List<Run> first = runs(before, known);
+        List<Run> second = runs(after, known);
+        Comparison.Options how = options.toOptions();
+        if (same != null) {
+            how = how.withFloorPercent(Comparison.noiseFloorPercent(runs(same, new HashMap<>()), how));
+        }
+        return options.print(
+                Comparison.of(first, second, how),
+                spec.commandLine().getOut(),
+                spec.commandLine().getErr());
+    }
+
+    private List<Run> runs(List<String> arguments, Map<ProfileSnapshot, Path> known) throws IOException {
+        List<Run> runs = new ArrayList<>();
+        for (String argument : arguments) {
+            for (Path file : files(argument)) {
+                ProfileSnapshot snapshot = Input.Profile.read(file, traceOptions).snapshot();
+                @Nullable Path twin = known.put(snapshot, file);
+                if (twin != null) {
+                    throw new IllegalArgumentException(
+                            file + " holds the same run as " + twin + ": it counts once, or not at all");
+                }
+                runs.add(Run.of(file.toString(), snapshot));
+            }
+        }
+        return runs;
+    }
+
+    /** The files of an argument, in order of their names. */
+    private static List<Path> files(String argument) throws IOException {
+        int pattern = argument.lastIndexOf('/') + 1;
+        boolean isPattern = argument.substring(pattern).chars().anyMatch(character -> ANY.indexOf(character) >= 0);
+        if (isPattern && !isThere(argument)) {
+            Path folder = Path.of(argument.substring(0, pattern).isEmpty() ? "." : argument.substring(0, pattern));
+            List<Path> found = new ArrayList<>();
+            if (Files.isDirectory(folder)) {
+                try (DirectoryStream<Path> matching = Files.newDirectoryStream(folder, argument.substring(pattern))) {
+                    matching.forEach(file -> found.add(pattern == 0 ? file.getFileName() : file));
+                }
+            }
+            return sorted(argument, found.stream());
+        }
+        Path path = Path.of(argument);
+        if (!Files.isDirectory(path)) {
+            return List.of(Input.required(path));
+        }
+        try (Stream<Path> files = Files.list(path)) {
+            return sorted(argument, files.filter(CompareCommand::mayBeRun));
+        }
+    }
+
+    private static boolean isThere(String argument) {
+        try {
+            return Files.exists(Path.of(argument));
+        } catch (InvalidPathException patternOnly) {
+            return false;
+        }
+    }
+
+    private static boolean mayBeRun(Path file) {
+        String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
+        return !name.startsWith(".") && ENDINGS.stream().anyMatch(name::endsWith) && Files.isRegularFile(file);
+    }
+
+    private static List<Path> sorted(String argument, Stream<Path> files) throws IOException {
+        List<Path> sorted = files.sorted().toList();
+        if (sorted.isEmpty()) {
+            throw new IOException("cannot read " + argument + ": it holds no run (" + String.join(", ", ENDINGS) + ")");
+        }
+        return sorted;
+    }
+}

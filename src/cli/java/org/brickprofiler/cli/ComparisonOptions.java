@@ -1,0 +1,109 @@
+package org.brickprofiler.cli;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+import org.brickprofiler.compare.Comparison;
+import org.brickprofiler.compare.Comparison.Kind;
+import org.brickprofiler.compare.Comparison.Line;
+import org.brickprofiler.report.ComparisonReport;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Option;
+import picocli.CommandLine;
+
+/** How runs are compared, what of it is printed, and when that is a failure. The fields are filled by picocli. */
+final class ComparisonOptions {
+
+    /** The exit code where something is slower than allowed. */
+    static final int REGRESSION = 3;
+
+    @ArgGroup
+    private @Nullable Form form;
+
+    @Option(
+            names = "--floor",
+            paramLabel = "PERCENT",
+            description = "Changes below that count for nothing (2).")
+    private @Nullable Double floor;
+
+    @Option(
+            names = "--step",
+            paramLabel = "BRICK",
+            description = "The brick whose executions are the steps (of those in all runs, the one with the fewest "
+                    + "samples).")
+    private @Nullable String step;
+
+    @Option(
+            names = "--across-environments",
+            description = "Compare, although JVM, machine or number of threads differ.")
+    private boolean across;
+
+    @Option(
+            names = "--fail-on-regression",
+            paramLabel = "PERCENT",
+            description = "Exit code 3, and a list on the standard error, where anything is slower by so much or more.")
+    private @Nullable Double failOn;
+
+    /** One of these, or text. */
+    private static final class Form {
+        @Option(names = "--json", description = "Print the comparison as JSON.")
+        private boolean json;
+
+        @SuppressWarnings("unused") // what is not the one is the other
+        @Option(names = "--markdown", description = "Print the comparison as a comment for a pull request.")
+        private boolean markdown;
+    }
+
+    /**
+     * Checks what can be checked without runs.
+     *
+     * @throws IllegalArgumentException when a number makes no sense; the message names it
+     */
+    void check() {
+        requirePercent("--floor", floor);
+        requirePercent("--fail-on-regression", failOn);
+    }
+
+    static void requirePercent(String option, @Nullable Double percent) {
+        if (percent != null && !(percent >= 0 && percent <= 100)) {
+            throw new IllegalArgumentException(option + " " + percent + " is not within 0 to 100");
+        }
+    }
+
+    /** Whether the floor was given. */
+    boolean hasFloor() {
+        return floor != null;
+    }
+
+    /** The options of the comparison. */
+    Comparison.Options toOptions() {
+        Comparison.Options options = Comparison.Options.defaults().withAcrossEnvironments(across);
+        if (floor != null) {
+            options = options.withFloorPercent(floor);
+        }
+        return step == null ? options : options.withStepBrick(step);
+    }
+
+    /** Prints a comparison, and says what it means for the exit code. */
+    int print(Comparison comparison, PrintWriter out, PrintWriter err) {
+        if (form == null) {
+            out.print(ComparisonReport.toText(comparison));
+        } else {
+            out.print(form.json ? ComparisonReport.toJson(comparison) : ComparisonReport.toMarkdown(comparison));
+        }
+        out.flush();
+        if (comparison.lines().stream().noneMatch(line -> line.kind() == Kind.BRICK)) {
+            Brick.report(err, "no run holds a brick that was recorded");
+            return CommandLine.ExitCode.SOFTWARE;
+        }
+        List<Line> slower = failOn == null ? List.of() : comparison.regressions(failOn);
+        if (slower.isEmpty()) {
+            return CommandLine.ExitCode.OK;
+        }
+        err.print(String.format(Locale.ROOT, "brick: slower by %s %% or more:%n", failOn));
+        err.print(ComparisonReport.regressions(slower));
+        err.flush();
+        return REGRESSION;
+    }
+}

@@ -1,0 +1,376 @@
+package org.brickprofiler.compare;
+
+import static org.brickprofiler.compare.Comparison.FEWEST_FOR_COMMON;
+import static org.brickprofiler.compare.Comparison.LEVEL;
+import static org.brickprofiler.compare.Comparison.POWER;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.commons.rng.UniformRandomProvider;
+import org.apache.commons.rng.sampling.PermutationSampler;
+import org.apache.commons.rng.simple.RandomSource;
+import org.apache.commons.statistics.descriptive.Median;
+import org.apache.commons.statistics.descriptive.Quantile;
+import org.apache.commons.statistics.descriptive.Variance;
+import org.apache.commons.statistics.distribution.NormalDistribution;
+import org.apache.commons.statistics.distribution.TDistribution;
+import org.brickprofiler.compare.Comparison.Change;
+import org.brickprofiler.compare.Comparison.Kind;
+import org.brickprofiler.compare.Comparison.Line;
+import org.brickprofiler.compare.Comparison.Side;
+import org.brickprofiler.compare.Comparison.Verdict;
+import org.brickprofiler.compare.Figures.Figure;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a comparison of the figures of runs. All tests are of logarithms: what changes by a factor does so by a sum, and
+ * slow and fast runs spread alike. One thread.
+ */
+final class Comparer {
+
+    private static final int SPLITS = 500;
+
+    /** Of intervals, and of a floor. */
+    private static final double CONFIDENCE = 0.95;
+
+    private final Figures figures;
+    private final int firstRuns;
+    private final int runs;
+    private final Comparison.Options options;
+
+    /** What all bricks of a run have in common, as a logarithm; null where there are too few of them. */
+    private final double @Nullable [] common;
+
+    private Comparer(List<Run> before, List<Run> after, Comparison.Options options) {
+        if (before.isEmpty() || after.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "nothing to compare: " + before.size() + " runs before, " + after.size() + " after");
+        }
+        this.figures = new Figures(before, after, options);
+        this.firstRuns = before.size();
+        this.runs = before.size() + after.size();
+        this.options = options;
+        this.common = common(figures.all(), runs);
+    }
+
+    static Comparison compare(List<Run> before, List<Run> after, Comparison.Options options) {
+        Comparer comparer = new Comparer(before, after, options);
+        List<Line> lines = comparer.lines();
+        List<String> remarks = new ArrayList<>();
+        disagreement(lines).ifPresent(remarks::add);
+        remarks.addAll(comparer.figures.remarks());
+        disturbed(before, after).ifPresent(remarks::add);
+        return new Comparison(before, after, options, comparer.figures.stepBrick(), remarks, lines);
+    }
+
+    /**
+     * How far each run is from the usual one, by the median over its bricks. The usual time of a brick is its median over
+     * all runs of both sides, so that it does not matter which side a run is on.
+     */
+    private static double @Nullable [] common(List<Figure> figures, int runs) {
+        List<double[]> bricks = figures.stream()
+                .filter(figure -> figure.kind() == Kind.BRICK && figure.isComparable())
+                .map(Comparer::logs)
+                .toList();
+        if (bricks.size() < FEWEST_FOR_COMMON) {
+            return null;
+        }
+        double[] usual = bricks.stream().mapToDouble(Comparer::median).toArray();
+        return IntStream.range(0, runs)
+                .mapToDouble(run -> median(IntStream.range(0, usual.length)
+                        .mapToDouble(brick -> bricks.get(brick)[run] - usual[brick])
+                        .toArray()))
+                .toArray();
+    }
+
+    private static double[] logs(Figure figure) {
+        return Arrays.stream(figure.values()).map(Math::log).toArray();
+    }
+
+    private static double median(double[] values) {
+        return Median.withDefaults().withCopy(true).evaluate(values);
+    }
+
+    // ---- lines ----
+
+    private boolean isBeside(Kind kind) {
+        return common != null && (kind == Kind.BRICK || kind == Kind.CATEGORY || kind == Kind.TILE);
+    }
+
+    private double[] besideCommon(double[] logs) {
+        double[] shared = common;
+        return shared == null
+                ? logs
+                : IntStream.range(0, runs).mapToDouble(run -> logs[run] - shared[run]).toArray();
+    }
+
+    private List<Line> lines() {
+        List<Figure> tested = new ArrayList<>();
+        List<double[]> variables = new ArrayList<>();
+        for (Figure figure : figures.all()) {
+            if (figure.isComparable()) {
+                tested.add(figure);
+                variables.add(isBeside(figure.kind()) ? besideCommon(logs(figure)) : logs(figure));
+            }
+        }
+        int commonAt = variables.size();
+        if (common != null) {
+            variables.add(common);
+        }
+        boolean enough = firstRuns > 1
+                && runs - firstRuns > 1
+                && MaxTTest.smallestProbability(firstRuns, runs - firstRuns) <= LEVEL;
+        @Nullable MaxTTest test = enough && !variables.isEmpty()
+                ? new MaxTTest(variables, firstRuns, LEVEL, options.seed())
+                : null;
+        double commonShift = common != null && test != null && isFound(test, commonAt)
+                ? test.difference(commonAt)
+                : 0;
+
+        List<Line> lines = new ArrayList<>();
+        boolean commonIsOut = common == null;
+        for (Figure figure : figures.all()) {
+            if (!commonIsOut && isBeside(figure.kind())) {
+                lines.add(common(test, commonAt));
+                commonIsOut = true;
+            }
+            int at = tested.indexOf(figure);
+            lines.add(at < 0 ? notComparable(figure) : line(figure, test, at, commonShift));
+        }
+        return lines;
+    }
+
+    private boolean isFound(MaxTTest test, int at) {
+        return test.probability(at) <= LEVEL && isAboveFloor(test.difference(at));
+    }
+
+    private boolean isAboveFloor(double log) {
+        return Math.abs(percent(log)) >= options.floorPercent();
+    }
+
+    private static double percent(double log) {
+        return 100 * Math.expm1(log);
+    }
+
+    private Line common(@Nullable MaxTTest test, int at) {
+        double[] shared = common == null ? new double[runs] : common;
+        Change change = change(shared);
+        return new Line(
+                Kind.COMMON,
+                "all bricks alike",
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of(change),
+                Optional.empty(),
+                verdict(Kind.COMMON, test, at),
+                "",
+                smallest(test, at),
+                probability(test, at),
+                100);
+    }
+
+    private Verdict verdict(Kind kind, @Nullable MaxTTest test, int at) {
+        if (test == null) {
+            return Verdict.TOO_FEW_RUNS;
+        }
+        if (!isFound(test, at)) {
+            return Verdict.NO_DIFFERENCE;
+        }
+        boolean more = test.difference(at) > 0;
+        return more == (kind == Kind.TOKENS_PER_SEC) ? Verdict.FASTER : Verdict.SLOWER;
+    }
+
+    private Line notComparable(Figure figure) {
+        boolean both = Arrays.stream(figure.values()).noneMatch(Double::isNaN);
+        return new Line(
+                figure.kind(),
+                figure.name(),
+                side(figure.values(), 0, firstRuns),
+                side(figure.values(), firstRuns, runs),
+                both ? Optional.of(change(logs(figure))) : Optional.empty(),
+                Optional.empty(),
+                Verdict.NOT_COMPARABLE,
+                figure.obstacle(),
+                OptionalDouble.empty(),
+                OptionalDouble.empty(),
+                figure.sharePercent());
+    }
+
+    private Line line(Figure figure, @Nullable MaxTTest test, int at, double commonShift) {
+        double[] logs = logs(figure);
+        Change change = change(logs);
+        boolean beside = isBeside(figure.kind());
+        Verdict verdict = verdict(figure.kind(), test, at);
+        String note = "";
+        if (beside && commonShift != 0 && test != null) {
+            double whole = test.difference(at) + commonShift;
+            boolean found = verdict == Verdict.FASTER || verdict == Verdict.SLOWER;
+            if (found && !(isAboveFloor(whole) && whole > 0 == test.difference(at) > 0)) {
+                // What stays as it was while the others changed has changed only beside them.
+                verdict = Verdict.NO_DIFFERENCE;
+                note = "did not change with the others";
+            } else if (!found) {
+                note = "as all bricks";
+            }
+        }
+        return new Line(
+                figure.kind(),
+                figure.name(),
+                side(figure.values(), 0, firstRuns),
+                side(figure.values(), firstRuns, runs),
+                Optional.of(change),
+                beside ? Optional.of(change(besideCommon(logs))) : Optional.empty(),
+                verdict,
+                note,
+                smallest(test, at),
+                probability(test, at),
+                figure.sharePercent());
+    }
+
+    private OptionalDouble probability(@Nullable MaxTTest test, int at) {
+        return test == null ? OptionalDouble.empty() : OptionalDouble.of(test.probability(at));
+    }
+
+    private OptionalDouble smallest(@Nullable MaxTTest test, int at) {
+        if (test == null) {
+            return OptionalDouble.empty();
+        }
+        double margin = NormalDistribution.of(0, 1).inverseCumulativeProbability(POWER);
+        double log = (test.critical() + margin) * test.error(at);
+        return OptionalDouble.of(Math.max(options.floorPercent(), percent(log)));
+    }
+
+    private static Optional<Side> side(double[] values, int from, int to) {
+        double[] logs = Arrays.stream(values, from, to).map(Math::log).toArray();
+        double mean = mean(logs);
+        if (Double.isNaN(mean)) {
+            return Optional.empty();
+        }
+        // Of a log-normal variable, which this is nearly.
+        double spread = logs.length == 1 ? 0 : Math.sqrt(Math.expm1(variance(logs)));
+        return Optional.of(new Side(Math.exp(mean), 100 * spread, logs.length));
+    }
+
+    private static double mean(double[] values) {
+        return DoubleStream.of(values).average().orElse(Double.NaN);
+    }
+
+    private static double variance(double[] values) {
+        return Variance.of(values).getAsDouble();
+    }
+
+    /** The difference of the means with Welch's interval: Student's distribution, and Satterthwaite's degrees. */
+    private Change change(double[] logs) {
+        double[] before = Arrays.copyOfRange(logs, 0, firstRuns);
+        double[] after = Arrays.copyOfRange(logs, firstRuns, runs);
+        double difference = mean(after) - mean(before);
+        if (before.length < 2 || after.length < 2) {
+            return new Change(percent(difference), Double.NaN, Double.NaN);
+        }
+        double first = variance(before) / before.length;
+        double second = variance(after) / after.length;
+        double half = 0;
+        if (first + second > 0) {
+            double degrees = (first + second)
+                    * (first + second)
+                    / (first * first / (before.length - 1) + second * second / (after.length - 1));
+            half = TDistribution.of(degrees).inverseSurvivalProbability((1 - CONFIDENCE) / 2) * Math.sqrt(first + second);
+        }
+        return new Change(percent(difference), percent(difference - half), percent(difference + half));
+    }
+
+    // ---- remarks ----
+
+    /** Brick times and the rate that a user sees have to agree; where they do not, the profile misleads. */
+    private static Optional<String> disagreement(List<Line> lines) {
+        Optional<Line> total = line(lines, Kind.TOTAL);
+        Optional<Line> rate = line(lines, Kind.TOKENS_PER_SEC);
+        if (total.isEmpty() || rate.isEmpty()) {
+            return Optional.empty();
+        }
+        Verdict bricks = total.get().verdict();
+        Verdict tokens = rate.get().verdict();
+        boolean opposed = (bricks == Verdict.FASTER && tokens == Verdict.SLOWER)
+                || (bricks == Verdict.SLOWER && tokens == Verdict.FASTER);
+        return opposed
+                ? Optional.of(String.format(
+                        Locale.ROOT,
+                        "Brick times and tokens per second disagree: the brick time of a step is %s (%+.1f %%), %s are %s "
+                                + "(%+.1f %%). Believe the tokens per second; time outside bricks, or the profiler's own "
+                                + "cost, has changed.",
+                        bricks.displayName(),
+                        total.get().change().orElseThrow().percent(),
+                        rate.get().name(),
+                        tokens.displayName(),
+                        rate.get().change().orElseThrow().percent()))
+                : Optional.empty();
+    }
+
+    private static Optional<Line> line(List<Line> lines, Kind kind) {
+        return lines.stream().filter(line -> line.kind() == kind).findFirst();
+    }
+
+    private static Optional<String> disturbed(List<Run> before, List<Run> after) {
+        List<Run> disturbed = Stream.concat(before.stream(), after.stream())
+                .filter(run -> !run.disturbances().isEmpty())
+                .toList();
+        if (disturbed.isEmpty()) {
+            return Optional.empty();
+        }
+        String each = disturbed.stream()
+                .map(run -> run.name() + " (" + String.join(", ", run.disturbances()) + ")")
+                .collect(Collectors.joining(", "));
+        return Optional.of(disturbed.size() + " of " + (before.size() + after.size()) + " runs were disturbed: " + each
+                + ".");
+    }
+
+    // ---- the floor ----
+
+    static double noiseFloorPercent(List<Run> same, Comparison.Options options) {
+        if (same.size() < 4) {
+            throw new IllegalArgumentException("a noise floor needs at least 4 runs of the same code, not " + same.size());
+        }
+        int half = same.size() / 2;
+        Comparer comparer = new Comparer(same.subList(0, half), same.subList(half, same.size()), options);
+        List<double[]> variables = comparer.figures.all().stream()
+                .filter(figure -> figure.isComparable() && comparer.isBeside(figure.kind()))
+                .map(figure -> comparer.besideCommon(logs(figure)))
+                .toList();
+        if (variables.isEmpty()) {
+            throw new IllegalArgumentException("nothing in these " + same.size() + " runs can be compared: fewer than "
+                    + FEWEST_FOR_COMMON + " bricks are in all of them");
+        }
+        UniformRandomProvider random = RandomSource.XO_RO_SHI_RO_128_PP.create(options.seed());
+        PermutationSampler sampler = new PermutationSampler(random, same.size(), half);
+        double[] largest = new double[SPLITS];
+        for (int split = 0; split < SPLITS; split++) {
+            boolean[] isFirst = new boolean[same.size()];
+            Arrays.stream(sampler.sample()).forEach(run -> isFirst[run] = true);
+            largest[split] = variables.stream()
+                    .mapToDouble(values -> Math.abs(difference(values, isFirst)))
+                    .max()
+                    .orElseThrow();
+        }
+        return percent(Quantile.withDefaults().evaluate(largest, CONFIDENCE));
+    }
+
+    private static double difference(double[] values, boolean[] isFirst) {
+        double[] first = IntStream.range(0, values.length)
+                .filter(run -> isFirst[run])
+                .mapToDouble(run -> values[run])
+                .toArray();
+        double[] second = IntStream.range(0, values.length)
+                .filter(run -> !isFirst[run])
+                .mapToDouble(run -> values[run])
+                .toArray();
+        return mean(second) - mean(first);
+    }
+}

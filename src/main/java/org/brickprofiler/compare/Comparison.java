@@ -1,0 +1,339 @@
+package org.brickprofiler.compare;
+
+import static org.brickprofiler.internal.io.Checks.requireFinite;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/**
+ * What changed between two sets of runs, such as those before and after an edit. Immutable.
+ *
+ * <p><b>Two questions.</b> <i>Did the whole change?</i> is asked of the brick time of a step, the wall time of a step, the
+ * tokens per second, and of what all bricks have in common. <i>Which brick changed beside the others?</i> is asked of
+ * bricks, categories and tiles: from each run the common part is taken first, that is the median over its bricks of how
+ * far they are from their usual time, so that a process which was slow throughout hides nothing and raises no alarm. With
+ * fewer than {@value #FEWEST_FOR_COMMON} bricks there is no common part, and bricks are compared as they are.
+ *
+ * <p><b>Verdicts</b> come from one permutation test of whole runs for all lines together: where nothing differs, and runs
+ * of the two sides took turns in random order, the chance of even one verdict {@link Verdict#FASTER} or
+ * {@link Verdict#SLOWER} is at most 3 %. Differences below a floor count for nothing, however sure they are. Intervals
+ * are Welch's, of 95 % each and for one line alone, so one of twenty misses; go by the verdict.
+ *
+ * <p><b>A step</b> is one execution of the brick that says so in {@link Options#stepBrick}, or else of the one that all
+ * runs recorded and that has the fewest samples, if these are at least one in {@value #RAREST_STEP} of the most
+ * frequent brick's.
+ *
+ * @param before the runs of the first side
+ * @param after the runs of the second side
+ * @param options how they were compared
+ * @param stepBrick the brick whose executions are the steps; empty where there is none, and the whole is not compared
+ * @param remarks what to know before the lines are believed, most important first, one sentence each
+ * @param lines the whole, then categories, bricks and tiles, each with the most time first
+ */
+public record Comparison(
+        List<Run> before,
+        List<Run> after,
+        Options options,
+        Optional<String> stepBrick,
+        List<String> remarks,
+        List<Line> lines) {
+
+    /** Bricks that it takes for a common part. */
+    public static final int FEWEST_FOR_COMMON = 5;
+
+    /** A brick with fewer samples than one in so many of the most frequent one's is no step. */
+    public static final int RAREST_STEP = 500;
+
+    /** The chance of any false alarm. */
+    public static final double LEVEL = 0.03;
+
+    /** A smallest change is one that so many of such comparisons would find. */
+    public static final double POWER = 0.8;
+
+    /** Copies the lists. */
+    public Comparison {
+        before = List.copyOf(Objects.requireNonNull(before, "before"));
+        after = List.copyOf(Objects.requireNonNull(after, "after"));
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(stepBrick, "stepBrick");
+        remarks = List.copyOf(Objects.requireNonNull(remarks, "remarks"));
+        lines = List.copyOf(Objects.requireNonNull(lines, "lines"));
+    }
+
+    /** What can be said of a line. */
+    public enum Verdict {
+        /** It takes less time, or there are more tokens per second. */
+        FASTER("faster"),
+        /** It takes more time, or there are fewer tokens per second. */
+        SLOWER("slower"),
+        /** There is no difference above the floor, or the runs do not show it. */
+        NO_DIFFERENCE("no difference shown"),
+        /** Even the largest difference could be chance, as with one run on a side. */
+        TOO_FEW_RUNS("too few runs"),
+        /** The two sides did not do the same work, or not on the same machine; the note says what differs. */
+        NOT_COMPARABLE("not comparable");
+
+        private final String displayName;
+
+        Verdict(String displayName) {
+            this.displayName = displayName;
+        }
+
+        /**
+         * The name for people.
+         *
+         * @return lower-case words
+         */
+        public String displayName() {
+            return displayName;
+        }
+    }
+
+    /** What a line is about. */
+    public enum Kind {
+        /** The brick time of a step, ns. */
+        TOTAL,
+        /** The wall time of a step, ns. */
+        STEP,
+        /** Tokens per second: the application's own measure where all runs have it, or else by the wall time. */
+        TOKENS_PER_SEC,
+        /** What all bricks have in common, as a change only. */
+        COMMON,
+        /** The brick time of a category in a step, ns. */
+        CATEGORY,
+        /** The mean time of a sample of a brick, ns. */
+        BRICK,
+        /** The mean time of a tile of a level, ns. */
+        TILE
+    }
+
+    /**
+     * The runs of one side, in one line.
+     *
+     * @param value geometric mean over the runs, in the unit of the line
+     * @param spreadPercent coefficient of variation between the runs, %; 0 for one run
+     * @param runs how many runs have the value
+     */
+    public record Side(double value, double spreadPercent, int runs) {}
+
+    /**
+     * How far the second side is from the first.
+     *
+     * @param percent the difference, % of the first side
+     * @param lowPercent lower end of its 95 % interval, %; NaN where one of the sides has one run
+     * @param highPercent upper end, %; NaN likewise
+     */
+    public record Change(double percent, double lowPercent, double highPercent) {
+
+        /**
+         * Whether there is an interval.
+         *
+         * @return false where one of the sides has one run
+         */
+        public boolean hasInterval() {
+            return !Double.isNaN(lowPercent);
+        }
+    }
+
+    /**
+     * One thing that was compared.
+     *
+     * @param kind what it is
+     * @param name of the brick, category or tile level, or of the whole
+     * @param before the first side; empty where a run of it lacks the value
+     * @param after the second side; empty likewise
+     * @param change between the sides, as they are; empty where one is
+     * @param beside the change beside what all bricks have in common; empty where the line is not compared so
+     * @param verdict what can be said
+     * @param note what the verdict needs as explanation; may be empty
+     * @param smallestPercent the smallest change that four in five of such comparisons would have found, %; empty where
+     *     there are too few runs
+     * @param probability of such a difference anywhere if there is none, 0 to 1, for all lines together; empty where it was
+     *     not tested
+     * @param sharePercent of the brick time of the first side, or of the second where that lacks it, %; 100 for the whole
+     */
+    public record Line(
+            Kind kind,
+            String name,
+            Optional<Side> before,
+            Optional<Side> after,
+            Optional<Change> change,
+            Optional<Change> beside,
+            Verdict verdict,
+            String note,
+            OptionalDouble smallestPercent,
+            OptionalDouble probability,
+            double sharePercent) {
+
+        /** Refuses null. */
+        public Line {
+            Objects.requireNonNull(kind, "kind");
+            Objects.requireNonNull(name, "name");
+            Objects.requireNonNull(before, "before");
+            Objects.requireNonNull(after, "after");
+            Objects.requireNonNull(change, "change");
+            Objects.requireNonNull(beside, "beside");
+            Objects.requireNonNull(verdict, "verdict");
+            Objects.requireNonNull(note, "note");
+            Objects.requireNonNull(smallestPercent, "smallestPercent");
+            Objects.requireNonNull(probability, "probability");
+        }
+
+        /**
+         * The change that the verdict is about.
+         *
+         * @return beside the others, or else as it is; empty where there is none
+         */
+        public Optional<Change> tested() {
+            return beside.isPresent() ? beside : change;
+        }
+
+        /**
+         * How many times as fast the second side is.
+         *
+         * @return above 1 where it is faster; empty where a side is
+         */
+        public OptionalDouble speedUp() {
+            if (before.isEmpty() || after.isEmpty()) {
+                return OptionalDouble.empty();
+            }
+            double ratio = before.get().value() / after.get().value();
+            return OptionalDouble.of(kind == Kind.TOKENS_PER_SEC ? 1 / ratio : ratio);
+        }
+    }
+
+    /**
+     * How to compare. Immutable.
+     *
+     * @param floorPercent changes below that count for nothing, %, 0 or more
+     * @param stepBrick the brick whose executions are the steps; empty to find it
+     * @param acrossEnvironments whether runs on other machines, of other JVMs or with other numbers of threads may be
+     *     compared, because that is the question
+     * @param seed of the random assignments: the same runs give the same verdicts
+     */
+    public record Options(double floorPercent, Optional<String> stepBrick, boolean acrossEnvironments, long seed) {
+
+        /** Changes that layout and chance make between two builds of the same code. */
+        public static final double USUAL_FLOOR_PERCENT = 2;
+
+        /**
+         * Checks the floor.
+         *
+         * @throws IllegalArgumentException when it is negative or not finite
+         */
+        public Options {
+            Objects.requireNonNull(stepBrick, "stepBrick");
+            requireFinite("floorPercent", floorPercent);
+        }
+
+        /**
+         * The usual options: a floor of {@value #USUAL_FLOOR_PERCENT} %, in one environment.
+         *
+         * @return options
+         */
+        public static Options defaults() {
+            return new Options(USUAL_FLOOR_PERCENT, Optional.empty(), false, 1);
+        }
+
+        /**
+         * The same with another floor.
+         *
+         * @param percent changes below that count for nothing, %, 0 or more
+         * @return options
+         * @throws IllegalArgumentException when it is negative or not finite
+         */
+        public Options withFloorPercent(double percent) {
+            return new Options(percent, stepBrick, acrossEnvironments, seed);
+        }
+
+        /**
+         * The same with another brick whose executions are the steps.
+         *
+         * @param name of the brick
+         * @return options
+         */
+        public Options withStepBrick(String name) {
+            return new Options(
+                    floorPercent, Optional.of(Objects.requireNonNull(name, "name")), acrossEnvironments, seed);
+        }
+
+        /**
+         * The same for runs of different environments.
+         *
+         * @param across whether they are compared
+         * @return options
+         */
+        public Options withAcrossEnvironments(boolean across) {
+            return new Options(floorPercent, stepBrick, across, seed);
+        }
+
+        /**
+         * The same with another seed.
+         *
+         * @param other of the random assignments
+         * @return options
+         */
+        public Options withSeed(long other) {
+            return new Options(floorPercent, stepBrick, acrossEnvironments, other);
+        }
+    }
+
+    /**
+     * Compares.
+     *
+     * @param before runs of the first side, each of its own process, one or more
+     * @param after runs of the second side, likewise
+     * @param options how
+     * @return what came out of it
+     * @throws IllegalArgumentException when a side has no run, or no run has the brick that the options call a step
+     */
+    public static Comparison of(List<Run> before, List<Run> after, Options options) {
+        return Comparer.compare(
+                List.copyOf(Objects.requireNonNull(before, "before")),
+                List.copyOf(Objects.requireNonNull(after, "after")),
+                Objects.requireNonNull(options, "options"));
+    }
+
+    /**
+     * The floor that runs of one and the same code ask for: in 19 of 20 random splits of them into two sides, no category,
+     * brick or tile is further apart, beside what all bricks have in common.
+     *
+     * @param same runs of the same code, at least 4; twice as many as a side of the comparison will have is best, since
+     *     fewer differ more
+     * @param options how to compare
+     * @return a floor, %
+     * @throws IllegalArgumentException when there are fewer than 4 runs, or nothing in them can be compared
+     */
+    public static double noiseFloorPercent(List<Run> same, Options options) {
+        return Comparer.noiseFloorPercent(
+                List.copyOf(Objects.requireNonNull(same, "same")), Objects.requireNonNull(options, "options"));
+    }
+
+    /**
+     * The lines with a verdict against the second side.
+     *
+     * @param percent how much slower at least, %, as {@link Line#tested} has it
+     * @return lines that are {@link Verdict#SLOWER} by so much, as they stand
+     */
+    public List<Line> regressions(double percent) {
+        return lines.stream()
+                .filter(line -> line.verdict() == Verdict.SLOWER)
+                .filter(line -> Math.abs(line.tested().orElseThrow().percent()) >= percent)
+                .toList();
+    }
+
+    /**
+     * The smallest change that the runs could have shown of any brick that takes at least 1 % of the time: what to look at
+     * when deciding whether more runs are needed.
+     *
+     * @return %; empty where there are too few runs to say, or no such brick
+     */
+    public OptionalDouble smallestPercent() {
+        return lines.stream()
+                .filter(line -> line.kind() == Kind.BRICK && line.sharePercent() >= 1)
+                .flatMapToDouble(line -> line.smallestPercent().stream())
+                .max();
+    }
+}

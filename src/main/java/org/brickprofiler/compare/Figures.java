@@ -1,0 +1,429 @@
+package org.brickprofiler.compare;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.commons.statistics.descriptive.Median;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.CategoryStats;
+import org.brickprofiler.Environment;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.compare.Comparison.Kind;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileStats;
+
+/**
+ * What there is to compare in two sets of runs: a figure of each run for everything, and what stands against comparing it.
+ * Immutable; one thread.
+ */
+final class Figures {
+
+    /** Work that differs by less is the same. */
+    private static final double SAME_WORK = 0.01;
+
+    /** What takes longer, the longer the text is. */
+    private static final Set<String> GROWING = Stream.of(
+                    BrickId.ATTENTION_SCORE,
+                    BrickId.ATTENTION_SOFTMAX,
+                    BrickId.ATTENTION_OUTPUT,
+                    BrickId.FUSED_ATTENTION)
+            .map(BrickId::displayName)
+            .collect(Collectors.toUnmodifiableSet());
+
+    /** A brick is known by both: the same name in another category is another one. */
+    private record Key(String name, BrickCategory category) {
+        static Key of(BrickStats brick) {
+            return new Key(brick.name(), brick.category());
+        }
+    }
+
+    /** Something to compare. */
+    static final class Figure {
+
+        private final Kind kind;
+        private final String name;
+        private final double[] values;
+        private final String obstacle;
+        private final double sharePercent;
+
+        private Figure(Kind kind, String name, double[] values, String obstacle, double sharePercent) {
+            this.kind = kind;
+            this.name = name;
+            this.values = values;
+            this.obstacle = obstacle;
+            this.sharePercent = sharePercent;
+        }
+
+        Kind kind() {
+            return kind;
+        }
+
+        String name() {
+            return name;
+        }
+
+        /** Of each run, those of the first side first, in the unit of the kind; NaN where the run has none. */
+        double[] values() {
+            return values.clone();
+        }
+
+        boolean isComparable() {
+            return obstacle.isEmpty();
+        }
+
+        /** Why it cannot be compared; empty where it can. */
+        String obstacle() {
+            return obstacle;
+        }
+
+        /** Of the brick time, %. */
+        double sharePercent() {
+            return sharePercent;
+        }
+    }
+
+    private final List<ProfileSnapshot> runs;
+    private final List<Run> named;
+    private final int firstRuns;
+    private final Comparison.Options options;
+    private final List<Map<Key, BrickStats>> bricks;
+    private final Optional<Key> step;
+    private final String environments;
+    private final List<Figure> all = new ArrayList<>();
+
+    Figures(List<Run> before, List<Run> after, Comparison.Options options) {
+        this.options = options;
+        named = Stream.concat(before.stream(), after.stream()).toList();
+        runs = named.stream().map(Run::snapshot).toList();
+        firstRuns = before.size();
+        bricks = runs.stream()
+                .map(run -> run.bricks().stream().collect(Collectors.toMap(Key::of, Function.identity())))
+                .toList();
+        step = step();
+        environments = options.acrossEnvironments() ? "" : String.join("; ", environmentsThatDiffer());
+        whole();
+        categories();
+        bricks();
+        tiles();
+    }
+
+    List<Figure> all() {
+        return all;
+    }
+
+    Optional<String> stepBrick() {
+        return step.map(Key::name);
+    }
+
+    // ---- what a step is, and what differs around the bricks ----
+
+    private Optional<Key> step() {
+        List<Key> common = bricks.get(0).keySet().stream()
+                .filter(this::isInAllRuns)
+                .toList();
+        if (options.stepBrick().isPresent()) {
+            String name = options.stepBrick().get();
+            return Optional.of(common.stream()
+                    .filter(key -> key.name().equals(name))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException("not every run has a brick '" + name + "'")));
+        }
+        ToDoubleFunction<Key> samples = key -> median(run -> brick(run, key).count());
+        double most = common.stream().mapToDouble(samples).max().orElse(0);
+        return common.stream()
+                .filter(key -> samples.applyAsDouble(key) * Comparison.RAREST_STEP >= most)
+                .min(Comparator.comparingDouble(samples).thenComparing(Key::name).thenComparing(Key::category));
+    }
+
+    private boolean isInAllRuns(Key key) {
+        return IntStream.range(0, runs.size()).allMatch(run -> brick(run, key).count() > 0);
+    }
+
+    /** What a run recorded of a brick; without samples where it did not. */
+    private BrickStats brick(int run, Key key) {
+        BrickStats recorded = bricks.get(run).get(key);
+        return recorded != null ? recorded : BrickStats.empty(key.name(), key.category(), Bottleneck.UNKNOWN);
+    }
+
+    private double median(Function<Integer, Number> ofRun) {
+        return median(ofRun, 0, runs.size());
+    }
+
+    private static double median(Function<Integer, Number> ofRun, int from, int to) {
+        return Median.withDefaults()
+                .evaluate(IntStream.range(from, to)
+                        .mapToDouble(run -> ofRun.apply(run).doubleValue())
+                        .toArray());
+    }
+
+    private long steps(int run) {
+        return brick(run, step.orElseThrow()).count();
+    }
+
+    private List<String> environmentsThatDiffer() {
+        List<String> differing = new ArrayList<>();
+        differing.addAll(differing("JVM", run -> each(run, Environment::jvm)));
+        differing.addAll(differing("machine", run -> each(
+                run, where -> where.cpu() + " (" + where.processors() + " processors, " + where.os() + ")")));
+        Set<String> before = labels(run -> Integer.toString(run.threads()), 0, firstRuns);
+        Set<String> after = labels(run -> Integer.toString(run.threads()), firstRuns, runs.size());
+        if (before.stream().noneMatch(after::contains)) {
+            differing.add(difference("number of threads", String.join(", ", before), String.join(", ", after)));
+        }
+        return differing;
+    }
+
+    private static String each(ProfileSnapshot run, Function<Environment, String> label) {
+        return run.environments().stream().map(label).distinct().collect(Collectors.joining(" and "));
+    }
+
+    private List<String> differing(String what, Function<ProfileSnapshot, String> label) {
+        Set<String> before = labels(label, 0, firstRuns);
+        Set<String> after = labels(label, firstRuns, runs.size());
+        return before.equals(after)
+                ? List.of()
+                : List.of(difference(what, String.join(", ", before), String.join(", ", after)));
+    }
+
+    private Set<String> labels(Function<ProfileSnapshot, String> label, int from, int to) {
+        return runs.subList(from, to).stream().map(label).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static String difference(String what, String before, String after) {
+        return "other " + what + ": " + before + " before, " + after + " after";
+    }
+
+    /** What the two sides did per something, where that differs. */
+    private String workThatDiffers(String what, Function<Integer, Number> ofRun) {
+        double before = median(ofRun, 0, firstRuns);
+        double after = median(ofRun, firstRuns, runs.size());
+        return same(before, after, SAME_WORK) ? "" : difference(what, number(before), number(after));
+    }
+
+    private static boolean same(double one, double two, double within) {
+        return Math.abs(one - two) <= within * Math.max(Math.abs(one), Math.abs(two));
+    }
+
+    private static String number(double value) {
+        return value == Math.rint(value)
+                ? String.format(Locale.ROOT, "%,.0f", value)
+                : String.format(Locale.ROOT, "%,.2f", value);
+    }
+
+    /** Whether the sides went so far apart in their texts that bricks that grow with it differ. */
+    private String otherLength() {
+        if (step.isEmpty()) {
+            return "";
+        }
+        double before = median(this::steps, 0, firstRuns);
+        double after = median(this::steps, firstRuns, runs.size());
+        return same(before, after, Math.max(SAME_WORK, options.floorPercent() / 100))
+                ? ""
+                : difference("number of steps, and so other KV length", number(before), number(after));
+    }
+
+    /**
+     * What to know of the runs as a whole.
+     *
+     * @return one sentence each, most important first
+     */
+    List<String> remarks() {
+        List<String> remarks = new ArrayList<>();
+        if (!environments.isEmpty()) {
+            remarks.add("The sides are not comparable: " + environments + ".");
+        } else if (options.acrossEnvironments()) {
+            environmentsThatDiffer().forEach(each -> remarks.add("Compared although it differs: " + each + "."));
+        }
+        String length = otherLength();
+        if (!length.isEmpty()) {
+            remarks.add("The sides had " + length + "; the whole holds that difference. Give all runs the same number of "
+                    + "tokens.");
+        }
+        if (step.isEmpty()) {
+            remarks.add("No brick is in all runs and marks a step, so the whole is not compared.");
+        }
+        if (firstRuns > 1 && runs.size() - firstRuns > 1 && sidesDidNotTakeTurns()) {
+            remarks.add("All runs of one side were before those of the other: what the machine did meanwhile counts as a "
+                    + "difference. Let the sides take turns, as brick run does.");
+        }
+        return remarks;
+    }
+
+    private boolean sidesDidNotTakeTurns() {
+        List<ProfileSnapshot> before = runs.subList(0, firstRuns);
+        List<ProfileSnapshot> after = runs.subList(firstRuns, runs.size());
+        return isBefore(before, after) || isBefore(after, before);
+    }
+
+    private static boolean isBefore(List<ProfileSnapshot> one, List<ProfileSnapshot> other) {
+        return one.stream().allMatch(first -> other.stream().allMatch(second -> first.endedAt().isBefore(second.startedAt())));
+    }
+
+    // ---- the figures ----
+
+    private void add(Kind kind, String name, double sharePercent, String obstacle, Function<Integer, Number> ofRun) {
+        all.add(figure(kind, name, sharePercent, obstacle, ofRun));
+    }
+
+    private Figure figure(
+            Kind kind, String name, double sharePercent, String obstacle, Function<Integer, Number> ofRun) {
+        double[] values = IntStream.range(0, runs.size())
+                .mapToDouble(run -> ofRun.apply(run).doubleValue())
+                .map(value -> value > 0 ? value : Double.NaN)
+                .toArray();
+        return new Figure(kind, name, values, obstacle(values, obstacle), sharePercent);
+    }
+
+    private String obstacle(double[] values, String own) {
+        boolean before = isPresent(values, 0, firstRuns);
+        boolean after = isPresent(values, firstRuns, values.length);
+        boolean anyBefore = isAnywhere(values, 0, firstRuns);
+        boolean anyAfter = isAnywhere(values, firstRuns, values.length);
+        if (before && after) {
+            return Stream.of(environments, own).filter(each -> !each.isEmpty()).collect(Collectors.joining("; "));
+        }
+        if (!anyAfter) {
+            return "only before";
+        }
+        return anyBefore ? "not in every run" : "only after";
+    }
+
+    private static boolean isPresent(double[] values, int from, int to) {
+        return IntStream.range(from, to).noneMatch(run -> Double.isNaN(values[run]));
+    }
+
+    private static boolean isAnywhere(double[] values, int from, int to) {
+        return !IntStream.range(from, to).allMatch(run -> Double.isNaN(values[run]));
+    }
+
+    private void whole() {
+        if (step.isEmpty()) {
+            return;
+        }
+        Key brick = step.get();
+        String batch = workThatDiffers(
+                "number of elements in a step",
+                run -> elementsPerSample(brick(run, brick)));
+        add(Kind.TOTAL, "brick time of a step", 100, batch, run -> ratio(runs.get(run).totalNs(), steps(run)));
+        if (runs.stream().allMatch(run -> run.wallNs() > 0)) {
+            add(Kind.STEP, "wall time of a step", 100, batch, run -> ratio(runs.get(run).wallNs(), steps(run)));
+        }
+        boolean measured = named.stream().allMatch(run -> run.tokensPerSec().isPresent());
+        if (measured) {
+            add(Kind.TOKENS_PER_SEC, "tokens/s", 100, "", run -> named.get(run).tokensPerSec().getAsDouble());
+        } else if (runs.stream().allMatch(run -> run.wallNs() > 0)
+                && IntStream.range(0, runs.size()).allMatch(run -> brick(run, brick).totalElements() > 0)) {
+            add(Kind.TOKENS_PER_SEC, "tokens/s, profiled", 100, batch, run ->
+                    brick(run, brick).totalElements() * 1e9 / runs.get(run).wallNs());
+        }
+    }
+
+    private static double ratio(long sum, long count) {
+        return count == 0 ? Double.NaN : (double) sum / count;
+    }
+
+    private static double elementsPerSample(BrickStats brick) {
+        return ratio(brick.totalElements(), brick.count());
+    }
+
+    private void categories() {
+        if (step.isEmpty()) {
+            return;
+        }
+        List<Figure> found = new ArrayList<>();
+        for (BrickCategory category : BrickCategory.values()) {
+            ToLongFunction<ProfileSnapshot> totalNs = run ->
+                    run.categories().getOrDefault(category, CategoryStats.EMPTY).totalNs();
+            if (runs.stream().anyMatch(run -> totalNs.applyAsLong(run) > 0)) {
+                found.add(figure(Kind.CATEGORY, category.displayName(), share(totalNs), "", run ->
+                        ratio(totalNs.applyAsLong(runs.get(run)), steps(run))));
+            }
+        }
+        addLargestFirst(found);
+    }
+
+    private void addLargestFirst(List<Figure> found) {
+        found.sort(Comparator.comparingDouble(Figure::sharePercent).reversed().thenComparing(Figure::name));
+        all.addAll(found);
+    }
+
+    /** The share of the first side's brick time, or of the second's where the first has none, %. */
+    private double share(ToLongFunction<ProfileSnapshot> part) {
+        double before = share(part, runs.subList(0, firstRuns));
+        return before > 0 ? before : share(part, runs.subList(firstRuns, runs.size()));
+    }
+
+    private static double share(ToLongFunction<ProfileSnapshot> part, List<ProfileSnapshot> side) {
+        long whole = side.stream().mapToLong(ProfileSnapshot::totalNs).sum();
+        return whole == 0 ? 0 : 100.0 * side.stream().mapToLong(part).sum() / whole;
+    }
+
+    private void bricks() {
+        Set<Key> keys = bricks.stream().flatMap(run -> run.keySet().stream()).collect(Collectors.toSet());
+        List<Figure> found = new ArrayList<>();
+        for (Key key : keys) {
+            double share = share(run -> run.bricks().stream()
+                    .filter(brick -> Key.of(brick).equals(key))
+                    .mapToLong(BrickStats::totalNs)
+                    .sum());
+            found.add(figure(Kind.BRICK, key.name(), share, obstacle(key), run ->
+                    ratio(brick(run, key).totalNs(), brick(run, key).count())));
+        }
+        addLargestFirst(found);
+    }
+
+    private String obstacle(Key key) {
+        if (!isInAllRuns(key)) {
+            return "";
+        }
+        List<String> reasons = new ArrayList<>();
+        reasons.add(workThatDiffers(
+                "number of elements in a sample",
+                run -> elementsPerSample(brick(run, key))));
+        if (step.isPresent()) {
+            reasons.add(workThatDiffers(
+                    "number of samples in a step",
+                    run -> ratio(brick(run, key).count(), steps(run))));
+        }
+        if (GROWING.contains(key.name())) {
+            reasons.add(otherLength());
+        }
+        return reasons.stream().filter(reason -> !reason.isEmpty()).collect(Collectors.joining("; "));
+    }
+
+    private void tiles() {
+        for (TileLevel level : TileLevel.values()) {
+            List<TileStats> tiles = runs.stream().map(run -> tile(run, level)).toList();
+            if (tiles.stream().anyMatch(tile -> tile.count() > 0)) {
+                String work = tiles.stream().allMatch(tile -> tile.count() > 0)
+                        ? workThatDiffers(
+                                "number of elements in a tile",
+                                run -> ratio(tiles.get(run).totalElements(), tiles.get(run).count()))
+                        : "";
+                add(Kind.TILE, level.displayName(), share(run -> tile(run, level).totalNs()), work,
+                        run -> ratio(tiles.get(run).totalNs(), tiles.get(run).count()));
+            }
+        }
+    }
+
+    private static TileStats tile(ProfileSnapshot run, TileLevel level) {
+        return run.tiles().stream()
+                .filter(tile -> tile.level() == level)
+                .findFirst()
+                .orElseGet(() -> TileStats.empty(level));
+    }
+}

@@ -1,0 +1,400 @@
+package org.brickprofiler.report;
+
+import static org.brickprofiler.report.HumanUnits.count;
+import static org.brickprofiler.report.HumanUnits.durationCell;
+import static org.brickprofiler.report.HumanUnits.rateCell;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.text.DecimalFormat;
+import java.text.DecimalFormatSymbols;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.brickprofiler.compare.Comparison;
+import org.brickprofiler.compare.Comparison.Change;
+import org.brickprofiler.compare.Comparison.Kind;
+import org.brickprofiler.compare.Comparison.Line;
+import org.brickprofiler.compare.Comparison.Side;
+import org.brickprofiler.compare.Comparison.Verdict;
+import org.brickprofiler.compare.Run;
+import org.brickprofiler.internal.io.PlainText;
+
+/**
+ * A comparison of runs for people, for a pull request, and for programs. In all of them what casts doubt on the figures
+ * stands first. Equal comparisons give equal text, whatever the locale. Stateless; any thread.
+ */
+public final class ComparisonReport {
+
+    private static final String SCHEMA_VERSION = "1.0";
+    private static final String NONE = "-";
+
+    /** Longer notes stand below the table. */
+    private static final int LONGEST_NOTE = 22;
+
+    /** What Markdown, or what shows it, takes for more than a character. */
+    private static final String MEANINGFUL = "\\`*_{}[]<>()#+!|~@&$";
+
+    private ComparisonReport() {}
+
+    /**
+     * The report for a console: printable ASCII, lines that end with {@code "\n"}.
+     *
+     * @param comparison what was compared
+     * @return lines of text
+     */
+    public static String toText(Comparison comparison) {
+        StringBuilder text = new StringBuilder(headline(comparison)).append('\n');
+        comparison.remarks().forEach(remark -> text.append("! ").append(PlainText.ascii(remark)).append('\n'));
+        for (Block block : Block.EACH) {
+            List<Line> lines = block.of(comparison);
+            if (!lines.isEmpty()) {
+                text.append('\n').append(block.table().render(lines));
+                longNotes(lines).forEach(note -> text.append("  ").append(PlainText.ascii(note)).append('\n'));
+            }
+        }
+        return text.append('\n').append(legend(comparison)).append('\n').toString();
+    }
+
+    /**
+     * The report for a comment in Markdown: what changed is seen, the rest is folded. Names show as they are, whatever
+     * characters they hold.
+     *
+     * @param comparison what was compared
+     * @return lines of Markdown
+     */
+    public static String toMarkdown(Comparison comparison) {
+        StringBuilder text = new StringBuilder("**" + headline(comparison) + "**\n\n");
+        comparison.remarks().forEach(remark -> text.append("> :warning: ").append(escaped(remark)).append("\n>\n"));
+        if (!comparison.remarks().isEmpty()) {
+            text.append('\n');
+        }
+        List<Line> changed = comparison.lines().stream()
+                .filter(line -> Block.WHOLE.kinds().contains(line.kind()) || isChange(line))
+                .toList();
+        text.append(markdownTable(changed));
+        List<Line> others = comparison.lines().stream()
+                .filter(line -> !changed.contains(line))
+                .toList();
+        if (!others.isEmpty()) {
+            text.append("\n<details><summary>").append(count(others.size()))
+                    .append(" more lines</summary>\n\n")
+                    .append(markdownTable(others))
+                    .append("\n</details>\n");
+        }
+        legend(comparison).lines().forEach(line -> text.append('\n').append(escaped(line)).append('\n'));
+        return text.toString();
+    }
+
+    /**
+     * The comparison for programs. Keys are in snake case; times are in ns, shares and changes in percent ({@code _pct}).
+     * What is not known is omitted.
+     *
+     * @param comparison what was compared
+     * @return indented JSON that ends with a line break
+     */
+    public static String toJson(Comparison comparison) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (JsonGenerator json = JsonReportWriter.generator(bytes, JsonReportWriter.indented())) {
+            new Json(json).write(comparison);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException("memory does not fail", impossible);
+        }
+        return bytes.toString(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * The lines that are slower by a percentage, one each, for whoever fails a build.
+     *
+     * @param lines of a comparison, each of which is slower
+     * @return for example {@code "RmsNorm is 6.1 % slower (4.9 to 7.3)"}, ending with {@code "\n"}
+     */
+    public static String regressions(List<Line> lines) {
+        return lines.stream()
+                .map(line -> {
+                    Change change = line.tested().orElseThrow();
+                    return String.format(
+                            Locale.ROOT,
+                            "%s: %s %% %s%n",
+                            PlainText.ascii(line.name()),
+                            signed(change.percent()),
+                            change.hasInterval() ? interval(line) : "").replace("\r\n", "\n");
+                })
+                .collect(Collectors.joining());
+    }
+
+    // ---- words ----
+
+    private static boolean isChange(Line line) {
+        return line.verdict() == Verdict.FASTER || line.verdict() == Verdict.SLOWER;
+    }
+
+    private static String headline(Comparison comparison) {
+        int before = comparison.before().size();
+        String runs = count(before) + (before == 1 ? " run" : " runs") + " before, " + count(comparison.after().size())
+                + " after: ";
+        List<String> parts = Stream.of(Verdict.values())
+                .map(verdict -> tally(comparison, verdict))
+                .flatMap(Optional::stream)
+                .toList();
+        return runs + (parts.isEmpty() ? "no brick was recorded" : "of the bricks " + String.join(", ", parts));
+    }
+
+    private static Optional<String> tally(Comparison comparison, Verdict verdict) {
+        long lines = comparison.lines().stream()
+                .filter(line -> line.kind() == Kind.BRICK && line.verdict() == verdict)
+                .count();
+        String words = switch (verdict) {
+            case FASTER, SLOWER, NOT_COMPARABLE -> verdict.displayName();
+            case NO_DIFFERENCE -> "without a difference shown";
+            case TOO_FEW_RUNS -> "of too few runs for a verdict";
+        };
+        return lines == 0 ? Optional.empty() : Optional.of(count(lines) + " " + words);
+    }
+
+    private static String legend(Comparison comparison) {
+        StringBuilder legend = new StringBuilder();
+        if (comparison.lines().stream().anyMatch(line -> line.beside().isPresent())) {
+            legend.append("Beside others: less what all bricks of a run have in common; verdict and interval of categories, "
+                    + "bricks and tiles are of that.\n");
+        }
+        if (comparison.lines().stream().anyMatch(line -> line.probability().isPresent())) {
+            legend.append(String.format(
+                    Locale.ROOT,
+                    "Verdicts are of one test for all lines: where nothing differs, any at all has a chance of at most %.0f "
+                            + "%%. Changes below %s %% count for nothing.%nShown from: the smallest change that four in five "
+                            + "such comparisons find. Intervals are of 95 %%, each for its line alone.%n",
+                    100 * Comparison.LEVEL,
+                    new DecimalFormat("0.##", DecimalFormatSymbols.getInstance(Locale.ROOT))
+                            .format(comparison.options().floorPercent()))
+                    .replace("\r\n", "\n"));
+        }
+        comparison.stepBrick().ifPresent(step -> legend.append("A step is one execution of ")
+                .append(PlainText.ascii(step))
+                .append('.'));
+        return legend.toString().stripTrailing();
+    }
+
+    private static List<String> longNotes(List<Line> lines) {
+        return lines.stream()
+                .filter(line -> line.note().length() > LONGEST_NOTE)
+                .map(line -> line.name() + ": " + line.note())
+                .toList();
+    }
+
+    private static String verdict(Line line) {
+        boolean shown = !line.note().isEmpty() && line.note().length() <= LONGEST_NOTE;
+        return line.verdict().displayName() + (shown ? ": " + line.note() : "");
+    }
+
+    private static String value(Line line, Optional<Side> side) {
+        boolean rate = line.kind() == Kind.TOKENS_PER_SEC;
+        return side.map(each -> rate ? rateCell(each.value()) : durationCell(each.value())).orElse(NONE);
+    }
+
+    private static String signed(double percent) {
+        return String.format(Locale.ROOT, "%+,.1f", percent);
+    }
+
+    private static String interval(Line line) {
+        return line.tested()
+                .filter(Change::hasInterval)
+                .map(change -> "[" + signed(change.lowPercent()) + ", " + signed(change.highPercent()) + "]")
+                .orElse(NONE);
+    }
+
+    private static String change(Optional<Change> change) {
+        return change.map(each -> signed(each.percent())).orElse(NONE);
+    }
+
+    private static String speedUp(Line line) {
+        return line.speedUp().isPresent()
+                ? String.format(Locale.ROOT, "%.3f", line.speedUp().getAsDouble())
+                : NONE;
+    }
+
+    private static String smallest(Line line) {
+        return line.smallestPercent().isPresent()
+                ? String.format(Locale.ROOT, "%,.1f", line.smallestPercent().getAsDouble())
+                : NONE;
+    }
+
+    /**
+     * Lines that stand together.
+     *
+     * @param header of their table
+     * @param kinds of lines
+     */
+    private record Block(String header, Set<Kind> kinds) {
+
+        static final Block WHOLE =
+                new Block("the whole", Set.of(Kind.TOTAL, Kind.STEP, Kind.TOKENS_PER_SEC, Kind.COMMON));
+
+        static final List<Block> EACH = List.of(
+                WHOLE,
+                new Block("category, of a step", Set.of(Kind.CATEGORY)),
+                new Block("brick, of a sample", Set.of(Kind.BRICK)),
+                new Block("tile", Set.of(Kind.TILE)));
+
+        List<Line> of(Comparison comparison) {
+            return comparison.lines().stream().filter(line -> kinds.contains(line.kind())).toList();
+        }
+
+        TextTable<Line> table() {
+            return new TextTable<Line>()
+                    .left(header, Line::name, "")
+                    .right("before", line -> value(line, line.before()), "")
+                    .right("after", line -> value(line, line.after()), "")
+                    .right("speed-up", ComparisonReport::speedUp, "")
+                    .right("change %", line -> change(line.change()), "")
+                    .rightIf(!kinds.equals(WHOLE.kinds), "beside others %", line -> change(line.beside()), "")
+                    .right("95 % interval", ComparisonReport::interval, "")
+                    .right("shown from %", ComparisonReport::smallest, "")
+                    .left("verdict", ComparisonReport::verdict, "");
+        }
+    }
+
+    // ---- Markdown ----
+
+    private static String markdownTable(List<Line> lines) {
+        StringBuilder table = new StringBuilder("| | before | after | speed-up | change % | beside others % | 95 % interval "
+                + "| shown from % | verdict |\n|---|---:|---:|---:|---:|---:|---:|---:|---|\n");
+        for (Line line : lines) {
+            String verdict = line.verdict().displayName() + (line.note().isEmpty() ? "" : ": " + line.note());
+            table.append("| ").append(escaped(line.name()));
+            for (Function<Line, String> cell : List.<Function<Line, String>>of(
+                    each -> value(each, each.before()).strip().replaceAll(" +", " "),
+                    each -> value(each, each.after()).strip().replaceAll(" +", " "),
+                    ComparisonReport::speedUp,
+                    each -> change(each.change()),
+                    each -> change(each.beside()),
+                    ComparisonReport::interval,
+                    ComparisonReport::smallest)) {
+                table.append(" | ").append(cell.apply(line));
+            }
+            table.append(" | ").append(isChange(line) ? "**" + verdict + "**" : escaped(verdict)).append(" |\n");
+        }
+        return table.toString();
+    }
+
+    /** Each character that could mean something by its number, which no Markdown reads. */
+    private static String escaped(String text) {
+        StringBuilder plain = new StringBuilder();
+        PlainText.ascii(text).chars().forEach(character -> {
+            if (MEANINGFUL.indexOf(character) >= 0) {
+                plain.append("&#").append(character).append(';');
+            } else {
+                plain.append((char) character);
+            }
+        });
+        return plain.toString();
+    }
+
+    // ---- JSON ----
+
+    /** Writes one comparison. One thread. */
+    private record Json(JsonGenerator json) {
+
+        void write(Comparison comparison) throws IOException {
+            json.writeStartObject();
+            json.writeStringField("schema_version", SCHEMA_VERSION);
+            json.writeStringField("kind", "brick-comparison");
+            json.writeNumberField("floor_pct", comparison.options().floorPercent());
+            json.writeNumberField("level", Comparison.LEVEL);
+            if (comparison.stepBrick().isPresent()) {
+                json.writeStringField("step_brick", comparison.stepBrick().get());
+            }
+            json.writeArrayFieldStart("remarks");
+            for (String remark : comparison.remarks()) {
+                json.writeString(remark);
+            }
+            json.writeEndArray();
+            runs("before", comparison.before());
+            runs("after", comparison.after());
+            json.writeArrayFieldStart("lines");
+            for (Line line : comparison.lines()) {
+                line(line);
+            }
+            json.writeEndArray();
+            json.writeEndObject();
+            json.writeRaw('\n');
+        }
+
+        private void runs(String key, List<Run> runs) throws IOException {
+            json.writeArrayFieldStart(key);
+            for (Run run : runs) {
+                json.writeStartObject();
+                json.writeStringField("name", run.name());
+                if (run.tokensPerSec().isPresent()) {
+                    json.writeNumberField("tokens_per_sec", run.tokensPerSec().getAsDouble());
+                }
+                json.writeArrayFieldStart("disturbances");
+                for (String disturbance : run.disturbances()) {
+                    json.writeString(disturbance);
+                }
+                json.writeEndArray();
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        }
+
+        private void line(Line line) throws IOException {
+            json.writeStartObject();
+            json.writeStringField("kind", line.kind().name().toLowerCase(Locale.ROOT));
+            json.writeStringField("name", line.name());
+            json.writeStringField("verdict", line.verdict().name().toLowerCase(Locale.ROOT));
+            if (!line.note().isEmpty()) {
+                json.writeStringField("note", line.note());
+            }
+            number("share_pct", line.sharePercent());
+            side("before", line, line.before());
+            side("after", line, line.after());
+            if (line.speedUp().isPresent()) {
+                number("speed_up", line.speedUp().getAsDouble());
+            }
+            change("change", line.change());
+            change("beside_others", line.beside());
+            if (line.smallestPercent().isPresent()) {
+                number("smallest_shown_pct", line.smallestPercent().getAsDouble());
+            }
+            if (line.probability().isPresent()) {
+                number("probability", line.probability().getAsDouble());
+            }
+            json.writeEndObject();
+        }
+
+        private void side(String key, Line line, Optional<Side> side) throws IOException {
+            if (side.isPresent()) {
+                json.writeObjectFieldStart(key);
+                number(line.kind() == Kind.TOKENS_PER_SEC ? "tokens_per_sec" : "ns", side.get().value());
+                number("spread_pct", side.get().spreadPercent());
+                json.writeNumberField("runs", side.get().runs());
+                json.writeEndObject();
+            }
+        }
+
+        private void change(String key, Optional<Change> change) throws IOException {
+            if (change.isPresent()) {
+                json.writeObjectFieldStart(key);
+                number("pct", change.get().percent());
+                number("low_pct", change.get().lowPercent());
+                number("high_pct", change.get().highPercent());
+                json.writeEndObject();
+            }
+        }
+
+        /** JSON has no word for what is no number. */
+        private void number(String key, double value) throws IOException {
+            if (Double.isFinite(value)) {
+                json.writeNumberField(key, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package org.brickprofiler.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CompareCommandTest {
+
+    private static final int RUNS = 8;
+
+    private static final List<BrickId> BRICKS = List.of(
+            BrickId.RMS_NORM, BrickId.QKV_PROJECTION, BrickId.ROPE_EMBEDDING, BrickId.OUTPUT_PROJECTION,
+            BrickId.GATE_PROJECTION, BrickId.DOWN_PROJECTION, BrickId.LM_HEAD);
+
+    @TempDir
+    Path folder;
+
+    private Path before;
+    private Path after;
+
+    /** Files of runs in turns, in which one brick of the second side is 6 % slower. */
+    @BeforeEach
+    void writeRuns() throws IOException {
+        before = Files.createDirectory(folder.resolve("before"));
+        after = Files.createDirectory(folder.resolve("after"));
+        for (int run = 0; run < RUNS; run++) {
+            JsonReport.write(snapshot(2 * run, 1), before.resolve(run + ".json"));
+            JsonReport.write(snapshot(2 * run + 1, 1.06), after.resolve(run + ".json"));
+        }
+    }
+
+    static ProfileSnapshot snapshot(int run, double factor) {
+        List<BrickStats> bricks = new ArrayList<>();
+        for (int number = 0; number < BRICKS.size(); number++) {
+            BrickId brick = BRICKS.get(number);
+            double noise = 1 + 0.004 * Math.sin(run * 1.3 + number);
+            double meanNs = 20_000 * (1 + number) * noise * (brick == BrickId.GATE_PROJECTION ? factor : 1);
+            long count = brick == BrickId.LM_HEAD ? 100 : 1_200;
+            bricks.add(new BrickStats(
+                    brick.displayName(), brick.category(), Bottleneck.UNKNOWN, count, Math.round(count * meanNs), 1,
+                    10_000_000, 1, 1, count, 0, 0, 0, 0, 0, Optional.empty()));
+        }
+        long totalNs = bricks.stream().mapToLong(BrickStats::totalNs).sum();
+        Instant start = Instant.parse("2026-01-02T03:04:05Z").plusSeconds(60L * run);
+        return new ProfileSnapshot(
+                start, start.plusSeconds(20), totalNs, 1, false, 0, 0, OptionalDouble.empty(), false, List.of(), bricks,
+                List.of());
+    }
+
+    @Spec({"15.1", "16.2"})
+    @Test
+    void comparesFolders() {
+        Cli compare = Cli.run("compare", before, "--", after);
+
+        assertThat(compare.err()).isEmpty();
+        assertThat(compare.exitCode()).isZero();
+        assertThat(compare.out())
+                .startsWith("8 runs before, 8 after: of the bricks 1 slower, 6 without a difference shown\n")
+                .containsPattern("\nGateProjection .* \\+6\\.\\d .* slower\n")
+                .contains("A step is one execution of LmHead.");
+    }
+
+    @Spec("15.1")
+    @Test
+    void comparesFilesAndPatternsAlike() {
+        List<Object> files = new ArrayList<>(List.of("compare"));
+        for (int run = 0; run < RUNS; run++) {
+            files.add(before.resolve(run + ".json"));
+        }
+        files.add("--");
+        files.add(after + "/*.json");
+        String expected = Cli.run("compare", before, "--", after).out();
+        assertThat(Cli.run(files.toArray()).out()).isEqualTo(expected);
+        assertThat(Cli.run("compare", before + "/[0-9].json", "--", after).out()).isEqualTo(expected);
+    }
+
+    @Spec("16.1")
+    @Test
+    void givesNumbersForOneRunASide() {
+        Cli compare = Cli.run("compare", before.resolve("0.json"), "--", after.resolve("0.json"));
+
+        assertThat(compare.exitCode()).isZero();
+        assertThat(compare.out())
+                .startsWith("1 run before, 1 after: of the bricks 7 of too few runs for a verdict\n")
+                .doesNotContain("slower", "faster");
+    }
+
+    @Spec("16.9")
+    @Test
+    void failsOnARegression() {
+        Cli failed = Cli.run("compare", before, "--", after, "--fail-on-regression", "5");
+        assertThat(failed.exitCode()).isEqualTo(3);
+        assertThat(failed.err())
+                .startsWith("brick: slower by 5.0 % or more:\nGateProjection: +")
+                .hasLineCount(2);
+        assertThat(failed.out()).isEqualTo(Cli.run("compare", before, "--", after).out());
+
+        assertThat(Cli.run("compare", before, "--", after, "--fail-on-regression", "9").exitCode()).isZero();
+        assertThat(Cli.run("compare", after, "--", before, "--fail-on-regression", "5").exitCode()).isZero();
+        assertThat(Cli.run("compare", before, "--", after, "--fail-on-regression", "5", "--floor", "7").exitCode())
+                .isZero();
+    }
+
+    @Test
+    void printsJsonAndMarkdown() throws IOException {
+        String json = Cli.run("compare", before, "--", after, "--json").out();
+        assertThat(new ObjectMapper().readTree(json).path("lines").path(0).path("kind").asText()).isEqualTo("total");
+        assertThat(Cli.run("compare", "--markdown", before, "--", after).out())
+                .contains("| GateProjection |", "| **slower** |", "<details>");
+    }
+
+    @Spec("16.8")
+    @Test
+    void learnsTheFloor() {
+        String same = Cli.run("compare", before, "--", after, "--aa", before).out();
+        assertThat(same).containsPattern("Changes below 0\\.\\d+ % count for nothing");
+        Cli.run("compare", before, "--", after, "--aa", before, "--floor", "1").assertRefused("--aa excludes --floor");
+        Cli.run("compare", before, "--", after, "--aa", before.resolve("1.json"))
+                .assertRefused("at least 4 runs of the same code, not 1");
+    }
+
+    @Test
+    void comparesTracesByTheirProfiles() {
+        Path one = Cli.TRACES.resolve("kineto-simple-add.json.gz");
+        Path two = Cli.TRACES.resolve("kineto-training-step.json.gz");
+        Cli compare = Cli.run("compare", one, "--", two, "--keep-warmup");
+
+        assertThat(compare.exitCode()).isZero();
+        assertThat(compare.out()).contains("not comparable: only before", "not comparable: only after");
+    }
+
+    @Spec("16.7")
+    @Test
+    void takesAStepFromTheOptions() {
+        assertThat(Cli.run("compare", before, "--", after, "--step", "RmsNorm").out())
+                .contains("A step is one execution of RmsNorm.");
+        Cli.run("compare", before, "--", after, "--step", "Nothing").assertRefused("not every run has a brick 'Nothing'");
+    }
+
+    @Spec("15.1")
+    @Test
+    void tellsWhatIsWrongInOneLine() throws IOException {
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        Path copy = Files.copy(before.resolve("1.json"), folder.resolve("copy.json"));
+
+        Cli.run("compare", before).assertRefused("there is no second side: its runs come after --");
+        Cli.run("compare", "--", after).assertRefused("BEFORE");
+        Cli.run("compare", before, "--", empty).assertRefused("cannot read " + empty + ": it holds no run");
+        Cli.run("compare", before, "--", empty + "/*.json").assertRefused("it holds no run");
+        Cli.run("compare", before, "--", folder.resolve("none")).assertRefused("none: it does not exist");
+        Cli.run("compare", before, "--", copy).assertRefused(copy + " holds the same run as " + before.resolve("1.json"));
+        Cli.run("compare", before, "--", after, "--floor", "-1").assertRefused("--floor -1.0 is not within 0 to 100");
+        Cli.run("compare", before, "--", after, "--fail-on-regression", "x").assertRefused("--fail-on-regression");
+        Cli.run("compare", before, "--", after, "--json", "--markdown").assertRefused("mutually exclusive");
+        Cli.run("compare", before, "--", after, "--jsn").assertRefused("Unknown option: '--jsn'");
+    }
+
+    @Spec("15.2")
+    @Test
+    void tellsThatNothingWasFound() throws IOException {
+        Path one = folder.resolve("one.json");
+        Path two = folder.resolve("two.json");
+        for (Path file : List.of(one, two)) {
+            Instant start = Instant.ofEpochSecond(file.equals(one) ? 1 : 2);
+            JsonReport.write(
+                    new ProfileSnapshot(
+                            start, start, 0, 0, false, 0, 0, OptionalDouble.empty(), false, List.of(), List.of(),
+                            List.of()),
+                    file);
+        }
+        Cli compare = Cli.run("compare", one, "--", two);
+        assertThat(compare.exitCode()).isEqualTo(1);
+        assertThat(compare.err()).isEqualTo("brick: no run holds a brick that was recorded\n");
+    }
+}

@@ -1,0 +1,70 @@
+package org.brickprofiler.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs every command of docs/GUIDE.md, one after the other, as a reader would. */
+class GuideTest {
+
+    private static final Pattern COMMANDS = Pattern.compile("(?ms)^```sh\\n(.*?)^```$");
+
+    @TempDir
+    Path folder;
+
+    @Test
+    @Timeout(180)
+    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "the commands are of a Unix shell")
+    void everyCommandRuns() throws IOException {
+        Path programs = Files.createDirectory(folder.resolve("bin"));
+        Files.writeString(
+                programs.resolve("brick"),
+                "#!/bin/sh\nexec '" + Path.of(System.getProperty("java.home"), "bin", "java")
+                        + "' -XX:TieredStopAtLevel=1 -cp \"$BRICK_CLASSES\" org.brickprofiler.cli.Brick \"$@\"\n");
+        Files.setPosixFilePermissions(programs.resolve("brick"), PosixFilePermissions.fromString("rwxr-xr-x"));
+        List<String> commands = COMMANDS.matcher(Files.readString(Path.of("docs", "GUIDE.md")))
+                .results()
+                .map(block -> block.group(1))
+                .toList();
+        assertThat(commands).hasSize(5);
+        StringBuilder output = new StringBuilder();
+        for (String command : commands) {
+            ProcessResult result = ChildProcess.of("sh")
+                    .arguments(List.of("-e", "-c", command))
+                    .environment(Map.of(
+                            "PATH", programs + ":" + System.getenv("PATH"),
+                            "BRICK_CLASSES", absoluteClassPath()))
+                    .in(folder)
+                    .limit(Duration.ofSeconds(100))
+                    .run();
+            assertThat(result.exitCode()).as(command + result.err()).isZero();
+            output.append(result.out());
+        }
+        assertThat(output.toString()).contains("Brick profile\n", "5 runs before, 5 after: ", "A step is one execution of ");
+        assertThat(folder.resolve("comment.md")).content().startsWith("**5 runs before");
+    }
+
+    private static String absoluteClassPath() {
+        String separator = System.getProperty("path.separator");
+        return String.join(
+                separator,
+                Pattern.compile(Pattern.quote(separator))
+                        .splitAsStream(System.getProperty("java.class.path"))
+                        .map(entry -> Path.of(entry).toAbsolutePath().toString())
+                        .toList());
+    }
+}

@@ -1,0 +1,198 @@
+package org.brickprofiler.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.RunningProcess;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+@EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "the commands are of a Unix shell")
+class RunCommandTest {
+
+    private static final int PREPARED = 40;
+
+    @TempDir
+    Path folder;
+
+    private Path out;
+    private Path order;
+
+    /** Profiles that commands hand out one after the other. */
+    @BeforeEach
+    void prepareProfiles() throws IOException {
+        out = folder.resolve("runs");
+        order = folder.resolve("order");
+        for (String side : List.of("before", "after")) {
+            Path prepared = Files.createDirectories(folder.resolve(side));
+            for (int run = 0; run < PREPARED; run++) {
+                JsonReport.write(
+                        CompareCommandTest.snapshot(
+                                2 * run + (side.equals("after") ? 1 : 0), side.equals("after") ? 1.06 : 1),
+                        prepared.resolve(String.format("%03d.json", run)));
+            }
+        }
+    }
+
+    /** Writes the next profile, and that it ran. */
+    private String command(String side) {
+        return "cd '" + folder + "/" + side + "' && f=$(ls | head -1) && mv $f \"$BRICK_PROFILER_OUT\" && echo " + side
+                + " >> ../order && echo ran $f";
+    }
+
+    private Cli run(Object... more) {
+        return Cli.run(Stream.concat(
+                        Stream.of("run", "--out", out, "--before", command("before"), "--after", command("after")),
+                        Stream.of(more))
+                .toArray());
+    }
+
+    private static long profiles(Path side) throws IOException {
+        try (Stream<Path> files = Files.list(side)) {
+            return files.filter(file -> file.toString().endsWith(".json")).count();
+        }
+    }
+
+    @Spec("16.10")
+    @Test
+    void runsBothSidesInTurnsAndComparesThem() throws IOException {
+        Cli run = run("-n", "8");
+
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.out())
+                .startsWith("8 runs before, 8 after: of the bricks 1 slower, 6 without a difference shown\n")
+                .containsPattern("\nGateProjection .* slower\n");
+        List<String> turns = Files.readAllLines(order);
+        assertThat(turns).hasSize(18);
+        for (int pair = 0; pair < turns.size(); pair += 2) {
+            assertThat(turns.subList(pair, pair + 2)).containsExactlyInAnyOrder("before", "after");
+        }
+        assertThat(run.err()).contains("brick: before warm-up: ", "brick: after 8: ", " s left", ", the last\n");
+        assertThat(profiles(out.resolve("before"))).isEqualTo(8);
+        assertThat(out.resolve("before").resolve("001.log")).hasContent("ran 001.json");
+        assertThat(Cli.run("compare", out.resolve("before"), "--", out.resolve("after")).out())
+                .startsWith("8 runs before, 8 after: of the bricks 1 slower");
+    }
+
+    @Spec("16.10")
+    @Test
+    void leavesFailedRunsOutAndCountsThem() {
+        String flaky = "case $BRICK_PROFILER_OUT in */.002.json) echo no memory; exit 7;; */.003.json) exit 0;; */.004.json) echo {} > "
+                + "\"$BRICK_PROFILER_OUT\"; echo '{\"bricks\": 7}' > \"$BRICK_PROFILER_OUT\";; *) " + command("after")
+                + ";; esac";
+        Cli run = Cli.run("run", "--warmup", "0", "-n", "7", "--out", out, "--before", command("before"), "--after", flaky);
+
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.err())
+                .contains("brick: after 2 failed with exit code 7; its output is in ")
+                .contains("brick: after 3 wrote no profile to the file that BRICK_PROFILER_OUT names; ")
+                .contains("brick: after 4 wrote no profile that can be read (")
+                .endsWith("brick: 3 of 14 runs failed and are left out\n");
+        assertThat(out.resolve("after").resolve("002.log")).hasContent("no memory");
+        assertThat(run.out()).startsWith("7 runs before, 4 after: ");
+    }
+
+    @Test
+    void saysThatASideHasNoRun() {
+        Cli run = Cli.run("run", "--warmup", "0", "-n", "2", "--out", out, "--before", "true", "--after", command("after"));
+
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.err()).endsWith("brick: 2 of 4 runs failed and are left out\nbrick: no run of before left a profile\n");
+    }
+
+    @Spec("16.10")
+    @Test
+    void goesOnUntilAChangeWouldHaveBeenFound() throws IOException {
+        assertThat(run("--warmup", "0", "--until", "2.5", "--most", "20").exitCode()).isZero();
+        long some = profiles(out.resolve("before"));
+        assertThat(some).isBetween(4L, 19L);
+
+        prepareProfiles();
+        out = folder.resolve("more");
+        Cli most = run("--warmup", "0", "--until", "0.01", "--floor", "0", "--most", "6");
+        assertThat(most.out()).startsWith("6 runs before, 6 after: ");
+        assertThat(most.err()).contains(", at most ");
+    }
+
+    @Spec("16.9")
+    @Test
+    void failsOnARegression() {
+        Cli run = run("--warmup", "0", "-n", "8", "--fail-on-regression", "4", "--markdown");
+        assertThat(run.exitCode()).isEqualTo(3);
+        assertThat(run.out()).startsWith("**8 runs before");
+    }
+
+    @Spec("16.10")
+    @Test
+    void keepsWhatItHasWhenItIsStopped() throws Exception {
+        String slow = command("before") + "; sleep 0.2";
+        String hangs = "case $BRICK_PROFILER_OUT in */.003.json) echo {} > \"$BRICK_PROFILER_OUT\"; touch '" + folder
+                + "/hangs'; sleep 60;; *) " + command("after") + ";; esac";
+        Set<ProcessHandle> others = ProcessHandle.current().children().collect(Collectors.toSet());
+        try (RunningProcess brick = ChildProcess.java(Brick.class)
+                .arguments(List.of(
+                        "run", "--warmup", "0", "--out", out.toString(), "--before", slow, "--after", hangs))
+                .limit(Duration.ofSeconds(60))
+                .start()) {
+            while (!Files.exists(folder.resolve("hangs"))) {
+                Thread.sleep(20);
+            }
+            // As Ctrl-C does, but to the virtual machine alone.
+            ProcessHandle handle = ProcessHandle.current().children()
+                    .filter(child -> !others.contains(child))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(handle.destroy()).isTrue();
+            ProcessResult result = brick.result();
+            assertThat(result.err()).contains("brick: stopped; this compares what was collected: brick compare ");
+        }
+        assertThat(profiles(out.resolve("after"))).as("with the unfinished one, which is hidden").isEqualTo(3);
+        Cli compare = Cli.run("compare", out.resolve("before"), "--", out.resolve("after"));
+        assertThat(compare.out()).containsPattern("^[23] runs before, 2 after: ");
+    }
+
+    @Test
+    void tellsWhatIsWrongInOneLine() throws IOException {
+        Files.createDirectories(out.resolve("before"));
+        run().assertRefused("cannot write to " + out + ": it holds something already");
+        out = folder.resolve("new");
+        run("-n", "0").assertRefused("-n 0 is less than 1");
+        run("--warmup", "-1").assertRefused("--warmup -1 is less than 0");
+        run("--until", "-3").assertRefused("--until -3.0 is not within 0 to 100");
+        Cli.run("run", "--before", "true").assertRefused("Missing required option: '--after=CMD'");
+        assertThat(out).doesNotExist();
+    }
+
+    /** What the demonstration does with the variable. */
+    @Test
+    void theDemonstrationWritesWhereItIsTold() throws Exception {
+        Path file = folder.resolve("demo.json");
+        List<String> tiny = List.of(
+                "demo", "--layers", "1", "--dim", "16", "--heads", "2", "--kv-heads", "1", "--ffn", "32", "--vocab", "50",
+                "--tokens", "3", "--threads", "1");
+        ProcessResult demo = ChildProcess.java(Brick.class)
+                .arguments(tiny)
+                .environment(Map.of(RunCommand.VARIABLE, file.toString()))
+                .run();
+        assertThat(demo.exitCode()).isZero();
+        assertThat(JsonReport.read(file).bricks()).isNotEmpty();
+        ProcessResult without = ChildProcess.java(Brick.class).arguments(tiny).without(RunCommand.VARIABLE).run();
+        assertThat(without.exitCode()).isZero();
+        assertThat(without.out()).doesNotContain("JSON:");
+    }
+}

@@ -1,0 +1,495 @@
+package org.brickprofiler.compare;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.Environment;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.compare.Comparison.Kind;
+import org.brickprofiler.compare.Comparison.Line;
+import org.brickprofiler.compare.Comparison.Options;
+import org.brickprofiler.compare.Comparison.Verdict;
+import org.brickprofiler.compare.SimulatedRuns.Behaviour;
+import org.brickprofiler.compare.SimulatedRuns.Sides;
+import org.brickprofiler.testing.Spec;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileStats;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ComparisonTest {
+
+    private static final Environment HERE = new Environment("17", "VM 17", "Linux 6", "amd64", "CPU", 8, 20);
+
+    /** A change of each run's brick, by name. */
+    private record Brick(String name, BrickCategory category, long count, double meanNs, long elements) {
+
+        BrickStats stats() {
+            return new BrickStats(
+                    name, category, Bottleneck.UNKNOWN, count, Math.round(count * meanNs), 1, 1_000_000_000, 1, 1,
+                    elements * count, 0, 0, 0, 0, 0, Optional.empty());
+        }
+    }
+
+    /** What a run did: a step is one LmHead. Varies a little from run to run, each brick in its own way. */
+    private static final class Work {
+        private final List<Brick> bricks = new ArrayList<>();
+        private double wallFactor = 1.02;
+        private Environment environment = HERE;
+        private int threads = 1;
+        private int run;
+        private boolean afterwards;
+
+        Work(int run, double shift) {
+            this.run = run;
+            long steps = 100;
+            brick("LmHead", BrickCategory.OTHER, steps, 900_000, shift);
+            brick("Sampling", BrickCategory.OTHER, steps, 30_000, shift);
+            brick("RmsNorm", BrickCategory.NORM, 9 * steps, 5_000, shift);
+            brick("QkvProjection", BrickCategory.ATTENTION, 4 * steps, 80_000, shift);
+            brick("AttentionScore", BrickCategory.ATTENTION, 4 * steps, 40_000, shift);
+            brick("GateProjection", BrickCategory.FFN, 4 * steps, 120_000, shift);
+            brick("DownProjection", BrickCategory.FFN, 4 * steps, 130_000, shift);
+        }
+
+        private void brick(String name, BrickCategory category, long count, double meanNs, double shift) {
+            double own = 0.004 * Math.sin(run * 2.3 + name.hashCode() % 97);
+            double common = 0.006 * Math.cos(run * 1.7 + shift);
+            bricks.add(new Brick(name, category, count, meanNs * Math.exp(own + common), 1));
+        }
+
+        Work change(String name, UnaryOperator<Brick> how) {
+            bricks.replaceAll(brick -> brick.name().equals(name) ? how.apply(brick) : brick);
+            return this;
+        }
+
+        Work times(String name, double factor) {
+            return change(name, b -> new Brick(b.name(), b.category(), b.count(), b.meanNs() * factor, b.elements()));
+        }
+
+        Work all(double factor) {
+            bricks.replaceAll(
+                    b -> new Brick(b.name(), b.category(), b.count(), b.meanNs() * factor, b.elements()));
+            return this;
+        }
+
+        Run run(String side) {
+            List<BrickStats> stats = bricks.stream().map(Brick::stats).toList();
+            long totalNs = stats.stream().mapToLong(BrickStats::totalNs).sum();
+            Instant start = Instant.parse("2026-01-01T00:00:00Z").plusSeconds(run * 100L + (afterwards ? 10_000 : 0));
+            return Run.of(
+                    side + "/" + run,
+                    new ProfileSnapshot(
+                            start, start.plusSeconds(5), Math.round(totalNs * wallFactor), threads, false, 0, 0,
+                            OptionalDouble.empty(), false, List.of(environment), stats,
+                            List.of(new TileStats(TileLevel.MACRO, 10, totalNs / 20, 1, totalNs, 640, 1_280, 0, 0))));
+        }
+    }
+
+    private static List<Run> side(String name, int runs, UnaryOperator<Work> change) {
+        double shift = name.equals("before") ? 0 : 0.9;
+        return IntStream.range(0, runs)
+                .mapToObj(run -> change.apply(new Work(run * 2 + (shift > 0 ? 1 : 0), shift)).run(name))
+                .toList();
+    }
+
+    private static Comparison compare(int runs, UnaryOperator<Work> change) {
+        return Comparison.of(
+                side("before", runs, UnaryOperator.identity()), side("after", runs, change), Options.defaults());
+    }
+
+    private static Line line(Comparison comparison, Kind kind, String name) {
+        return comparison.lines().stream()
+                .filter(line -> line.kind() == kind && line.name().startsWith(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static Verdict verdict(Comparison comparison, String brick) {
+        return line(comparison, Kind.BRICK, brick).verdict();
+    }
+
+    @Spec("16.1")
+    @Test
+    void comparesNothingWithoutRuns() {
+        List<Run> some = side("before", 2, UnaryOperator.identity());
+        assertThatThrownBy(() -> Comparison.of(List.of(), some, Options.defaults()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("nothing to compare: 0 runs before, 2 after");
+    }
+
+    @Spec({"16.1", "16.3"})
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void givesNumbersAndNoVerdictForFewRuns(int runs) {
+        Comparison comparison = compare(runs, work -> work.times("GateProjection", 3));
+
+        Line gate = line(comparison, Kind.BRICK, "GateProjection");
+        assertThat(gate.verdict()).isEqualTo(Verdict.TOO_FEW_RUNS);
+        assertThat(gate.change().orElseThrow().percent()).isCloseTo(200, within(10.0));
+        assertThat(gate.change().orElseThrow().hasInterval()).isEqualTo(runs > 1);
+        assertThat(gate.speedUp().orElseThrow()).isCloseTo(1 / 3.0, within(0.02));
+        assertThat(gate.smallestPercent()).isEmpty();
+        assertThat(comparison.lines()).extracting(Line::verdict).containsOnly(Verdict.TOO_FEW_RUNS);
+    }
+
+    @Spec("16.1")
+    @Test
+    void oneRunNeverMakesAVerdictHoweverManyTheOtherSideHas() {
+        Comparison comparison = Comparison.of(
+                side("before", 40, UnaryOperator.identity()),
+                side("after", 1, work -> work.times("GateProjection", 3)),
+                Options.defaults());
+
+        assertThat(verdict(comparison, "GateProjection")).isEqualTo(Verdict.TOO_FEW_RUNS);
+    }
+
+    @Spec("16.2")
+    @Test
+    void findsTheBrickThatChangedAndNoOther() {
+        Comparison slower = compare(8, work -> work.times("GateProjection", 1.05));
+        Comparison faster = compare(8, work -> work.times("GateProjection", 0.9));
+
+        assertThat(verdict(slower, "GateProjection")).isEqualTo(Verdict.SLOWER);
+        assertThat(verdict(faster, "GateProjection")).isEqualTo(Verdict.FASTER);
+        for (Comparison comparison : List.of(slower, faster)) {
+            assertThat(comparison.lines())
+                    .filteredOn(line -> line.kind() == Kind.BRICK && !line.name().equals("GateProjection"))
+                    .extracting(Line::verdict)
+                    .hasSize(6)
+                    .containsOnly(Verdict.NO_DIFFERENCE);
+        }
+        Line gate = line(slower, Kind.BRICK, "GateProjection");
+        assertThat(gate.tested().orElseThrow().percent()).isCloseTo(5, within(0.7));
+        assertThat(gate.tested().orElseThrow().lowPercent()).isBetween(3.5, 5.0);
+        assertThat(gate.tested().orElseThrow().highPercent()).isBetween(5.0, 6.5);
+        assertThat(gate.probability().orElseThrow()).isLessThan(0.01);
+    }
+
+    @Spec("16.2")
+    @Test
+    void leavesChangesBelowTheFloorAlone() {
+        UnaryOperator<Work> change = work -> work.times("GateProjection", 1.03);
+        List<Run> before = side("before", 10, UnaryOperator.identity());
+        List<Run> after = side("after", 10, change);
+
+        assertThat(verdict(Comparison.of(before, after, Options.defaults()), "GateProjection"))
+                .isEqualTo(Verdict.SLOWER);
+        Comparison high = Comparison.of(before, after, Options.defaults().withFloorPercent(4));
+        assertThat(verdict(high, "GateProjection")).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(high.lines()).allSatisfy(
+                line -> assertThat(line.smallestPercent().orElseThrow()).isGreaterThanOrEqualTo(4));
+    }
+
+    @Spec("16.4")
+    @Test
+    void aChangeOfEverythingIsOneFindingOfTheWhole() {
+        Comparison comparison = compare(10, work -> work.all(0.9));
+
+        assertThat(line(comparison, Kind.TOTAL, "").verdict()).isEqualTo(Verdict.FASTER);
+        assertThat(line(comparison, Kind.STEP, "").verdict()).isEqualTo(Verdict.FASTER);
+        Line tokens = line(comparison, Kind.TOKENS_PER_SEC, "tokens/s, profiled");
+        assertThat(tokens.verdict()).isEqualTo(Verdict.FASTER);
+        assertThat(tokens.change().orElseThrow().percent()).isCloseTo(11.1, within(1.0));
+        assertThat(tokens.speedUp().orElseThrow()).isCloseTo(1.11, within(0.01));
+        assertThat(line(comparison, Kind.COMMON, "").verdict()).isEqualTo(Verdict.FASTER);
+        Line gate = line(comparison, Kind.BRICK, "GateProjection");
+        assertThat(gate.verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(gate.note()).isEqualTo("as all bricks");
+        assertThat(gate.change().orElseThrow().percent()).isCloseTo(-10, within(1.0));
+        assertThat(gate.beside().orElseThrow().percent()).isCloseTo(0, within(1.0));
+    }
+
+    @Spec("16.4")
+    @Test
+    void doesNotBlameWhatStayedWhileMostChanged() {
+        Comparison comparison = compare(10, work -> work.all(0.8).times("RmsNorm", 1.25).times("Sampling", 1.25));
+
+        Line norm = line(comparison, Kind.BRICK, "RmsNorm");
+        assertThat(norm.beside().orElseThrow().percent()).isCloseTo(25, within(2.0));
+        assertThat(norm.change().orElseThrow().percent()).isCloseTo(0, within(1.5));
+        assertThat(norm.verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(norm.note()).isEqualTo("did not change with the others");
+    }
+
+    @Spec("16.4")
+    @Test
+    void comparesFewBricksAsTheyAre() {
+        UnaryOperator<Work> few = work -> {
+            work.bricks.removeIf(brick -> brick.category() == BrickCategory.OTHER && !brick.name().equals("LmHead"));
+            work.bricks.removeIf(brick -> brick.category() == BrickCategory.FFN);
+            return work;
+        };
+        Comparison comparison = Comparison.of(
+                side("before", 8, few), side("after", 8, work -> few.apply(work).all(1.2)), Options.defaults());
+
+        assertThat(comparison.lines()).allSatisfy(line -> assertThat(line.beside()).isEmpty());
+        assertThat(comparison.lines()).noneMatch(line -> line.kind() == Kind.COMMON);
+        assertThat(verdict(comparison, "RmsNorm")).isEqualTo(Verdict.SLOWER);
+    }
+
+    @Spec("16.5")
+    @Test
+    void saysWhatIsOnOneSideOnly() {
+        Comparison comparison = compare(8, work -> {
+            work.bricks.removeIf(brick -> brick.name().equals("Sampling"));
+            work.bricks.add(new Brick("my kernel", BrickCategory.FFN, 400, 10_000, 1));
+            if (work.run == 3) {
+                work.bricks.removeIf(brick -> brick.name().equals("RmsNorm"));
+            }
+            return work;
+        });
+
+        assertThat(line(comparison, Kind.BRICK, "Sampling").note()).isEqualTo("only before");
+        assertThat(line(comparison, Kind.BRICK, "my kernel").note()).isEqualTo("only after");
+        assertThat(line(comparison, Kind.BRICK, "my kernel").sharePercent()).isGreaterThan(0);
+        assertThat(line(comparison, Kind.BRICK, "RmsNorm").note()).isEqualTo("not in every run");
+        for (String name : List.of("Sampling", "my kernel", "RmsNorm")) {
+            assertThat(verdict(comparison, name)).isEqualTo(Verdict.NOT_COMPARABLE);
+        }
+        assertThat(verdict(comparison, "DownProjection")).isEqualTo(Verdict.NO_DIFFERENCE);
+    }
+
+    @Spec("16.5")
+    @Test
+    void namesOtherWork() {
+        Comparison comparison = compare(8, work -> work.change(
+                        "QkvProjection", b -> new Brick(b.name(), b.category(), b.count(), b.meanNs(), 8))
+                .change("DownProjection", b -> new Brick(b.name(), b.category(), b.count() * 2, b.meanNs(), 1)));
+
+        assertThat(line(comparison, Kind.BRICK, "QkvProjection").note())
+                .isEqualTo("other number of elements in a sample: 1 before, 8 after");
+        assertThat(line(comparison, Kind.BRICK, "DownProjection").note())
+                .isEqualTo("other number of samples in a step: 4 before, 8 after");
+        assertThat(line(comparison, Kind.TOTAL, "").verdict()).isEqualTo(Verdict.SLOWER);
+    }
+
+    @Spec("16.5")
+    @Test
+    void namesAnotherBatch() {
+        Comparison comparison = compare(8, work -> work.change(
+                "LmHead", b -> new Brick(b.name(), b.category(), b.count(), b.meanNs(), 8))
+                .change("Sampling", b -> new Brick(b.name(), b.category(), b.count(), b.meanNs(), 8)));
+
+        assertThat(line(comparison, Kind.TOTAL, "").note())
+                .isEqualTo("other number of elements in a step: 1 before, 8 after");
+        assertThat(line(comparison, Kind.TOTAL, "").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
+    }
+
+    @Spec("16.5")
+    @Test
+    void namesAnotherLength() {
+        Comparison comparison = compare(8, work -> {
+            work.bricks.replaceAll(b -> new Brick(b.name(), b.category(), b.count() * 2, b.meanNs(), 1));
+            return work;
+        });
+
+        assertThat(comparison.remarks())
+                .first()
+                .asString()
+                .startsWith("The sides had other number of steps, and so other KV length: 100 before, 200 after;");
+        assertThat(verdict(comparison, "AttentionScore")).isEqualTo(Verdict.NOT_COMPARABLE);
+        assertThat(verdict(comparison, "GateProjection")).isEqualTo(Verdict.NO_DIFFERENCE);
+    }
+
+    @Spec("16.5")
+    @Test
+    void namesAnotherEnvironment() {
+        Environment jdk25 = new Environment("25", "VM 25", "Linux 6", "amd64", "CPU", 8, 20);
+        Environment other = new Environment("17", "VM 17", "Linux 6", "amd64", "other CPU", 8, 20);
+        List<Run> before = side("before", 8, UnaryOperator.identity());
+        UnaryOperator<Work> slower = work -> work.times("RmsNorm", 2);
+        List<Run> newer = side("after", 8, work -> {
+            slower.apply(work).environment = jdk25;
+            return work;
+        });
+        List<Run> elsewhere = side("after", 8, work -> {
+            slower.apply(work).environment = other;
+            work.threads = 2;
+            return work;
+        });
+
+        Comparison comparison = Comparison.of(before, newer, Options.defaults());
+        assertThat(comparison.remarks())
+                .containsExactly("The sides are not comparable: other JVM: VM 17 before, VM 25 after.");
+        assertThat(comparison.lines())
+                .filteredOn(line -> line.kind() != Kind.COMMON)
+                .extracting(Line::verdict)
+                .containsOnly(Verdict.NOT_COMPARABLE);
+        assertThat(Comparison.of(before, elsewhere, Options.defaults()).remarks())
+                .first()
+                .asString()
+                .contains("other machine: CPU (8 processors, Linux 6) before, other CPU ")
+                .contains("other number of threads: 1 before, 2 after");
+        Comparison meant = Comparison.of(before, newer, Options.defaults().withAcrossEnvironments(true));
+        assertThat(verdict(meant, "RmsNorm")).isEqualTo(Verdict.SLOWER);
+        assertThat(meant.remarks()).containsExactly("Compared although it differs: other JVM: VM 17 before, VM 25 after.");
+    }
+
+    @Spec("16.6")
+    @Test
+    void saysFirstThatTokensPerSecondDisagree() {
+        Comparison comparison = compare(10, work -> {
+            work.all(0.8).wallFactor = 1.5;
+            return work;
+        });
+
+        assertThat(line(comparison, Kind.TOTAL, "").verdict()).isEqualTo(Verdict.FASTER);
+        assertThat(line(comparison, Kind.TOKENS_PER_SEC, "").verdict()).isEqualTo(Verdict.SLOWER);
+        assertThat(comparison.remarks())
+                .first()
+                .asString()
+                .startsWith("Brick times and tokens per second disagree: the brick time of a step is faster (-20");
+    }
+
+    @Spec("16.6")
+    @Test
+    void believesTheApplicationsOwnRate() {
+        List<Run> before = measured(side("before", 8, UnaryOperator.identity()), 100);
+        List<Run> after = measured(side("after", 8, work -> work.all(0.8)), 90);
+
+        Comparison comparison = Comparison.of(before, after, Options.defaults());
+        assertThat(line(comparison, Kind.TOKENS_PER_SEC, "").name()).isEqualTo("tokens/s");
+        assertThat(line(comparison, Kind.TOKENS_PER_SEC, "").verdict()).isEqualTo(Verdict.SLOWER);
+        assertThat(comparison.remarks()).first().asString().contains("tokens/s are slower (-1");
+    }
+
+    private static List<Run> measured(List<Run> runs, double rate) {
+        return IntStream.range(0, runs.size())
+                .mapToObj(i -> new Run(
+                        runs.get(i).name(), runs.get(i).snapshot(), OptionalDouble.of(rate + i % 3 / 10.0), List.of()))
+                .toList();
+    }
+
+    @Spec("16.6")
+    @Test
+    void remarksOnSidesThatDidNotTakeTurnsAndOnDisturbedRuns() {
+        Comparison comparison = compare(5, work -> {
+            work.afterwards = true;
+            return work;
+        });
+        assertThat(comparison.remarks()).first().asString().startsWith("All runs of one side were before");
+
+        List<Run> before = new ArrayList<>(side("before", 5, UnaryOperator.identity()));
+        before.set(2, new Run("before/4", before.get(2).snapshot(), OptionalDouble.empty(), List.of("steal 7 %")));
+        Comparison disturbed =
+                Comparison.of(before, side("after", 5, UnaryOperator.identity()), Options.defaults());
+        assertThat(disturbed.remarks()).containsExactly("1 of 10 runs were disturbed: before/4 (steal 7 %).");
+    }
+
+    @Spec("16.7")
+    @Test
+    void findsWhatAStepIs() {
+        UnaryOperator<Work> prefill = work -> {
+            work.bricks.add(new Brick("Prefill", BrickCategory.OTHER, 1, 1_000_000, 512));
+            return work;
+        };
+        List<Run> before = side("before", 4, prefill);
+        List<Run> after = side("after", 4, prefill);
+
+        Comparison found = Comparison.of(before, after, Options.defaults());
+        assertThat(found.stepBrick()).contains("LmHead");
+        assertThat(line(found, Kind.TOTAL, "").before().orElseThrow().value()).isCloseTo(2_305_000, within(40_000.0));
+        assertThat(Comparison.of(before, after, Options.defaults().withStepBrick("RmsNorm")).stepBrick())
+                .contains("RmsNorm");
+        assertThatThrownBy(() -> Comparison.of(before, after, Options.defaults().withStepBrick("Nothing")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("not every run has a brick 'Nothing'");
+    }
+
+    @Spec("16.7")
+    @Test
+    void comparesNoWholeWithoutASharedBrick() {
+        Comparison comparison = compare(6, work -> {
+            work.bricks.replaceAll(b -> new Brick("new " + b.name(), b.category(), b.count(), b.meanNs(), 1));
+            return work;
+        });
+
+        assertThat(comparison.stepBrick()).isEmpty();
+        assertThat(comparison.remarks()).contains("No brick is in all runs and marks a step, so the whole is not compared.");
+        assertThat(comparison.lines()).hasSize(15).noneMatch(line -> line.kind() == Kind.TOTAL);
+    }
+
+    @Spec("16.8")
+    @Test
+    void learnsTheFloorFromRunsOfTheSameCode() {
+        Sides same = new SimulatedRuns(Behaviour.WIDE, 5).sides(10, 0);
+        List<Run> all = new ArrayList<>(same.before());
+        all.addAll(same.after());
+
+        double floor = Comparison.noiseFloorPercent(all, Options.defaults());
+        // The largest of 36 differences of means of 10, each of a standard deviation of 3 % x sqrt(2 / 10).
+        assertThat(floor).isBetween(3.0, 6.0);
+        assertThatThrownBy(() -> Comparison.noiseFloorPercent(all.subList(0, 3), Options.defaults()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("at least 4 runs of the same code, not 3");
+    }
+
+    @Spec("16.3")
+    @Test
+    void moreRunsShowSmallerChanges() {
+        double[] smallest = IntStream.of(5, 10, 20)
+                .mapToDouble(runs -> new SimulatedRuns(Behaviour.WIDE, 3).sides(runs, 0)
+                        .compare(0)
+                        .smallestPercent()
+                        .orElseThrow())
+                .toArray();
+        assertThat(smallest[0]).isGreaterThan(1.3 * smallest[1]);
+        assertThat(smallest[1]).isGreaterThan(1.2 * smallest[2]);
+    }
+
+    @Spec("16.3")
+    @Test
+    void aChangeOfTheSmallestSizeIsFoundInFourOfFive() {
+        Behaviour behaviour = Behaviour.QUIET;
+        double smallest = IntStream.range(0, 10)
+                .mapToDouble(seed -> new SimulatedRuns(behaviour, seed).sides(10, 0).compare(0).lines().stream()
+                        .filter(line -> line.name().equals(SimulatedRuns.CHANGED))
+                        .findFirst()
+                        .orElseThrow()
+                        .smallestPercent()
+                        .orElseThrow())
+                .average()
+                .orElseThrow();
+        assertThat(ComparisonStudy.cell(behaviour, 60, 11, 10, smallest, 0).found()).isBetween(62.0, 96.0);
+    }
+
+    @Test
+    void namesBadOptions() {
+        assertThatThrownBy(() -> Options.defaults().withFloorPercent(-1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("floorPercent -1.0 is not a finite number of 0 or more");
+        ProfileSnapshot snapshot = side("before", 1, UnaryOperator.identity()).get(0).snapshot();
+        assertThatThrownBy(() -> new Run("x", snapshot, OptionalDouble.of(0), List.of()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("tokensPerSec 0.0 of run x is not a finite number above 0");
+    }
+
+    @Test
+    void theSameRunsGiveTheSameVerdicts() {
+        Sides sides = new SimulatedRuns(Behaviour.ALL, 9).sides(10, 5);
+        assertThat(sides.compare(2)).isEqualTo(sides.compare(2));
+    }
+
+    /** A few of what {@link ComparisonStudy} counts at length. */
+    @Spec("16.2")
+    @Test
+    void keepsItsPromisesInAFewSimulations() {
+        assertThat(ComparisonStudy.cell(Behaviour.ALL, 40, 21, 10, 0, 2).alarms()).isLessThanOrEqualTo(10);
+        assertThat(ComparisonStudy.cell(Behaviour.SLOW, 25, 22, 10, 5, 2).found()).isEqualTo(100);
+        assertThat(ComparisonStudy.cell(Behaviour.DISTURBED, 25, 23, 10, 5, 2).found()).isEqualTo(100);
+        assertThat(ComparisonStudy.cell(Behaviour.WIDE, 40, 24, 4, 0, 0).alarms()).isLessThanOrEqualTo(12.5);
+    }
+}

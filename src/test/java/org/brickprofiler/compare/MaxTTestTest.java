@@ -1,0 +1,93 @@
+package org.brickprofiler.compare;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.apache.commons.rng.UniformRandomProvider;
+import org.apache.commons.rng.sampling.distribution.ZigguratSampler;
+import org.apache.commons.rng.simple.RandomSource;
+import org.apache.commons.statistics.distribution.TDistribution;
+import org.junit.jupiter.api.Test;
+
+class MaxTTestTest {
+
+    private static final double LEVEL = 0.05;
+
+    private static MaxTTest test(int firstRuns, double[]... variables) {
+        return new MaxTTest(List.of(variables), firstRuns, LEVEL, 1);
+    }
+
+    @Test
+    void countsAllAssignmentsOfFewRuns() {
+        // Of the 20 assignments only the one seen and its mirror image are that far apart.
+        MaxTTest apart = test(3, new double[] {1.0, 1.1, 1.2, 5.0, 5.1, 5.2});
+        assertThat(apart.probability(0)).isCloseTo(2 / 20.0, within(1e-12));
+        assertThat(apart.difference(0)).isCloseTo(4, within(1e-12));
+        assertThat(apart.error(0)).isCloseTo(Math.sqrt(2 * 0.01 / 3), within(1e-9));
+        assertThat(MaxTTest.smallestProbability(3, 3)).isCloseTo(2 / 20.0, within(1e-12));
+        assertThat(MaxTTest.smallestProbability(2, 4)).isCloseTo(1 / 15.0, within(1e-12));
+    }
+
+    @Test
+    void paysForEveryFurtherVariable() {
+        double[] apart = {1.0, 1.1, 1.2, 1.15, 1.4, 1.2, 1.35, 1.3};
+        double[] noise = {1.0, 1.3, 0.9, 1.2, 1.1, 1.0, 1.2, 0.8};
+        double alone = test(4, apart).probability(0);
+        assertThat(test(4, apart, noise).probability(0)).isGreaterThan(alone);
+        // A copy costs nothing, since it is never larger where the other is not.
+        assertThat(test(4, apart, apart.clone()).probability(0)).isEqualTo(alone);
+    }
+
+    @Test
+    void stepsDown() {
+        double[] strong = {1.0, 1.1, 1.2, 1.15, 5.4, 5.2, 5.35, 5.3};
+        double[] weaker = {1.0, 1.3, 1.1, 1.2, 1.42, 1.5, 1.6, 1.35};
+        MaxTTest both = test(4, weaker, strong);
+        assertThat(both.probability(1)).isLessThanOrEqualTo(both.probability(0));
+        // The strong one is out of the way when the weaker one is judged.
+        assertThat(both.probability(0)).isEqualTo(test(4, weaker).probability(0));
+    }
+
+    @Test
+    void constantsAreNoDifference() {
+        MaxTTest constant = test(4, new double[8]);
+        assertThat(constant.probability(0)).isEqualTo(1);
+        assertThat(constant.difference(0)).isZero();
+    }
+
+    /** Drawing variances together must not make the test find what is not there, nor miss more. */
+    @Test
+    void keepsItsLevelAndFindsMoreThanWithoutDrawingVariancesTogether() {
+        UniformRandomProvider random = RandomSource.XO_RO_SHI_RO_128_PP.create(7);
+        ZigguratSampler.NormalizedGaussian normal = ZigguratSampler.NormalizedGaussian.of(random);
+        int repeats = 150;
+        int alarms = 0;
+        int together = 0;
+        int apart = 0;
+        for (int i = 0; i < repeats; i++) {
+            List<double[]> variables = new ArrayList<>();
+            for (int variable = 0; variable < 30; variable++) {
+                variables.add(IntStream.range(0, 12).mapToDouble(run -> normal.sample()).toArray());
+            }
+            MaxTTest without = new MaxTTest(variables, 6, LEVEL, i);
+            alarms += IntStream.range(0, 30).anyMatch(v -> without.probability(v) <= LEVEL) ? 1 : 0;
+            for (int run = 6; run < 12; run++) {
+                variables.get(0)[run] += 2.6;
+            }
+            together += new MaxTTest(variables, 6, LEVEL, i).probability(0) <= LEVEL ? 1 : 0;
+            double bonferroni = 30 * welch(variables.get(0));
+            apart += bonferroni <= LEVEL ? 1 : 0;
+        }
+        assertThat(alarms).isBetween(1, 16);
+        assertThat(together).isGreaterThan(apart + repeats / 10);
+    }
+
+    private static double welch(double[] values) {
+        MaxTTest alone = test(6, values);
+        double t = Math.abs(alone.difference(0) / alone.error(0));
+        return 2 * TDistribution.of(10).survivalProbability(t);
+    }
+}

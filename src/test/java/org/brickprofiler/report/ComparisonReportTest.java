@@ -1,0 +1,154 @@
+package org.brickprofiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import org.brickprofiler.compare.Comparison;
+import org.brickprofiler.compare.Comparison.Change;
+import org.brickprofiler.compare.Comparison.Kind;
+import org.brickprofiler.compare.Comparison.Line;
+import org.brickprofiler.compare.Comparison.Options;
+import org.brickprofiler.compare.Comparison.Side;
+import org.brickprofiler.compare.Comparison.Verdict;
+import org.brickprofiler.compare.Run;
+import org.brickprofiler.testing.Spec;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class ComparisonReportTest {
+
+    private static final String HOSTILE = "a|b `c` <script>@all</script> *x* \u202e\n# h";
+
+    private static Line line(
+            Kind kind, String name, double before, double after, Change change, @Nullable Change beside,
+            Verdict verdict) {
+        return new Line(
+                kind, name, Optional.of(new Side(before, 1.25, 3)), Optional.of(new Side(after, 0.75, 2)),
+                Optional.of(change), Optional.ofNullable(beside), verdict, "", OptionalDouble.of(2.25),
+                OptionalDouble.of(0.0125), 40);
+    }
+
+    private static Line oneSide(String name, boolean before) {
+        Optional<Side> side = Optional.of(new Side(71_234, 0, 3));
+        return new Line(
+                Kind.BRICK, name, before ? side : Optional.empty(), before ? Optional.empty() : side,
+                Optional.empty(), Optional.empty(), Verdict.NOT_COMPARABLE, before ? "only before" : "only after",
+                OptionalDouble.empty(), OptionalDouble.empty(), 3);
+    }
+
+    /** Every kind of line and every verdict. */
+    private static Comparison full() {
+        Change common = new Change(-0.5, -1.5, 0.5);
+        Line noted = new Line(
+                Kind.BRICK, HOSTILE, Optional.of(new Side(1_500, 4, 3)), Optional.of(new Side(3_000, 5, 2)),
+                Optional.of(new Change(100, 90.04, 110.06)), Optional.empty(), Verdict.NOT_COMPARABLE,
+                "other number of elements in a sample: 1 before, 2 after", OptionalDouble.empty(),
+                OptionalDouble.empty(), 1);
+        return new Comparison(
+                List.of(
+                        Run.of("before/1.json", Samples.plain()),
+                        Run.of("before/2.json", Samples.plain()),
+                        new Run("before/3.json", Samples.plain(), OptionalDouble.of(61.5), List.of("steal 7 %"))),
+                List.of(Run.of("after/1.json", Samples.plain()), Run.of("after/2.json", Samples.plain())),
+                Options.defaults(),
+                Optional.of("LmHead"),
+                List.of("Brick times and tokens per second disagree: believe the tokens.", "1 of 5 runs were disturbed."),
+                List.of(
+                        line(Kind.TOTAL, "brick time of a step", 15_800_000, 15_010_000, new Change(-5, -6, -4), null,
+                                Verdict.FASTER),
+                        line(Kind.TOKENS_PER_SEC, "tokens/s, profiled", 61.5, 58.2, new Change(-5.4, -6.5, -4.25), null,
+                                Verdict.SLOWER),
+                        new Line(
+                                Kind.COMMON, "all bricks alike", Optional.empty(), Optional.empty(),
+                                Optional.of(common), Optional.empty(), Verdict.NO_DIFFERENCE, "",
+                                OptionalDouble.of(3), OptionalDouble.of(0.9), 100),
+                        line(Kind.CATEGORY, "FFN", 9_000_000, 8_900_000, new Change(-1.1, -2, -0.2), common,
+                                Verdict.NO_DIFFERENCE),
+                        line(Kind.BRICK, "DownProjection", 185_600, 200_448, new Change(8, 7, 9),
+                                new Change(8.5, 8, 9), Verdict.SLOWER),
+                        line(Kind.BRICK, "RmsNorm", 2_000, 2_000, new Change(0, Double.NaN, Double.NaN), null,
+                                Verdict.TOO_FEW_RUNS),
+                        oneSide("Sampling", true),
+                        oneSide("my fused kernel", false),
+                        noted,
+                        line(Kind.TILE, "macro", 1_000_000, 999_000, new Change(-0.1, -1, 1), common,
+                                Verdict.NO_DIFFERENCE)));
+    }
+
+    private static Comparison empty() {
+        Run run = Run.of("a.json", Samples.empty());
+        return new Comparison(
+                List.of(run), List.of(run), Options.defaults(), Optional.empty(), List.of(), List.of());
+    }
+
+    @Spec("16.6")
+    @Test
+    void showsEverythingAsText() throws IOException {
+        Golden.assertSame(ComparisonReport.toText(full()), "comparison.txt");
+    }
+
+    @Spec("16.6")
+    @Test
+    void showsWhatChangedInMarkdownAndFoldsTheRest() throws IOException {
+        String markdown = ComparisonReport.toMarkdown(full());
+
+        Golden.assertSame(markdown, "comparison.md");
+        // A name changes no table and no page, and calls nobody.
+        assertThat(markdown).doesNotContain("<script", "@all", "`c`", "\u202e").contains("a&#124;b");
+        assertThat(markdown.lines().filter(line -> line.startsWith("| ") && !line.startsWith("| |")))
+                .hasSize(10)
+                .allMatch(line -> line.chars().filter(c -> c == '|').count() == 10);
+    }
+
+    @Test
+    void writesJsonThatAnotherParserReads() throws IOException {
+        String json = ComparisonReport.toJson(full());
+        Golden.assertSame(json, "comparison.json");
+
+        JsonNode read = new ObjectMapper().readTree(json);
+        assertThat(read.path("kind").asText()).isEqualTo("brick-comparison");
+        assertThat(read.path("before").path(2).path("tokens_per_sec").asDouble()).isEqualTo(61.5);
+        JsonNode lines = read.path("lines");
+        assertThat(lines).hasSize(10);
+        assertThat(lines.path(8).path("name").asText()).isEqualTo(HOSTILE);
+        assertThat(lines.path(4).path("beside_others").path("pct").asDouble()).isEqualTo(8.5);
+        assertThat(lines.path(5).path("change").has("low_pct")).isFalse();
+        assertThat(lines.path(6).has("after")).isFalse();
+    }
+
+    @Test
+    void saysThatThereIsNothing() {
+        assertThat(ComparisonReport.toText(empty())).startsWith("1 run before, 1 after: no brick was recorded\n");
+        assertThat(ComparisonReport.toMarkdown(empty())).contains("no brick was recorded");
+    }
+
+    @Spec("16.9")
+    @Test
+    void listsRegressions() {
+        Comparison comparison = full();
+        assertThat(comparison.regressions(8)).extracting(Line::name).containsExactly("DownProjection");
+        assertThat(comparison.regressions(5)).extracting(Line::name)
+                .containsExactly("tokens/s, profiled", "DownProjection");
+        assertThat(comparison.regressions(9)).isEmpty();
+        assertThat(ComparisonReport.regressions(comparison.regressions(5)))
+                .isEqualTo("tokens/s, profiled: -5.4 % [-6.5, -4.3]\nDownProjection: +8.5 % [+8.0, +9.0]\n");
+    }
+
+    @Test
+    void isTheSameInEveryLocale() {
+        Locale usual = Locale.getDefault();
+        String expected = ComparisonReport.toText(full());
+        try {
+            Locale.setDefault(Locale.GERMANY);
+            assertThat(ComparisonReport.toText(full())).isEqualTo(expected);
+        } finally {
+            Locale.setDefault(usual);
+        }
+    }
+}
