@@ -24,9 +24,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class LaunchSites implements Closeable {
 
-    /** The argument by which launches and kernels belong together. */
-    static final String CORRELATION = "correlation";
-
     /** The site of a kernel of which no module is known. */
     static final long UNKNOWN = 0;
 
@@ -167,12 +164,12 @@ final class LaunchSites implements Closeable {
     // ---- collecting ----
 
     /** Takes a slice of the host that may be a module or a launch. */
-    void add(TraceEvent event, int row, long endNs, long correlation) throws IOException {
+    void add(TraceEvent event, int row, long endNs) throws IOException {
         if (event.name.startsWith(MODULE) && event.category.equals("python_function")) {
             modulesSeen = true;
             host.add(row, event.startNs, endNs, event.offset, kindOf(event.name).index(), 0, 0, 0);
-        } else if (correlation >= 0 && event.name.contains("Launch")) {
-            host.add(row, event.startNs, endNs, event.offset, LAUNCH, correlation, 0, 0);
+        } else if (event.correlation >= 0 && event.name.contains("Launch")) {
+            host.add(row, event.startNs, endNs, event.offset, LAUNCH, event.correlation, 0, 0);
         }
     }
 

@@ -345,6 +345,7 @@ final class PerfettoParser {
                 event.bytes = bytes >= 0 ? bytes : TraceEvent.MALFORMED_BYTES;
             }
             case TraceEvent.ELEMENTS -> event.elements = isCount ? annotation.whole : TraceEvent.NONE;
+            case TraceEvent.CORRELATION -> event.correlation = TraceEvent.wholeNumberOf(annotation.asText());
             case TraceEvent.SAMPLE -> {
                 event.isDeviceSample = annotation.isWhole && annotation.whole == 1;
                 event.elements = event.isDeviceSample ? event.elements : TraceEvent.NONE;

@@ -83,10 +83,10 @@ final class ProfileBuilder extends EventCollector {
 
     // ---- collecting ----
 
-    /** Whether some rule looks at it, or it joins launches and kernels. */
+    /** Whether some rule looks at it. */
     @Override
     boolean wants(String argument) {
-        return argKeys.contains(argument) || argument.equals(LaunchSites.CORRELATION);
+        return argKeys.contains(argument);
     }
 
     @Override
@@ -131,9 +131,8 @@ final class ProfileBuilder extends EventCollector {
         if (kind.isDevice() && !deviceSeen) {
             keepDeviceOnly();
         }
-        long correlation = correlation(event);
         if (!kind.isDevice() && event.phase == 'X' && LaunchSites.mayMatter(event)) {
-            sites.add(event, row(event).number, event.startNs + event.elapsedNs, correlation);
+            sites.add(event, row(event).number, event.startNs + event.elapsedNs);
         }
         if (event.bytes == TraceEvent.MALFORMED_BYTES) {
             omissions.fault(Reason.MALFORMED_BYTES, event.offset);
@@ -144,16 +143,7 @@ final class ProfileBuilder extends EventCollector {
         }
         int kernel = kind.isDevice() == deviceSeen ? kernels.number(event, kind == Kind.COPY) : NOT_COUNTED;
         int row = kernel >= 0 ? row(event).number : 0;
-        return new Slice(event, row, kernel, Math.max(0, event.bytes), 0, kind.isDevice() ? correlation : OF_HOST);
-    }
-
-    /** The correlation of an event, of which no rule is to see more than it asks for. */
-    private long correlation(TraceEvent event) {
-        long correlation = event.wholeNumber(LaunchSites.CORRELATION);
-        if (!argKeys.contains(LaunchSites.CORRELATION)) {
-            event.args.remove(LaunchSites.CORRELATION);
-        }
-        return correlation;
+        return new Slice(event, row, kernel, Math.max(0, event.bytes), 0, kind.isDevice() ? event.correlation : OF_HOST);
     }
 
     private void keepDeviceOnly() throws IOException {

@@ -126,7 +126,7 @@ final class TimelineBuilder extends EventCollector {
         boolean isSample = head.isOwn() && event.isDeviceSample;
         long detail = (layer(event, row.number) & 0xffff_ffffL) | (isSample ? DEVICE_SAMPLE : 0);
         long deviceNs = event.wholeNumber(TraceEvent.DEVICE_NS);
-        long kept = hasCorrelation(event) ? FIRST_CORRELATION - event.wholeNumber(TraceEvent.CORRELATION) : deviceNs;
+        long kept = hasCorrelation(event) ? FIRST_CORRELATION - event.correlation : deviceNs;
         long amount = isCopy(event) ? event.bytes : event.elements;
         Slice slice = new Slice(event, row.number, name(event), amount, kept, detail);
         lastSlice = slice;
@@ -145,7 +145,7 @@ final class TimelineBuilder extends EventCollector {
     /** Whether another program joined it with others by a number; this library's are made anew from flows. */
     private boolean hasCorrelation(TraceEvent event) {
         return !head.isOwn()
-                && event.wholeNumber(TraceEvent.CORRELATION) >= 0
+                && event.correlation >= 0
                 && event.wholeNumber(TraceEvent.DEVICE_NS) < 0;
     }
 

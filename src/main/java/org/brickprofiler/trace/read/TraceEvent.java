@@ -70,6 +70,8 @@ final class TraceEvent {
     long elapsedNs;
     long bytes;
     long elements;
+    /** What joins it with its launch or its kernels in another program's trace. */
+    long correlation;
     /** Whether it ran on a device, where this library wrote the trace. */
     boolean onDevice;
     /** Whether what ran there is the sample of a brick. */
@@ -145,6 +147,7 @@ final class TraceEvent {
         elapsedNs = Microseconds.ABSENT;
         bytes = NONE;
         elements = NONE;
+        correlation = NONE;
         onDevice = false;
         isDeviceSample = false;
         offset = atOffset;
