@@ -243,8 +243,11 @@ final class Comparer {
         if (test == null) {
             return OptionalDouble.empty();
         }
+        double critical = test.critical();
         double margin = NormalDistribution.of(0, 1).inverseCumulativeProbability(POWER);
-        double log = (test.critical() + margin) * test.error(at);
+        // The standard error is of few runs itself: noncentral t, nearly normal (Abramowitz and Stegun, 26.7.10).
+        double spread = Math.sqrt(1 + critical * critical / (2.0 * (runs - 2)));
+        double log = (critical + margin * spread) * test.error(at);
         return OptionalDouble.of(Math.max(options.floorPercent(), percent(log)));
     }
 
