@@ -334,8 +334,8 @@ final class LayerPlaces implements Closeable {
                 shape.add(opening.part);
             }
             for (Item item : items) {
-                boolean tells = !item.part.isGeneral && item.part != Part.OTHER && item.part != Part.PRODUCT_SUM;
-                if (tells || item.part == Part.ROOT) {
+                boolean isSpecific = !item.part.isGeneral && item.part != Part.OTHER && item.part != Part.PRODUCT_SUM;
+                if (isSpecific || item.part == Part.ROOT) {
                     shape.add(item.part);
                 }
             }
