@@ -406,9 +406,7 @@ final class ChromeParser {
         String fault = damaged instanceof CharConversionException
                 ? "the text is in no encoding of JSON here"
                 : String.valueOf(damaged.getMessage());
-        TraceFormatException found = TraceFormatException.damage(collector.source, offset, fault);
-        found.initCause(damaged);
-        return found;
+        return TraceFormatException.damage(collector.source, offset, fault, damaged);
     }
 
     private TraceFormatException fault(JsonProcessingException malformed) {
@@ -421,10 +419,7 @@ final class ChromeParser {
         // The parser's place of a control character is behind it.
         boolean isBehind = message.startsWith("Illegal character") && offset > 0;
         String fault = isEarlyEnd(malformed) ? JsonFault.EARLY_END : JsonFault.words(message);
-        TraceFormatException found =
-                TraceFormatException.damage(collector.source, isBehind ? offset - 1 : offset, fault);
-        found.initCause(malformed);
-        return found;
+        return TraceFormatException.damage(collector.source, isBehind ? offset - 1 : offset, fault, malformed);
     }
 
     /** The end between the elements of an array has no exception of its own. */

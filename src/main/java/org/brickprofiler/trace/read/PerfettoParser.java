@@ -59,10 +59,8 @@ final class PerfettoParser {
             in.fields(parser::field);
             collector.end(in.offset());
         } catch (TraceInput.DamagedException damaged) {
-            TraceFormatException found =
-                    TraceFormatException.damage(collector.source, in.offset(), String.valueOf(damaged.getMessage()));
-            found.initCause(damaged);
-            throw found;
+            throw TraceFormatException.damage(
+                    collector.source, in.offset(), String.valueOf(damaged.getMessage()), damaged);
         } catch (Rule.TooCostly fault) {
             throw new TraceFormatException(collector.source, in.offset(), String.valueOf(fault.getMessage()), fault);
         }

@@ -59,6 +59,13 @@ public final class TraceFormatException extends IOException {
         return new TraceFormatException(source, offset, fault, true);
     }
 
+    /** Damage that another exception found. */
+    static TraceFormatException damage(String source, long offset, String fault, Throwable cause) {
+        TraceFormatException found = damage(source, offset, fault);
+        found.initCause(cause);
+        return found;
+    }
+
     /**
      * What was read.
      *
