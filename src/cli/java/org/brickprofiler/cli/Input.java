@@ -18,7 +18,7 @@ import java.util.Optional;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.cli.Terminal.InputBar;
 import org.brickprofiler.checksum.ChecksumLog;
-import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
@@ -128,15 +128,7 @@ final class Input {
             boolean isStandardInput = file.equals(STANDARD_INPUT);
             this.file = file;
             this.name = isStandardInput ? "the standard input" : file.toString();
-            this.bytes = new BufferedInputStream(isStandardInput ? System.in : open(required(file)));
-        }
-
-        private static InputStream open(Path file) throws IOException {
-            try {
-                return new Unasked(Files.newInputStream(file));
-            } catch (IOException failed) {
-                throw cannotRead(file, AtomicFile.reason(failed));
-            }
+            this.bytes = new BufferedInputStream(isStandardInput ? System.in : new Unasked(InputFile.open(required(file))));
         }
 
         /** Does not ask how much there is: where that is a pipe, the answer is a failure. */

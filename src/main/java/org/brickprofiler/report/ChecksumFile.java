@@ -7,7 +7,6 @@ import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.ArrayList;
@@ -20,6 +19,7 @@ import org.brickprofiler.checksum.ChecksumEntry;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.InputFile;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,13 +67,7 @@ public final class ChecksumFile {
      *     and, of a wrong value, the value, its line and its column
      */
     public static ChecksumLog read(Path path) throws IOException {
-        InputStream json;
-        try {
-            json = Files.newInputStream(path);
-        } catch (IOException failed) {
-            throw new IOException("cannot read " + path + ": " + AtomicFile.reason(failed), failed);
-        }
-        return read(json, path.toString());
+        return read(InputFile.open(path), path.toString());
     }
 
     /**
@@ -93,7 +87,7 @@ public final class ChecksumFile {
         } catch (JsonProcessingException malformed) {
             throw new IOException(source + ": " + JsonReport.describe(malformed), malformed);
         } catch (IOException failed) {
-            throw new IOException("cannot read " + source + ": " + AtomicFile.reason(failed), failed);
+            throw InputFile.cannotRead(source, failed);
         }
     }
 

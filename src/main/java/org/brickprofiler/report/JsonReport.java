@@ -10,12 +10,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.internal.io.JsonFault;
 
 /**
@@ -89,13 +89,7 @@ public final class JsonReport {
      *     value, the value, its line and its column
      */
     public static ProfileSnapshot read(Path path) throws IOException {
-        InputStream json;
-        try {
-            json = Files.newInputStream(path);
-        } catch (IOException failed) {
-            throw new IOException("cannot read " + path + ": " + AtomicFile.reason(failed), failed);
-        }
-        return read(json, path.toString());
+        return read(InputFile.open(path), path.toString());
     }
 
     /**
@@ -115,7 +109,7 @@ public final class JsonReport {
         } catch (JsonProcessingException malformed) {
             throw new IOException(source + ": " + describe(malformed), malformed);
         } catch (IOException failed) {
-            throw new IOException("cannot read " + source + ": " + AtomicFile.reason(failed), failed);
+            throw InputFile.cannotRead(source, failed);
         }
     }
 

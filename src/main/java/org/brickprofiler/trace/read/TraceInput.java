@@ -2,14 +2,13 @@ package org.brickprofiler.trace.read;
 
 import java.io.BufferedInputStream;
 import java.io.EOFException;
-import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
-import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.InputFile;
 
 /** The text of a trace: unpacked if it is packed, with progress, and with faults of the packing of their own type. */
 final class TraceInput {
@@ -167,43 +166,39 @@ final class TraceInput {
         return at == ' ' || at == '\t' || at == '\n' || at == '\r' ? -1 : at;
     }
 
-    /** What to throw where the bytes cannot be had, which is no fault of the trace. */
-    static IOException cannotRead(String source, IOException failed) {
-        return new IOException("cannot read " + source + ": " + AtomicFile.reason(failed), failed);
-    }
-
-    /** Counts the bytes of a file, of which any thread may ask, and names what cannot be read. */
-    private static final class Counted extends FilterInputStream {
-        private final String source;
-        private volatile long bytesRead;
-
-        Counted(InputStream in, String source) {
-            super(in);
-            this.source = source;
-        }
-
+    /** A stream whose single bytes are read as all others. */
+    private abstract static class Blocks extends InputStream {
         @Override
-        public int read() throws IOException {
+        public final int read() throws IOException {
             byte[] one = new byte[1];
             return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
         }
 
         @Override
+        public abstract int read(byte[] buffer, int from, int length) throws IOException;
+    }
+
+    /** Counts the bytes of a file, of which any thread may ask, and names what cannot be read. */
+    private static final class Counted extends Blocks {
+        private final InputStream in;
+        private final String source;
+        private volatile long bytesRead;
+
+        Counted(InputStream in, String source) {
+            this.in = in;
+            this.source = source;
+        }
+
+        @Override
         public int read(byte[] buffer, int from, int length) throws IOException {
             try {
-                int read = super.read(buffer, from, length);
+                int read = in.read(buffer, from, length);
                 long sum = bytesRead + Math.max(0, read);
                 bytesRead = sum;
                 return read;
             } catch (IOException failed) {
-                throw cannotRead(source, failed);
+                throw InputFile.cannotRead(source, failed);
             }
-        }
-
-        /** What a stream of a pipe has cannot be asked. */
-        @Override
-        public int available() {
-            return 0;
         }
 
         /** The file belongs to whoever opened it. */
@@ -211,36 +206,26 @@ final class TraceInput {
         public void close() {
             // It stays open.
         }
-
-        @Override
-        public boolean markSupported() {
-            return false;
-        }
     }
 
     /** Reports how much of the file was read. */
-    private static final class Reported extends FilterInputStream {
+    private static final class Reported extends Blocks {
+        private final InputStream text;
         private final Counted file;
         private final long totalBytes;
         private final ReadOptions.Progress progress;
         private long reported;
 
         Reported(InputStream text, Counted file, long totalBytes, ReadOptions.Progress progress) {
-            super(text);
+            this.text = text;
             this.file = file;
             this.totalBytes = totalBytes;
             this.progress = progress;
         }
 
         @Override
-        public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-        }
-
-        @Override
         public int read(byte[] buffer, int from, int length) throws IOException {
-            int read = super.read(buffer, from, length);
+            int read = text.read(buffer, from, length);
             long bytesRead = file.bytesRead;
             if (bytesRead > reported) {
                 reported = bytesRead;
@@ -250,25 +235,19 @@ final class TraceInput {
         }
 
         @Override
-        public boolean markSupported() {
-            return false;
+        public void close() throws IOException {
+            text.close();
         }
     }
 
     /** Unpacks when it is first read, so that a damaged head is found there too. */
-    private static final class Unpacked extends InputStream {
+    private static final class Unpacked extends Blocks {
         private final InputStream packed;
         private InputStream text = InputStream.nullInputStream();
         private boolean begun;
 
         Unpacked(InputStream packed) {
             this.packed = packed;
-        }
-
-        @Override
-        public int read() throws IOException {
-            byte[] one = new byte[1];
-            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
         }
 
         @Override

@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
+import org.brickprofiler.internal.io.InputFile;
 
 /**
  * Reads traces into profiles and timelines: those of this library, and those of other programs.
@@ -214,16 +215,8 @@ public final class TraceReader {
 
     private static <T> T file(Path path, Reading<T> reading) throws IOException {
         Objects.requireNonNull(path, "path");
-        try (InputStream file = open(path)) {
+        try (InputStream file = InputFile.open(path)) {
             return reading.read(file, Files.size(path));
-        }
-    }
-
-    private static InputStream open(Path path) throws IOException {
-        try {
-            return Files.newInputStream(path);
-        } catch (IOException failed) {
-            throw TraceInput.cannotRead(path.toString(), failed);
         }
     }
 

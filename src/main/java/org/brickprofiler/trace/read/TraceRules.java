@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.InputFile;
 
 /**
  * Which kernels are which bricks. Immutable; any thread.
@@ -111,7 +111,7 @@ public final class TraceRules {
         try {
             return parse(path.toString(), new String(Files.readAllBytes(path), StandardCharsets.UTF_8));
         } catch (IOException failed) {
-            throw new IOException("cannot read " + path + ": " + AtomicFile.reason(failed), failed);
+            throw InputFile.cannotRead(path.toString(), failed);
         }
     }
 

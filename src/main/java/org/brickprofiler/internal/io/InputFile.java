@@ -1,0 +1,38 @@
+package org.brickprofiler.internal.io;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Files that are read, and what to throw where they cannot be. Stateless; any thread. */
+public final class InputFile {
+
+    private InputFile() {}
+
+    /**
+     * Opens a file.
+     *
+     * @param path the file
+     * @return its bytes, to be closed
+     * @throws IOException when that fails; the message names the path and the reason
+     */
+    public static InputStream open(Path path) throws IOException {
+        try {
+            return Files.newInputStream(path);
+        } catch (IOException failed) {
+            throw cannotRead(path.toString(), failed);
+        }
+    }
+
+    /**
+     * What to throw where something cannot be read.
+     *
+     * @param source what was read, as messages call it
+     * @param failed why it could not be
+     * @return an exception whose message names both
+     */
+    public static IOException cannotRead(String source, IOException failed) {
+        return new IOException("cannot read " + source + ": " + AtomicFile.reason(failed), failed);
+    }
+}
