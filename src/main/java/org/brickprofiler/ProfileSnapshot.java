@@ -44,6 +44,7 @@ import org.brickprofiler.tile.TileStats;
  * @param bricks the bricks that recorded, largest total first
  * @param tiles one entry per tile level, in order
  * @param streams what the device streams reported, one entry per stream, by device and name
+ * @param facts what is known of the run beside that
  */
 public record ProfileSnapshot(
         Instant startedAt,
@@ -61,7 +62,8 @@ public record ProfileSnapshot(
         List<Environment> environments,
         List<BrickStats> bricks,
         List<TileStats> tiles,
-        List<StreamTotals> streams) {
+        List<StreamTotals> streams,
+        RunFacts facts) {
 
     private record BrickKey(String name, BrickCategory category) implements Comparable<BrickKey> {
         @Override
@@ -84,6 +86,7 @@ public record ProfileSnapshot(
         Objects.requireNonNull(bricks, "bricks");
         Objects.requireNonNull(tiles, "tiles");
         Objects.requireNonNull(streams, "streams");
+        Objects.requireNonNull(facts, "facts");
         requireNotNegative("wallNs", wallNs);
         requireNotNegative("threads", threads);
         requireNotNegative("overheadNs", overheadNs);
@@ -129,7 +132,20 @@ public record ProfileSnapshot(
             List<TileStats> tiles) {
         this(
                 startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, 0, 0, l2CacheHitRate,
-                zeroCopy, false, environments, bricks, tiles, List.of());
+                zeroCopy, false, environments, bricks, tiles, List.of(), RunFacts.NONE);
+    }
+
+    /**
+     * The same with other facts.
+     *
+     * @param other what is known of the run beside its bricks
+     * @return a snapshot with these instead
+     */
+    public ProfileSnapshot withFacts(RunFacts other) {
+        Objects.requireNonNull(other, "other");
+        return new ProfileSnapshot(
+                startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, pending, literalOverlaps,
+                l2CacheHitRate, zeroCopy, tilesOff, environments, bricks, tiles, streams, other);
     }
 
     private static List<BrickStats> sumByBrick(Collection<BrickStats> parts) {
@@ -256,23 +272,17 @@ public record ProfileSnapshot(
                 droppedPending + other.droppedPending,
                 pending + other.pending,
                 literalOverlaps + other.literalOverlaps,
-                smaller(l2CacheHitRate, other.l2CacheHitRate),
+                RunFacts.smaller(l2CacheHitRate, other.l2CacheHitRate),
                 zeroCopy && other.zeroCopy,
                 tilesOff && other.tilesOff,
                 concat(environments, other.environments),
                 concat(bricks, other.bricks),
                 concat(tiles, other.tiles),
-                concat(streams, other.streams));
+                concat(streams, other.streams),
+                facts.plus(other.facts));
     }
 
-    private static OptionalDouble smaller(OptionalDouble one, OptionalDouble two) {
-        if (one.isEmpty() || two.isEmpty()) {
-            return one.isPresent() ? one : two;
-        }
-        return OptionalDouble.of(Math.min(one.getAsDouble(), two.getAsDouble()));
-    }
-
-    private static <T> List<T> concat(List<T> one, List<T> two) {
+    static <T> List<T> concat(List<T> one, List<T> two) {
         List<T> both = new ArrayList<>(one);
         both.addAll(two);
         return both;

@@ -29,7 +29,8 @@ final class Results {
             long literalOverlaps,
             OptionalDouble l2CacheHitRate,
             boolean zeroCopy,
-            boolean tilesOff) {}
+            boolean tilesOff,
+            RunFacts facts) {}
 
     /**
      * What the recording threads had recorded at one moment. Immutable.
@@ -135,6 +136,7 @@ final class Results {
                 List.of(Environment.current()),
                 bricks,
                 tiles.levels(),
-                reading.streams());
+                reading.streams(),
+                settings.facts());
     }
 }

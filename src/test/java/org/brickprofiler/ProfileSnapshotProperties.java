@@ -256,6 +256,20 @@ final class ProfileSnapshotProperties {
                 Samples.MACHINE, new Environment("25", "VM 1", "OS 2", "arch", "cpu", 4, 10));
         Arbitrary<OptionalDouble> rate = Arbitraries.of(
                 OptionalDouble.empty(), OptionalDouble.of(0), OptionalDouble.of(0.5), OptionalDouble.of(1));
+        Arbitrary<RunFacts> facts = Combinators.combine(
+                        rate.filter(each -> each.orElse(1) > 0),
+                        Arbitraries.maps(Arbitraries.of("mhz", "load"), Arbitraries.of(1.0, 2.0)),
+                        Arbitraries.of("hot", "steal").list().ofMaxSize(2),
+                        few.list().ofSize(5).list().ofMaxSize(2))
+                .as((tokens, machine, remarks, machines) -> new RunFacts(
+                        tokens,
+                        tokens,
+                        machine,
+                        remarks,
+                        machines.stream()
+                                .map(n -> new RunFacts.VirtualMachine(
+                                        n.get(0), Instant.ofEpochSecond(n.get(1)), n.get(2), n.get(3), n.get(4)))
+                                .toList()));
         return Combinators.combine(
                         few.list().ofSize(8),
                         rate,
@@ -263,8 +277,9 @@ final class ProfileSnapshotProperties {
                         where.list().ofMaxSize(2),
                         brick.list().ofMaxSize(4),
                         tile.list().ofMaxSize(4),
-                        stream.list().ofMaxSize(3))
-                .as((n, l2, flag, environments, bricks, tiles, streams) -> new ProfileSnapshot(
+                        stream.list().ofMaxSize(3),
+                        facts)
+                .as((n, l2, flag, environments, bricks, tiles, streams, known) -> new ProfileSnapshot(
                         Instant.ofEpochSecond(n.get(0)),
                         Instant.ofEpochSecond(10 + n.get(1)),
                         n.get(2),
@@ -280,7 +295,8 @@ final class ProfileSnapshotProperties {
                         environments,
                         bricks,
                         tiles,
-                        streams));
+                        streams,
+                        known));
     }
 
     private static BrickStats onDevice(BrickStats b, long launchNs, long unresolved) {

@@ -8,8 +8,10 @@ import java.io.InputStream;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.TreeMap;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
@@ -18,6 +20,7 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
@@ -48,6 +51,7 @@ final class JsonReportReader {
     private boolean virtualThreads;
     private boolean zeroCopy;
     private boolean tilesOff;
+    private RunFacts facts = RunFacts.NONE;
     private OptionalDouble l2CacheHitRate = OptionalDouble.empty();
 
     private JsonReportReader(JsonInput input) {
@@ -97,6 +101,7 @@ final class JsonReportReader {
             case "bricks" -> bricks = bricks(key);
             case "tiles" -> input.array(key, () -> tiles.add(read("tile", new TileFields()).tile()));
             case "streams" -> input.array(key, () -> streams.add(read("stream", new StreamFields()).totals()));
+            case "run" -> facts = read(key, new FactsFields()).facts();
             default -> input.skip();
         }
     }
@@ -127,7 +132,8 @@ final class JsonReportReader {
                 environments,
                 bricks,
                 tiles,
-                streams);
+                streams,
+                facts);
     }
 
     // ---- the objects within a report, each while it is read ----
@@ -378,6 +384,73 @@ final class JsonReportReader {
                     numbers.whole("waits"),
                     numbers.whole("clock_error_ns"),
                     Optional.ofNullable(failure));
+        }
+    }
+
+    /** What is known of the run. */
+    private final class FactsFields implements JsonInput.KeyReader {
+        private final Map<String, Double> machine = new TreeMap<>();
+        private final List<String> disturbances = new ArrayList<>();
+        private final List<RunFacts.VirtualMachine> virtualMachines = new ArrayList<>();
+        private OptionalDouble tokensPerSec = OptionalDouble.empty();
+        private OptionalDouble unprofiledTokensPerSec = OptionalDouble.empty();
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "tokens_per_sec" -> tokensPerSec = rate(key);
+                case "unprofiled_tokens_per_sec" -> unprofiledTokensPerSec = rate(key);
+                case "machine" ->
+                    input.object(key, name -> machine.put(named(name), input.real(name, Double.MAX_VALUE)));
+                case "disturbances" -> input.array(key, () -> disturbances.add(named(input.text(key))));
+                case "virtual_machines" ->
+                    input.array(key, () -> virtualMachines.add(
+                            JsonReportReader.this.read("virtual machine", new VirtualMachineFields()).machine()));
+                default -> input.skip();
+            }
+        }
+
+        private OptionalDouble rate(String key) throws IOException {
+            double rate = input.real(key, Double.MAX_VALUE);
+            if (rate == 0) {
+                throw input.wrong(key, "is not above 0");
+            }
+            return OptionalDouble.of(rate);
+        }
+
+        private String named(String name) throws IOException {
+            if (name.isEmpty()) {
+                throw input.error("something of the run has an empty name");
+            }
+            return name;
+        }
+
+        RunFacts facts() {
+            return new RunFacts(tokensPerSec, unprofiledTokensPerSec, machine, disturbances, virtualMachines);
+        }
+    }
+
+    /** One virtual machine. */
+    private final class VirtualMachineFields implements JsonInput.KeyReader {
+        private final JsonInput.Numbers numbers = input.numbers();
+        private Instant startedAt = Instant.EPOCH;
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "started_at" -> startedAt = input.moment(key);
+                case "pid", "up_ns", "gc_ns", "jit_ns" -> numbers.readWhole(key);
+                default -> input.skip();
+            }
+        }
+
+        RunFacts.VirtualMachine machine() {
+            return new RunFacts.VirtualMachine(
+                    numbers.whole("pid"),
+                    startedAt,
+                    numbers.whole("up_ns"),
+                    numbers.whole("gc_ns"),
+                    numbers.whole("jit_ns"));
         }
     }
 }

@@ -19,6 +19,7 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.tile.TileStats;
 
@@ -124,6 +125,7 @@ final class JsonReportWriter {
         json.writeBooleanField("tile_profiling_enabled", !snapshot.tilesOff());
         tiles();
         streams();
+        facts();
         fields(further);
         json.writeEndObject();
     }
@@ -300,6 +302,47 @@ final class JsonReportWriter {
             if (stream.failure().isPresent()) {
                 json.writeStringField("failure", stream.failure().get());
             }
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private void facts() throws IOException {
+        RunFacts facts = snapshot.facts();
+        if (facts.equals(RunFacts.NONE)) {
+            return;
+        }
+        json.writeObjectFieldStart("run");
+        if (facts.tokensPerSec().isPresent()) {
+            number("tokens_per_sec", facts.tokensPerSec().getAsDouble());
+        }
+        if (facts.unprofiledTokensPerSec().isPresent()) {
+            number("unprofiled_tokens_per_sec", facts.unprofiledTokensPerSec().getAsDouble());
+        }
+        if (!facts.machine().isEmpty()) {
+            json.writeObjectFieldStart("machine");
+            fields(facts.machine());
+            json.writeEndObject();
+        }
+        if (!facts.disturbances().isEmpty()) {
+            json.writeFieldName("disturbances");
+            value(facts.disturbances());
+        }
+        if (!facts.virtualMachines().isEmpty()) {
+            virtualMachines(facts.virtualMachines());
+        }
+        json.writeEndObject();
+    }
+
+    private void virtualMachines(List<RunFacts.VirtualMachine> machines) throws IOException {
+        json.writeArrayFieldStart("virtual_machines");
+        for (RunFacts.VirtualMachine machine : machines) {
+            json.writeStartObject();
+            json.writeNumberField("pid", machine.pid());
+            json.writeStringField("started_at", machine.startedAt().toString());
+            json.writeNumberField("up_ns", machine.upNs());
+            json.writeNumberField("gc_ns", machine.gcNs());
+            json.writeNumberField("jit_ns", machine.jitNs());
             json.writeEndObject();
         }
         json.writeEndArray();

@@ -13,6 +13,7 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.EdgeType;
 import org.brickprofiler.graph.ExecutionGraph;
@@ -97,7 +98,8 @@ final class Samples {
                         new StreamTotals("decode", "Example GPU", 0, 2_177, 683_120_300, 21_400_900, 32, 4_200,
                                 Optional.empty()),
                         new StreamTotals("copies", "Example GPU", 0, 0, 0, 0, 0, 0,
-                                Optional.of("the device was lost"))));
+                                Optional.of("the device was lost"))),
+                RunFacts.NONE);
     }
 
     private static BrickStats onDevice(BrickStats b, DeviceTime device) {
@@ -149,7 +151,8 @@ final class Samples {
                         brick("DownProjection", BrickCategory.FFN, 1, 900_000, 900_000, 900_000, 1),
                         brick("LmHead", BrickCategory.OTHER, 1, 600_000, 600_000, 600_000, 1)),
                 List.of(),
-                List.of());
+                List.of(),
+                RunFacts.NONE);
     }
 
     private static List<BrickStats> fullBricks() {
