@@ -381,7 +381,7 @@ final class RunCommand implements Callable<Integer> {
 
     // ---- what came of them ----
 
-    private int result() {
+    private int result() throws IOException {
         PrintWriter err = spec.commandLine().getErr();
         if (failed > 0) {
             Brick.report(err, failed + " of " + counted + " runs failed and are left out");

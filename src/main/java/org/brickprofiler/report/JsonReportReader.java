@@ -21,6 +21,7 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
@@ -151,6 +152,7 @@ final class JsonReportReader {
         private Bottleneck bottleneck = Bottleneck.UNKNOWN;
         private @Nullable LatencyDistribution latency;
         private DeviceTime device = DeviceTime.NONE;
+        private Work work = Work.NONE;
 
         @Override
         public void read(String key) throws IOException {
@@ -173,6 +175,7 @@ final class JsonReportReader {
                 case "min_us", "max_us", "throughput", "compression_ratio" -> numbers.readReal(key);
                 case "latency" -> latency = latency();
                 case "device" -> device = JsonReportReader.this.read(key, new DeviceFields()).time();
+                case "work" -> work = JsonReportReader.this.read(key, new WorkFields()).work();
                 default -> input.skip();
             }
         }
@@ -198,7 +201,8 @@ final class JsonReportReader {
                     numbers.whole("min_cycles"),
                     numbers.whole("max_cycles"),
                     Optional.ofNullable(latency),
-                    device);
+                    device,
+                    work);
         }
 
         private static BrickCategory usualCategory(String name) {
@@ -281,6 +285,23 @@ final class JsonReportReader {
                     numbers.whole("min_launch_ns"),
                     numbers.whole("max_launch_ns"),
                     numbers.whole("unresolved"));
+        }
+    }
+
+    /** What one brick had to do. */
+    private final class WorkFields implements JsonInput.KeyReader {
+        private final JsonInput.Numbers numbers = input.numbers();
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "flops", "bytes", "working_set_bytes" -> numbers.readWhole(key);
+                default -> input.skip();
+            }
+        }
+
+        Work work() {
+            return new Work(numbers.whole("flops"), numbers.whole("bytes"), numbers.whole("working_set_bytes"));
         }
     }
 

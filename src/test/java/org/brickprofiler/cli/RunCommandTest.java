@@ -194,7 +194,7 @@ class RunCommandTest {
         return "echo '{\"bricks\": [], \"run\": {\"tokens_per_sec\": " + rate + "}}' > \"$BRICK_PROFILER_OUT\"";
     }
 
-    @Spec("16.11")
+    @Spec("16.12")
     @Test
     void runsEachSideWithoutTheProfilerToo() throws IOException {
         Cli run = Cli.run("run", "-n", "8", "--out", out,
@@ -211,7 +211,7 @@ class RunCommandTest {
                 .hasValue(60);
     }
 
-    @Spec("16.11")
+    @Spec("16.12")
     @EnabledOnOs(value = OS.LINUX, disabledReason = "/proc is Linux's")
     @Test
     void keepsWhatTheMachineDidMeanwhileInTheFileOfTheRun() throws IOException {
@@ -219,7 +219,7 @@ class RunCommandTest {
         assertThat(JsonReport.read(out.resolve("before").resolve("001.json")).facts().machine()).containsKey("load_1min");
     }
 
-    @Spec("16.12")
+    @Spec("16.13")
     @Test
     void measuresWhatProfilingCosts() {
         Cli run = Cli.run("run", "-n", "3", "--warmup", "0", "--out", out, "--overhead",
@@ -234,7 +234,7 @@ class RunCommandTest {
         assertThat(run.err()).contains("brick: off 3: ", "brick: on 3: ");
     }
 
-    @Spec("16.12")
+    @Spec("16.13")
     @Test
     void measuresTheProcessWhereItDoesNotSayHowFastItWas() {
         Cli run = Cli.run("run", "-n", "1", "--warmup", "0", "--out", out, "--overhead",

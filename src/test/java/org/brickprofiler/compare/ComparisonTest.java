@@ -387,7 +387,7 @@ class ComparisonTest {
                 1, Instant.EPOCH, 1_000_000, Math.round(gcPercent * 10_000), 300_000)));
     }
 
-    @Spec("16.11")
+    @Spec("16.12")
     @Test
     void takesTheRateThatAllRunsHave() {
         List<Run> before = side("before", 6, UnaryOperator.identity());
