@@ -184,7 +184,7 @@ final class MachineWatch {
         try {
             return line.isBlank()
                     ? OptionalDouble.empty()
-                    : OptionalDouble.of(Double.parseDouble(line.strip().split(" +")[0]));
+                    : OptionalDouble.of(Double.parseDouble(line.strip().split(" +", 2)[0]));
         } catch (NumberFormatException notKnown) {
             return OptionalDouble.empty();
         }

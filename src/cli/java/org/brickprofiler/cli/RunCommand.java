@@ -75,7 +75,7 @@ final class RunCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @ArgGroup(multiplicity = "1")
-    private Commands commands;
+    private Commands commands = new Commands();
 
     @Option(names = "-n", paramLabel = "N", description = "Runs a side (${DEFAULT-VALUE}).")
     private int runs = 10;
