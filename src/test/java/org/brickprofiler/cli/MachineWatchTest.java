@@ -74,9 +74,9 @@ class MachineWatchTest {
         Files.writeString(proc.resolve("loadavg"), "1.25 0.80 0.40 2/300 4711\n");
         for (String file : List.of("thermal/thermal_zone0/temp 41000", "thermal/thermal_zone1/temp odd",
                 "hwmon/hwmon3/temp2_input 96500", "hwmon/hwmon3/fan1_input 1200000", "thermal/thermal_zone2/temp -5000")) {
-            Path path = root.resolve("sys/class").resolve(file.split(" ")[0]);
+            Path path = root.resolve("sys/class").resolve(file.split(" ", 2)[0]);
             Files.createDirectories(path.getParent());
-            Files.writeString(path, file.split(" ")[1] + "\n");
+            Files.writeString(path, file.split(" ", 2)[1] + "\n");
         }
         RunFacts seen = MachineWatch.begin(root).seen(RunFacts.NONE);
         assertThat(seen.machine()).containsExactly(entry("celsius", 96.5), entry("load_1min", 1.25));
