@@ -115,7 +115,8 @@ final class Results {
                 .toList();
     }
 
-    ProfileSnapshot snapshot(Recorded reading, TileProfiler.Snapshot tiles, RunPeriod.Part part, Settings settings) {
+    ProfileSnapshot snapshot(
+            Recorded reading, TileProfiler.Snapshot tiles, Steps steps, RunPeriod.Part part, Settings settings) {
         List<BrickStats> bricks = bricks(reading);
         long samples = bricks.stream().mapToLong(BrickStats::count).sum()
                 + tiles.levels().stream().mapToLong(TileStats::count).sum();
@@ -135,6 +136,7 @@ final class Results {
                 List.of(Environment.current()),
                 bricks,
                 tiles.levels(),
-                reading.streams());
+                reading.streams(),
+                steps);
     }
 }

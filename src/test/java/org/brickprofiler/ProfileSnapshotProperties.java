@@ -256,6 +256,7 @@ final class ProfileSnapshotProperties {
                 Samples.MACHINE, new Environment("25", "VM 1", "OS 2", "arch", "cpu", 4, 10));
         Arbitrary<OptionalDouble> rate = Arbitraries.of(
                 OptionalDouble.empty(), OptionalDouble.of(0), OptionalDouble.of(0.5), OptionalDouble.of(1));
+        Arbitrary<Steps> steps = StepsProperties.steps(4);
         return Combinators.combine(
                         few.list().ofSize(8),
                         rate,
@@ -263,8 +264,9 @@ final class ProfileSnapshotProperties {
                         where.list().ofMaxSize(2),
                         brick.list().ofMaxSize(4),
                         tile.list().ofMaxSize(4),
-                        stream.list().ofMaxSize(3))
-                .as((n, l2, flag, environments, bricks, tiles, streams) -> new ProfileSnapshot(
+                        stream.list().ofMaxSize(3),
+                        steps)
+                .as((n, l2, flag, environments, bricks, tiles, streams, stepped) -> new ProfileSnapshot(
                         Instant.ofEpochSecond(n.get(0)),
                         Instant.ofEpochSecond(10 + n.get(1)),
                         n.get(2),
@@ -280,7 +282,8 @@ final class ProfileSnapshotProperties {
                         environments,
                         bricks,
                         tiles,
-                        streams));
+                        streams,
+                        stepped));
     }
 
     private static BrickStats onDevice(BrickStats b, long launchNs, long unresolved) {

@@ -16,6 +16,8 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.Steps;
+import org.brickprofiler.StepsProperties;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
@@ -27,7 +29,7 @@ final class Snapshots extends DomainContextBase {
     private static final long LARGEST = 1L << 52;
     private static final int MOST_BRICKS = 8;
 
-    private record Parts(List<TileStats> tiles, List<StreamTotals> streams) {}
+    private record Parts(List<TileStats> tiles, List<StreamTotals> streams, Steps steps) {}
 
     @Provide
     Arbitrary<ProfileSnapshot> snapshots() {
@@ -40,7 +42,9 @@ final class Snapshots extends DomainContextBase {
                         environments().list().ofMaxSize(3),
                         bricks().list().ofMaxSize(MOST_BRICKS),
                         Combinators.combine(
-                                        tiles().list().ofMaxSize(4), streams().list().ofMaxSize(3))
+                                        tiles().list().ofMaxSize(4),
+                                        streams().list().ofMaxSize(3),
+                                        StepsProperties.steps(LARGEST))
                                 .as(Parts::new))
                 .as((at, times, threads, flags, l2, environments, bricks, parts) -> new ProfileSnapshot(
                         at.get(0),
@@ -58,7 +62,8 @@ final class Snapshots extends DomainContextBase {
                         environments,
                         bricks,
                         parts.tiles,
-                        parts.streams))
+                        parts.streams,
+                        parts.steps))
                 // Combinations of edge cases alone would use up the tries; single ones are drawn all the same.
                 .withoutEdgeCases();
     }
