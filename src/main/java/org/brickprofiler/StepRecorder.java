@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.internal.record.NameTable;
@@ -311,8 +312,7 @@ final class StepRecorder {
     }
 
     private void abandon(Place mine) {
-        StepInfo info = mine.info;
-        assert info != null;
+        StepInfo info = Objects.requireNonNull(mine.info, "info");
         leave(mine, info, clock.nanoTime());
         mine.forgetSteps();
         sums.abandoned++;
