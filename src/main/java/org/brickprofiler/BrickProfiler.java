@@ -133,6 +133,7 @@ public final class BrickProfiler {
     /** Which layer each thread is in, or works for. */
     final Layers layers = new Layers();
 
+    private final WorkSums work = new WorkSums(names);
     private final TileProfiler tiles;
     private final ChecksumLog checksums;
     private final RunPeriod period;
@@ -746,6 +747,99 @@ public final class BrickProfiler {
         registry.release(table);
     }
 
+    // ---- what there was to do ----
+
+    /**
+     * Records what samples of a brick had to do, of which {@link #stopBrick} knows nothing: once for each sample, or the sum
+     * of a pass once for each pass. Its working set counts as these bytes.
+     *
+     * @param id the brick
+     * @param flops floating-point operations; a multiplication with an addition counts as two
+     * @param bytes bytes that it had to read and write, each counted once
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public void recordWork(BrickId id, long flops, long bytes) {
+        WorkSums.require(flops, bytes);
+        if (enabled) {
+            work.record(id.index(), flops, bytes, bytes);
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param key the brick's key
+     * @param flops floating-point operations
+     * @param bytes bytes that it had to read and write
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public void recordWork(int key, long flops, long bytes) {
+        requireKey(key);
+        WorkSums.require(flops, bytes);
+        if (enabled) {
+            work.record(key, flops, bytes, bytes);
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param name the brick's name
+     * @param flops floating-point operations
+     * @param bytes bytes that it had to read and write
+     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
+     */
+    public void recordWork(String name, long flops, long bytes) {
+        requireName(name);
+        WorkSums.require(flops, bytes);
+        if (enabled) {
+            work.record(keyOf(name), flops, bytes, bytes);
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param id the brick
+     * @param done the work
+     */
+    public void recordWork(BrickId id, Work done) {
+        Objects.requireNonNull(done, "done");
+        if (enabled) {
+            work.record(id.index(), done.flops(), done.bytes(), done.workingSetBytes());
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param key the brick's key
+     * @param done the work
+     * @throws IllegalArgumentException when no brick has that key
+     */
+    public void recordWork(int key, Work done) {
+        requireKey(key);
+        Objects.requireNonNull(done, "done");
+        if (enabled) {
+            work.record(key, done.flops(), done.bytes(), done.workingSetBytes());
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param name the brick's name
+     * @param done the work
+     * @throws IllegalArgumentException when the name is null or empty
+     */
+    public void recordWork(String name, Work done) {
+        requireName(name);
+        Objects.requireNonNull(done, "done");
+        if (enabled) {
+            work.record(keyOf(name), done.flops(), done.bytes(), done.workingSetBytes());
+        }
+    }
+
     // ---- the mode and the epoch ----
 
     /**
@@ -1287,13 +1381,17 @@ public final class BrickProfiler {
     }
 
     private Results.Recorded readRecorded(int fromKey, int toKey) {
-        return devices == null
-                ? new Results.Recorded(registry.read(fromKey, toKey), null)
+        Results.Recorded recorded = devices == null
+                ? new Results.Recorded(registry.read(fromKey, toKey), null, null)
                 : devices.read(fromKey, toKey);
+        return recorded.with(work.read(fromKey, toKey));
     }
 
     private Results.Recorded readRecordedAndReset() {
-        return devices == null ? new Results.Recorded(registry.readAndReset(), null) : devices.readAndReset();
+        Results.Recorded recorded = devices == null
+                ? new Results.Recorded(registry.readAndReset(), null, null)
+                : devices.readAndReset();
+        return recorded.with(work.readAndReset());
     }
 
     private Results.Settings settings(long dropped, long overlaps) {

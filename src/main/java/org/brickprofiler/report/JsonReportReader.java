@@ -25,6 +25,7 @@ import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
+import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
@@ -195,6 +196,7 @@ final class JsonReportReader {
         private Bottleneck bottleneck = Bottleneck.UNKNOWN;
         private @Nullable LatencyDistribution latency;
         private DeviceTime device = DeviceTime.NONE;
+        private Work work = Work.NONE;
 
         @Override
         public void read(String key) throws IOException {
@@ -217,6 +219,7 @@ final class JsonReportReader {
                 case "min_us", "max_us", "throughput", "compression_ratio" -> numbers.readReal(key);
                 case "latency" -> latency = distribution(key);
                 case "device" -> device = JsonReportReader.this.read(key, new DeviceFields()).time();
+                case "work" -> work = JsonReportReader.this.read(key, new WorkFields()).work();
                 default -> input.skip();
             }
         }
@@ -242,7 +245,8 @@ final class JsonReportReader {
                     numbers.whole("min_cycles"),
                     numbers.whole("max_cycles"),
                     Optional.ofNullable(latency),
-                    device);
+                    device,
+                    work);
         }
 
         private static BrickCategory usualCategory(String name) {
@@ -285,6 +289,23 @@ final class JsonReportReader {
                     numbers.whole("min_launch_ns"),
                     numbers.whole("max_launch_ns"),
                     numbers.whole("unresolved"));
+        }
+    }
+
+    /** What one brick had to do. */
+    private final class WorkFields implements JsonInput.KeyReader {
+        private final JsonInput.Numbers numbers = input.numbers();
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "flops", "bytes", "working_set_bytes" -> numbers.readWhole(key);
+                default -> input.skip();
+            }
+        }
+
+        Work work() {
+            return new Work(numbers.whole("flops"), numbers.whole("bytes"), numbers.whole("working_set_bytes"));
         }
     }
 

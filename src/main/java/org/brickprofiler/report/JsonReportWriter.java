@@ -23,6 +23,7 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
+import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.tile.TileStats;
 
@@ -214,6 +215,20 @@ final class JsonReportWriter {
         if (!brick.device().equals(DeviceTime.NONE)) {
             device(brick);
         }
+        if (!brick.work().equals(Work.NONE)) {
+            work(brick);
+        }
+        json.writeEndObject();
+    }
+
+    private void work(BrickStats brick) throws IOException {
+        Work work = brick.work();
+        json.writeObjectFieldStart("work");
+        json.writeNumberField("flops", work.flops());
+        json.writeNumberField("bytes", work.bytes());
+        json.writeNumberField("working_set_bytes", work.workingSetBytes());
+        number("gflops", brick.gflops());
+        number("arithmetic_intensity", work.intensity());
         json.writeEndObject();
     }
 

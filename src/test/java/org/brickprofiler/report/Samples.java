@@ -19,6 +19,7 @@ import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
+import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.EdgeType;
 import org.brickprofiler.graph.ExecutionGraph;
@@ -111,7 +112,14 @@ final class Samples {
         return new BrickStats(
                 b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(),
                 b.lastAtUnixNs(), b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(),
-                b.minCycles(), b.maxCycles(), b.latency(), device);
+                b.minCycles(), b.maxCycles(), b.latency(), device, b.work());
+    }
+
+    static BrickStats working(BrickStats b, Work work) {
+        return new BrickStats(
+                b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(),
+                b.lastAtUnixNs(), b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(),
+                b.minCycles(), b.maxCycles(), b.latency(), b.device(), work);
     }
 
     /** Everything that a snapshot can hold. */
@@ -162,9 +170,11 @@ final class Samples {
 
     private static List<BrickStats> fullBricks() {
         return List.of(
-                new BrickStats("DownProjection", BrickCategory.FFN, Bottleneck.MEMORY, 704, 6_120_450_112L, 8_011_000,
-                        12_345_678, 8_700_001, LAST_AT_UNIX_NS, 704, 127_205_900_288L, 0, 0, 0, 0,
-                        Optional.of(latency(704, 8_650_000))),
+                working(
+                        new BrickStats("DownProjection", BrickCategory.FFN, Bottleneck.MEMORY, 704, 6_120_450_112L,
+                                8_011_000, 12_345_678, 8_700_001, LAST_AT_UNIX_NS, 704, 127_205_900_288L, 0, 0, 0, 0,
+                                Optional.of(latency(704, 8_650_000))),
+                        new Work(63_491_014_656L, 127_205_900_288L, 4_000_000_000L)),
                 new BrickStats("GateProjection", BrickCategory.FFN, Bottleneck.MEMORY, 704, 6_013_000_771L, 8_000_001,
                         11_900_000, 8_500_500, LAST_AT_UNIX_NS, 704, 127_205_900_288L, 0, 0, 0, 0,
                         Optional.of(latency(704, 8_490_000))),

@@ -18,6 +18,7 @@ import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Steps;
 import org.brickprofiler.StepsProperties;
+import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
@@ -95,12 +96,13 @@ final class Snapshots extends DomainContextBase {
                         texts(),
                         Arbitraries.of(BrickCategory.class),
                         Arbitraries.of(Bottleneck.class),
-                        numbers().list().ofSize(12),
+                        numbers().list().ofSize(15),
                         latencies().optional(),
                         devices())
                 .as((name, category, bottleneck, n, latency, device) -> new BrickStats(
                         name, category, bottleneck, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), n.get(5),
-                        n.get(6), n.get(7), n.get(8), n.get(9), n.get(10), n.get(11), latency, device));
+                        n.get(6), n.get(7), n.get(8), n.get(9), n.get(10), n.get(11), latency, device,
+                        new Work(n.get(12), n.get(13), n.get(14))));
     }
 
     private static Arbitrary<DeviceTime> devices() {
