@@ -114,6 +114,9 @@ public final class BrickProfiler {
     /** Who follows the bricks. Made when it is first asked for, while holding {@code this}. */
     private volatile @Nullable GraphRecorder graph;
 
+    /** Who follows the steps. Made when the first one begins, while holding {@code this}. */
+    private volatile @Nullable StepRecorder steps;
+
     private volatile SyncMode mode = SyncMode.DEFERRED;
     private volatile long epochNs;
 
@@ -1083,10 +1086,23 @@ public final class BrickProfiler {
 
     private void passEnded(boolean abandoned, boolean resolves) {
         layers.endPass();
+        StepRecorder recorder = abandoned ? null : steps;
+        long endNs = recorder == null ? 0 : nowNs();
         reach(SpanKind.PASS_END, abandoned ? 1 : 0, resolves);
+        if (recorder != null) {
+            endStep(recorder, endNs);
+        }
         GraphRecorder follower = follower();
         if (follower != null) {
             follower.endPass();
+        }
+    }
+
+    private void endStep(StepRecorder recorder, long endNs) {
+        if (enabled) {
+            recorder.end(endNs, hasPending());
+        } else {
+            recorder.interrupt();
         }
     }
 
@@ -1100,6 +1116,67 @@ public final class BrickProfiler {
             if (traced) {
                 registry.mark(boundary, 0, now, 0, value);
             }
+        }
+    }
+
+    // ---- steps ----
+
+    /**
+     * Begins a step: a forward pass of which it is known what it works on. It ends with the pass, at the calling thread's
+     * next {@link #endPass} or {@link #endPassAsync}, and is then one of the {@linkplain ProfileSnapshot#steps() steps}.
+     *
+     * <pre>{@code
+     * profiler.beginStep(StepInfo.decode(kvLength));
+     * float[] logits = forward(token);
+     * int next = sample(logits);
+     * profiler.endPass();
+     * }</pre>
+     *
+     * <p>The step's time is the host's, so that it should end where the engine has waited for its device. Its brick time by
+     * category is what all threads stopped or resolved meanwhile; it is not known, and counted nowhere, where another step
+     * was under way at the same time, or measurements were pending at its beginning or are at its end.
+     *
+     * <p>A step that is under way on this thread, or on one that has ended, is abandoned, as is one at whose end the profiler
+     * is off; a pass whose layer is open ends. This call takes a lock and one look at each brick of each thread, and so does
+     * the end of the step; a pass without it pays nothing.
+     *
+     * @param info what it works on
+     */
+    public void beginStep(StepInfo info) {
+        Objects.requireNonNull(info, "info");
+        if (layers.isOpen()) {
+            passEnded(true, false);
+        }
+        StepRecorder recorder = steps;
+        if (enabled) {
+            (recorder == null ? stepRecorder() : recorder).begin(info, hasPending());
+        } else if (recorder != null) {
+            recorder.interrupt();
+        }
+    }
+
+    private synchronized StepRecorder stepRecorder() {
+        StepRecorder recorder = steps;
+        if (recorder == null) {
+            recorder = new StepRecorder(registry, names, period, clock);
+            steps = recorder;
+        }
+        return recorder;
+    }
+
+    /**
+     * Records that drafted tokens of the calling thread's step were right; several calls add up. Does nothing where no step
+     * is under way.
+     *
+     * @param tokens tokens, of those that {@link StepInfo#draftedTokens()} announced
+     * @throws IllegalArgumentException when the number is negative, or larger than what is left of the announced ones;
+     *     nothing is counted then
+     */
+    public void recordAcceptedTokens(long tokens) {
+        requireNotNegative("tokens", tokens);
+        StepRecorder recorder = steps;
+        if (recorder != null) {
+            recorder.accept(tokens);
         }
     }
 
@@ -1251,7 +1328,9 @@ public final class BrickProfiler {
      */
     public ProfileSnapshot snapshot() {
         Results.Settings settings = settings(droppedPending.get(), resolver.overlaps());
-        return results.snapshot(readRecorded(0, names.size()), tiles.snapshot(), period.until(nowNs()), settings);
+        StepRecorder recorder = steps;
+        Steps ended = recorder == null ? Steps.NONE : recorder.read();
+        return results.snapshot(readRecorded(0, names.size()), tiles.snapshot(), ended, period.until(nowNs()), settings);
     }
 
     /**
@@ -1263,7 +1342,9 @@ public final class BrickProfiler {
     public ProfileSnapshot snapshotAndReset() {
         RunPeriod.Part part = period.endAndRestart(nowNs());
         Results.Settings settings = settings(droppedPending.getAndSet(0), resolver.takeOverlaps());
-        return results.snapshot(readRecordedAndReset(), tiles.snapshotAndReset(), part, settings);
+        StepRecorder recorder = steps;
+        Steps ended = recorder == null ? Steps.NONE : recorder.readAndReset();
+        return results.snapshot(readRecordedAndReset(), tiles.snapshotAndReset(), ended, part, settings);
     }
 
     /**
@@ -1274,6 +1355,10 @@ public final class BrickProfiler {
     public void reset() {
         forget();
         layers.reset();
+        StepRecorder recorder = steps;
+        if (recorder != null) {
+            recorder.reset();
+        }
     }
 
     /** Forgets what {@link #reset} does, while passes that are under way go on. */
@@ -1283,6 +1368,10 @@ public final class BrickProfiler {
             devices.discard();
         }
         readRecordedAndReset();
+        StepRecorder stepped = steps;
+        if (stepped != null) {
+            stepped.readAndReset();
+        }
         tiles.reset();
         checksums.reset();
         GraphRecorder recorder = graph;

@@ -44,6 +44,7 @@ import org.brickprofiler.tile.TileStats;
  * @param bricks the bricks that recorded, largest total first
  * @param tiles one entry per tile level, in order
  * @param streams what the device streams reported, one entry per stream, by device and name
+ * @param steps the forward passes that were announced as steps and have ended; {@link Steps#NONE} where none was
  * @param facts what is known of the run beside that
  */
 public record ProfileSnapshot(
@@ -63,6 +64,7 @@ public record ProfileSnapshot(
         List<BrickStats> bricks,
         List<TileStats> tiles,
         List<StreamTotals> streams,
+        Steps steps,
         RunFacts facts) {
 
     private record BrickKey(String name, BrickCategory category) implements Comparable<BrickKey> {
@@ -86,6 +88,7 @@ public record ProfileSnapshot(
         Objects.requireNonNull(bricks, "bricks");
         Objects.requireNonNull(tiles, "tiles");
         Objects.requireNonNull(streams, "streams");
+        Objects.requireNonNull(steps, "steps");
         Objects.requireNonNull(facts, "facts");
         requireNotNegative("wallNs", wallNs);
         requireNotNegative("threads", threads);
@@ -100,7 +103,7 @@ public record ProfileSnapshot(
     }
 
     /**
-     * A profile without devices, of which nothing is pending and nothing overlapped, with tiles switched on. The parameters
+     * A profile without devices and steps, of which nothing is pending and nothing overlapped, with tiles switched on. The parameters
      * are those of the record.
      *
      * @param startedAt when the profiler was first on
@@ -132,7 +135,7 @@ public record ProfileSnapshot(
             List<TileStats> tiles) {
         this(
                 startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, 0, 0, l2CacheHitRate,
-                zeroCopy, false, environments, bricks, tiles, List.of(), RunFacts.NONE);
+                zeroCopy, false, environments, bricks, tiles, List.of(), Steps.NONE, RunFacts.NONE);
     }
 
     /**
@@ -145,7 +148,7 @@ public record ProfileSnapshot(
         Objects.requireNonNull(other, "other");
         return new ProfileSnapshot(
                 startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, pending, literalOverlaps,
-                l2CacheHitRate, zeroCopy, tilesOff, environments, bricks, tiles, streams, other);
+                l2CacheHitRate, zeroCopy, tilesOff, environments, bricks, tiles, streams, steps, other);
     }
 
     private static List<BrickStats> sumByBrick(Collection<BrickStats> parts) {
@@ -279,6 +282,7 @@ public record ProfileSnapshot(
                 concat(bricks, other.bricks),
                 concat(tiles, other.tiles),
                 concat(streams, other.streams),
+                steps.merge(other.steps),
                 facts.plus(other.facts));
     }
 

@@ -127,7 +127,8 @@ final class Results {
                 .toList();
     }
 
-    ProfileSnapshot snapshot(Recorded reading, TileProfiler.Snapshot tiles, RunPeriod.Part part, Settings settings) {
+    ProfileSnapshot snapshot(
+            Recorded reading, TileProfiler.Snapshot tiles, Steps steps, RunPeriod.Part part, Settings settings) {
         List<BrickStats> bricks = bricks(reading);
         long samples = bricks.stream().mapToLong(BrickStats::count).sum()
                 + tiles.levels().stream().mapToLong(TileStats::count).sum();
@@ -148,6 +149,7 @@ final class Results {
                 bricks,
                 tiles.levels(),
                 reading.streams(),
+                steps,
                 settings.facts());
     }
 }

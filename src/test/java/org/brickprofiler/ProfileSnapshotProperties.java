@@ -261,21 +261,8 @@ final class ProfileSnapshotProperties {
                 Samples.MACHINE, new Environment("25", "VM 1", "OS 2", "arch", "cpu", 4, 10));
         Arbitrary<OptionalDouble> rate = Arbitraries.of(
                 OptionalDouble.empty(), OptionalDouble.of(0), OptionalDouble.of(0.5), OptionalDouble.of(1));
-        Arbitrary<RunFacts> facts = Combinators.combine(
-                        rate.filter(each -> each.orElse(1) > 0),
-                        Arbitraries.maps(Arbitraries.of("mhz", "load"), Arbitraries.of(1.0, 2.0)),
-                        Arbitraries.of("hot", "steal").list().ofMaxSize(2),
-                        few.list().ofSize(5).list().ofMaxSize(2))
-                .as((tokens, machine, remarks, machines) -> new RunFacts(
-                        tokens,
-                        tokens,
-                        machine,
-                        remarks,
-                        machines.stream()
-                                .map(n -> new RunFacts.VirtualMachine(
-                                        n.get(0), Instant.ofEpochSecond(n.get(1)), n.get(2), n.get(3), n.get(4)))
-                                .toList()));
-        return Combinators.combine(
+        Arbitrary<Steps> steps = StepsProperties.steps(4);
+        Arbitrary<ProfileSnapshot> recorded = Combinators.combine(
                         few.list().ofSize(8),
                         rate,
                         Arbitraries.of(true, false),
@@ -283,8 +270,8 @@ final class ProfileSnapshotProperties {
                         brick.list().ofMaxSize(4),
                         tile.list().ofMaxSize(4),
                         stream.list().ofMaxSize(3),
-                        facts)
-                .as((n, l2, flag, environments, bricks, tiles, streams, known) -> new ProfileSnapshot(
+                        steps)
+                .as((n, l2, flag, environments, bricks, tiles, streams, stepped) -> new ProfileSnapshot(
                         Instant.ofEpochSecond(n.get(0)),
                         Instant.ofEpochSecond(10 + n.get(1)),
                         n.get(2),
@@ -301,7 +288,23 @@ final class ProfileSnapshotProperties {
                         bricks,
                         tiles,
                         streams,
-                        known));
+                        stepped,
+                        RunFacts.NONE));
+        Arbitrary<RunFacts> facts = Combinators.combine(
+                        rate.filter(each -> each.orElse(1) > 0),
+                        Arbitraries.maps(Arbitraries.of("mhz", "load"), Arbitraries.of(1.0, 2.0)),
+                        Arbitraries.of("hot", "steal").list().ofMaxSize(2),
+                        few.list().ofSize(5).list().ofMaxSize(2))
+                .as((tokens, machine, remarks, machines) -> new RunFacts(
+                        tokens,
+                        tokens,
+                        machine,
+                        remarks,
+                        machines.stream()
+                                .map(n -> new RunFacts.VirtualMachine(
+                                        n.get(0), Instant.ofEpochSecond(n.get(1)), n.get(2), n.get(3), n.get(4)))
+                                .toList()));
+        return Combinators.combine(recorded, facts).as(ProfileSnapshot::withFacts);
     }
 
     private static BrickStats onDevice(BrickStats b, long launchNs, long unresolved) {

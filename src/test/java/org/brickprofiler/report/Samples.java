@@ -2,10 +2,12 @@ package org.brickprofiler.report;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Random;
+import java.util.stream.LongStream;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
@@ -14,6 +16,10 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.Step;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
 import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.EdgeType;
@@ -100,6 +106,7 @@ final class Samples {
                                 Optional.empty()),
                         new StreamTotals("copies", "Example GPU", 0, 0, 0, 0, 0, 0,
                                 Optional.of("the device was lost"))),
+                Steps.NONE,
                 RunFacts.NONE);
     }
 
@@ -160,6 +167,7 @@ final class Samples {
                         brick("LmHead", BrickCategory.OTHER, 1, 600_000, 600_000, 600_000, 1)),
                 List.of(),
                 List.of(),
+                Steps.NONE,
                 RunFacts.NONE);
     }
 
@@ -262,6 +270,69 @@ final class Samples {
         long[] counts = new long[bucket + 9];
         counts[bucket] = count * 9 / 10;
         counts[bucket + 8] = count - counts[bucket];
+        return LatencyDistribution.ofCounts(counts);
+    }
+
+    /** Steps of two phases, one of which checks drafted tokens. */
+    static ProfileSnapshot steps() {
+        Step prompt = new Step(
+                0, 1_760_000_000_000_000_000L, 40_000_000, StepInfo.prefill(512), 0,
+                Map.of(BrickCategory.ATTENTION, 9_000_000L, BrickCategory.FFN, 28_000_000L));
+        Step token = new Step(
+                1, 1_760_000_000_041_000_000L, 2_500_000, StepInfo.decode(512).withDraftedTokens(4), 3, Map.of());
+        return new ProfileSnapshot(
+                STARTED,
+                ENDED,
+                50_000_000,
+                1,
+                false,
+                65_432,
+                0,
+                0,
+                0,
+                OptionalDouble.empty(),
+                false,
+                true,
+                List.of(ENVIRONMENT),
+                List.of(
+                        brick("DownProjection", BrickCategory.FFN, 2, 28_000_000, 500_000, 27_500_000, 513),
+                        brick("AttentionScore", BrickCategory.ATTENTION, 2, 9_000_000, 500_000, 8_500_000, 513)),
+                List.of(),
+                List.of(),
+                new Steps(
+                        List.of(phase(prompt, 1, 37_000_000), phase(token, 2, 0)),
+                        distribution(40_000_000),
+                        distribution(875_000),
+                        1,
+                        List.of(prompt, token)),
+                RunFacts.NONE);
+    }
+
+    private static StepStats phase(Step step, long steps, long attributedNs) {
+        StepInfo info = step.info();
+        return new StepStats(
+                info.phase(),
+                steps,
+                steps * step.durationNs(),
+                steps * step.durationNs(),
+                step.durationNs(),
+                step.durationNs(),
+                distribution(LongStream.generate(step::durationNs).limit(steps).toArray()),
+                steps,
+                steps * info.prefillTokens(),
+                steps * step.outputTokens(),
+                steps * info.draftedTokens(),
+                steps * step.acceptedTokens(),
+                steps * info.kvLength(),
+                attributedNs > 0 ? steps : 0,
+                step.categoryNs());
+    }
+
+    private static LatencyDistribution distribution(long... durationsNs) {
+        long[] counts = new long[LatencyBuckets.COUNT];
+        for (long ns : durationsNs) {
+            counts[LatencyBuckets.indexOf(ns)]++;
+        }
         return LatencyDistribution.ofCounts(counts);
     }
 }

@@ -17,6 +17,8 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.Steps;
+import org.brickprofiler.StepsProperties;
 import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.LatencyBuckets;
@@ -29,7 +31,7 @@ final class Snapshots extends DomainContextBase {
     private static final long LARGEST = 1L << 52;
     private static final int MOST_BRICKS = 8;
 
-    private record Parts(List<TileStats> tiles, List<StreamTotals> streams, RunFacts facts) {}
+    private record Parts(List<TileStats> tiles, List<StreamTotals> streams, Steps steps, RunFacts facts) {}
 
     @Provide
     Arbitrary<ProfileSnapshot> snapshots() {
@@ -42,7 +44,10 @@ final class Snapshots extends DomainContextBase {
                         environments().list().ofMaxSize(3),
                         bricks().list().ofMaxSize(MOST_BRICKS),
                         Combinators.combine(
-                                        tiles().list().ofMaxSize(4), streams().list().ofMaxSize(3), facts())
+                                        tiles().list().ofMaxSize(4),
+                                        streams().list().ofMaxSize(3),
+                                        StepsProperties.steps(LARGEST),
+                                        facts())
                                 .as(Parts::new))
                 .as((at, times, threads, flags, l2, environments, bricks, parts) -> new ProfileSnapshot(
                         at.get(0),
@@ -61,6 +66,7 @@ final class Snapshots extends DomainContextBase {
                         bricks,
                         parts.tiles,
                         parts.streams,
+                        parts.steps,
                         parts.facts))
                 // Combinations of edge cases alone would use up the tries; single ones are drawn all the same.
                 .withoutEdgeCases();
