@@ -145,7 +145,7 @@ class DemoTest {
     void leavesOutWhatNobodyWants() {
         run(TINY + " --no-percentiles --no-tiles");
 
-        assertThat(out.toString()).doesNotContain("p99").doesNotContain("macro").doesNotContain("Elements of a tile");
+        assertThat(out.toString()).doesNotContain("min       p50").doesNotContain("macro").doesNotContain("Elements of a tile");
     }
 
     @Test
