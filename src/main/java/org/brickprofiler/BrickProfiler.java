@@ -139,11 +139,13 @@ public final class BrickProfiler {
     private final ChecksumLog checksums;
     private final RunPeriod period;
     private final SelfCost selfCost;
+    private final boolean hasPercentiles;
     private final Results results;
 
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
     private volatile OptionalDouble tokensPerSec = OptionalDouble.empty();
+    private volatile @Nullable Calibration calibration;
 
     /** What the log of checksums asks about samples. */
     private final class Samples implements OwnSamples {
@@ -181,6 +183,7 @@ public final class BrickProfiler {
         tiles = new TileProfiler(clock, options.tracing);
         epochNs = clock.nanoTime();
         period = new RunPeriod(epochNs);
+        hasPercentiles = options.percentiles;
         selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
         results = new Results(names, period, selfCost);
     }
@@ -219,6 +222,11 @@ public final class BrickProfiler {
             return;
         }
         selfCost.start();
+        switchOn();
+    }
+
+    /** Switches recording on, and measures nothing. */
+    void switchOn() {
         period.resume(nowNs());
         enabled = true;
     }
@@ -1387,6 +1395,33 @@ public final class BrickProfiler {
         period.endAndRestart(nowNs());
     }
 
+    /**
+     * Measures, on the calling thread and for about half a second, what timing a brick costs here and now: as this profiler
+     * records, and in every other way, with its first device stream too where there is one. The later snapshots hold it, and
+     * with it how bricks lie inside each other, as far as the {@linkplain #graph() graph} has recorded that; so reports can
+     * show {@linkplain RunFacts#netNs times without that cost}. Best called once the work is done: what other code has made
+     * hot, a compiler treats otherwise. It is no part of the time that the profiler was on. With a device stream the
+     * calling thread has to be one that may use the device, which is waited for. Does nothing where the profiler is switched
+     * off from outside, see {@link #enable}.
+     */
+    public void calibrate() {
+        if (!SwitchSetting.ofProfiler().on()) {
+            return;
+        }
+        boolean wasOn = enabled;
+        period.pause(nowNs());
+        GraphRecorder recorder = graph;
+        calibration = Calibrator.measure(new Calibrator.Way(
+                clock,
+                hasPercentiles,
+                registry.hasSpans(),
+                recorder != null && recorder.isEnabled(),
+                devices == null ? null : devices.firstStream()));
+        if (wasOn) {
+            period.resume(nowNs());
+        }
+    }
+
     /** Marks on the timeline, if there is one, which phase of a run begins. */
     void beginPhase(Schedule.Phase phase) {
         registry.phase(phase.index(), nowNs());
@@ -1412,8 +1447,16 @@ public final class BrickProfiler {
     }
 
     private RunFacts facts() {
+        Calibration measured = calibration;
+        GraphRecorder recorder = graph;
         return new RunFacts(
-                tokensPerSec, OptionalDouble.empty(), Map.of(), List.of(), List.of(RunFacts.VirtualMachine.current()));
+                tokensPerSec,
+                OptionalDouble.empty(),
+                Map.of(),
+                List.of(),
+                List.of(RunFacts.VirtualMachine.current()),
+                measured == null ? List.of() : List.of(measured),
+                measured == null || recorder == null ? Map.of() : recorder.graph().nesting());
     }
 
     // ---- what the application knows ----

@@ -23,6 +23,7 @@ final class DeviceTimers {
 
     private final BrickProfiler profiler;
     private final List<String> streamNames;
+    private final DeviceStream firstStream;
     private final DeviceRecorder device;
 
     DeviceTimers(BrickProfiler profiler, BrickProfilerBuilder options) {
@@ -33,6 +34,7 @@ final class DeviceTimers {
                 ? DeviceRecorder.Tracing.NONE
                 : (place, catchUp) -> sink.stream(place, profiler.spanNames, profiler, catchUp);
         List<DeviceStream> streams = new ArrayList<>(options.streams.values());
+        this.firstStream = streams.get(DEFAULT_STREAM);
         this.device =
                 new DeviceRecorder(options.clock, profiler.registry, streams, options.launchesEvery, tracing);
     }
@@ -44,6 +46,11 @@ final class DeviceTimers {
             throw new IllegalArgumentException("no device stream is named '" + name + "'; there are " + streamNames);
         }
         return stream;
+    }
+
+    /** The stream of bricks that name none. */
+    DeviceStream firstStream() {
+        return firstStream;
     }
 
     // ---- bricks ----

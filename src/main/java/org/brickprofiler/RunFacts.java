@@ -15,9 +15,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.BinaryOperator;
+import org.brickprofiler.graph.ExecutionGraph.Nesting;
 
 /**
  * What is known of a run beside its bricks: how fast it was by its own measure, what its virtual machine was busy with, and
@@ -29,17 +32,23 @@ import java.util.TreeSet;
  * @param machine figures of the machine while it ran, by a name with its unit, in order of the names; of merged snapshots, the largest
  * @param disturbances what of that makes the run doubtful, one remark each, in order; empty where nothing was seen
  * @param virtualMachines the virtual machines that recorded, in order; of merged snapshots, all of them
+ * @param calibrations what timing a brick costs, where that was {@linkplain BrickProfiler#calibrate measured}: one for each
+ *     environment, the cheapest
+ * @param nesting where there are calibrations, how bricks lie inside and beside each other, by their names, as far as the
+ *     graph has recorded them; of merged snapshots, the sums
  */
 public record RunFacts(
         OptionalDouble tokensPerSec,
         OptionalDouble unprofiledTokensPerSec,
         Map<String, Double> machine,
         List<String> disturbances,
-        List<VirtualMachine> virtualMachines) {
+        List<VirtualMachine> virtualMachines,
+        List<Calibration> calibrations,
+        Map<String, Nesting> nesting) {
 
     /** Nothing is known. */
     public static final RunFacts NONE =
-            new RunFacts(OptionalDouble.empty(), OptionalDouble.empty(), Map.of(), List.of(), List.of());
+            new RunFacts(OptionalDouble.empty(), OptionalDouble.empty(), Map.of(), List.of(), List.of(), List.of(), Map.of());
 
     /**
      * Sorts, and adds up what belongs together.
@@ -58,7 +67,19 @@ public record RunFacts(
         disturbances = List.copyOf(new TreeSet<>(Objects.requireNonNull(disturbances, "disturbances")));
         disturbances.forEach(remark -> requireName("disturbance", remark));
         virtualMachines = latest(Objects.requireNonNull(virtualMachines, "virtualMachines"));
+        calibrations = cheapest(Objects.requireNonNull(calibrations, "calibrations"));
+        nesting = Collections.unmodifiableMap(new TreeMap<>(Objects.requireNonNull(nesting, "nesting")));
     }
+
+    private static List<Calibration> cheapest(Collection<Calibration> all) {
+        SortedMap<Environment, Calibration> cheapest = new TreeMap<>();
+        for (Calibration each : all) {
+            cheapest.merge(each.environment(), each, BinaryOperator.minBy(Calibration.CHEAPEST_FIRST));
+        }
+        return List.copyOf(cheapest.values());
+    }
+
+    private static final Nesting UNKNOWN = new Nesting(0, 0, 0, 0);
 
     private static void requireRate(String what, OptionalDouble rate) {
         Objects.requireNonNull(rate, what);
@@ -167,7 +188,14 @@ public record RunFacts(
      * @throws IllegalArgumentException when it is no finite number above 0
      */
     public RunFacts withUnprofiledTokensPerSec(double rate) {
-        return new RunFacts(tokensPerSec, OptionalDouble.of(rate), machine, disturbances, virtualMachines);
+        return new RunFacts(
+                tokensPerSec,
+                OptionalDouble.of(rate),
+                machine,
+                disturbances,
+                virtualMachines,
+                calibrations,
+                nesting);
     }
 
     /**
@@ -181,19 +209,49 @@ public record RunFacts(
     public RunFacts withMachine(Map<String, Double> figures, List<String> remarks) {
         Objects.requireNonNull(figures, "figures");
         Objects.requireNonNull(remarks, "remarks");
-        return new RunFacts(tokensPerSec, unprofiledTokensPerSec, figures, remarks, virtualMachines);
+        return new RunFacts(
+                tokensPerSec, unprofiledTokensPerSec, figures, remarks, virtualMachines, calibrations, nesting);
+    }
+
+    /**
+     * The time of a brick without what timing it and the bricks inside it took. Where the nesting of the brick is not known,
+     * only what a sample shows of its own timing is taken out: bricks inside it, and the rest of a {@code lap}, are still in.
+     * What calls of the profiler keep the compiler from doing is always still in, and so are its tiles.
+     *
+     * @param brick a brick of the same snapshot
+     * @return ns, 0 or more; empty without a calibration or with those of several environments, and where a device timed
+     *     the brick: what its marks take is done beside other work
+     */
+    public OptionalLong netNs(BrickStats brick) {
+        Objects.requireNonNull(brick, "brick");
+        if (calibrations.size() != 1 || brick.timeSource() != DeviceTime.Source.HOST) {
+            return OptionalLong.empty();
+        }
+        Calibration.Cost cost = calibrations.get(0).own();
+        Nesting known = nesting.getOrDefault(brick.name(), UNKNOWN);
+        double perSample = brick.count() / (double) Math.max(1, known.samples());
+        double lapped = perSample * known.lapped();
+        double costNs = (brick.count() - lapped) * cost.insideNs().medianNs()
+                + lapped * cost.lapNs().medianNs()
+                + perSample * (known.within() - known.lappedWithin()) * cost.sampleNs().medianNs()
+                + perSample * known.lappedWithin() * cost.lapNs().medianNs();
+        return OptionalLong.of(Math.max(0, Math.round(brick.totalNs() - costNs)));
     }
 
     /** Both together. Commutative and associative. */
     RunFacts plus(RunFacts other) {
         Map<String, Double> both = new TreeMap<>(machine);
         other.machine.forEach((name, value) -> both.merge(name, value, Math::max));
+        Map<String, Nesting> allNesting = new TreeMap<>(nesting);
+        other.nesting.forEach((brick, each) -> allNesting.merge(brick, each, Nesting::plus));
         return new RunFacts(
                 smaller(tokensPerSec, other.tokensPerSec),
                 smaller(unprofiledTokensPerSec, other.unprofiledTokensPerSec),
                 both,
                 ProfileSnapshot.concat(disturbances, other.disturbances),
-                ProfileSnapshot.concat(virtualMachines, other.virtualMachines));
+                ProfileSnapshot.concat(virtualMachines, other.virtualMachines),
+                ProfileSnapshot.concat(calibrations, other.calibrations),
+                allNesting);
     }
 
     static OptionalDouble smaller(OptionalDouble one, OptionalDouble two) {

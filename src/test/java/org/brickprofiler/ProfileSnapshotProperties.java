@@ -19,6 +19,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
@@ -294,8 +295,13 @@ final class ProfileSnapshotProperties {
                         rate.filter(each -> each.orElse(1) > 0),
                         Arbitraries.maps(Arbitraries.of("mhz", "load"), Arbitraries.of(1.0, 2.0)),
                         Arbitraries.of("hot", "steal").list().ofMaxSize(2),
-                        few.list().ofSize(5).list().ofMaxSize(2))
-                .as((tokens, machine, remarks, machines) -> new RunFacts(
+                        few.list().ofSize(5).list().ofMaxSize(2),
+                        Combinators.combine(where, few, few)
+                                .as((at, own, plain) -> CalibrationTest.calibration(at, own, plain))
+                                .list()
+                                .ofMaxSize(2),
+                        Arbitraries.maps(Arbitraries.of("a", "b"), few.map(n -> new ExecutionGraph.Nesting(n, n, 2 * n, n))))
+                .as((tokens, machine, remarks, machines, calibrations, nesting) -> new RunFacts(
                         tokens,
                         tokens,
                         machine,
@@ -303,7 +309,9 @@ final class ProfileSnapshotProperties {
                         machines.stream()
                                 .map(n -> new RunFacts.VirtualMachine(
                                         n.get(0), Instant.ofEpochSecond(n.get(1)), n.get(2), n.get(3), n.get(4)))
-                                .toList()));
+                                .toList(),
+                        calibrations,
+                        nesting));
         return Combinators.combine(recorded, facts).as(ProfileSnapshot::withFacts);
     }
 

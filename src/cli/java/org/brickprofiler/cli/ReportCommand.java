@@ -7,6 +7,7 @@ import java.util.concurrent.Callable;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -66,6 +67,12 @@ final class ReportCommand implements Callable<Integer> {
                 description = "Write one page that opens in a browser, from the disk and without a network.")
         private @Nullable Path html;
 
+        @Option(
+                names = "--net",
+                description = "Print, beside the times, those without what timing the bricks took; for a report with a "
+                        + "calibration (demo --calibrate).")
+        private boolean net;
+
         @Option(names = "--json", description = "Print the profile as JSON.")
         private boolean json;
 
@@ -95,6 +102,13 @@ final class ReportCommand implements Callable<Integer> {
     private String inForm(Input.Profile input) {
         if (form == null) {
             return input.text();
+        }
+        if (form.net) {
+            try {
+                return TextReport.renderNet(input.snapshot());
+            } catch (IllegalArgumentException notCalibrated) {
+                throw new IllegalArgumentException(input.name() + ": " + notCalibrated.getMessage(), notCalibrated);
+            }
         }
         return form.json ? JsonReport.toJson(input.snapshot(), input.further()) : CsvReport.toCsv(input.snapshot());
     }

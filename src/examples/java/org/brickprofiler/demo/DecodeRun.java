@@ -97,6 +97,11 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
         return new DecodeRun(List.copyOf(firstTokens), decoded, wallNs, limit, profiler.snapshot());
     }
 
+    /** The same run, of which more is known by now. */
+    DecodeRun with(ProfileSnapshot known) {
+        return new DecodeRun(firstTokens, tokens, wallNs, limit, known);
+    }
+
     /**
      * Prints how fast it was, what ended it, the first tokens and where the time went.
      *

@@ -195,6 +195,10 @@ public final class Demo implements Callable<Integer> {
             describe(decoder.config(), out);
             run = decode(decoder, profiler, recordings);
         }
+        if (options.calibrate()) {
+            profiler.calibrate();
+            run = run.with(profiler.snapshot());
+        }
         report(run, out);
         try {
             recordings.write(profiler, out);

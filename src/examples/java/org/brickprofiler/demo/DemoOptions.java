@@ -148,6 +148,16 @@ final class DemoOptions {
             description = "Waste so much of that brick's time beside it, in every layer: what a comparison has to find.")
     private @Nullable String slow;
 
+    @Option(
+            names = "--calibrate",
+            description = "Measure afterwards what timing a brick costs, for brick report --net.")
+    private boolean calibrate;
+
+    /** Whether to measure what timing a brick costs. */
+    boolean calibrate() {
+        return calibrate;
+    }
+
     /**
      * Checks the numbers and makes the shape of the model from them.
      *
@@ -174,9 +184,9 @@ final class DemoOptions {
         if (device.equals("cpu")) {
             return OptionalInt.empty();
         }
-        if (Stream.of(trace, graph, checksums, perturb, slow).anyMatch(option -> option != null)) {
+        if (calibrate || Stream.of(trace, graph, checksums, perturb, slow).anyMatch(option -> option != null)) {
             throw new IllegalArgumentException(
-                    "--device " + device + " excludes --trace, --graph, --checksums, --perturb and --slow");
+                    "--device " + device + " excludes --trace, --graph, --checksums, --perturb, --slow and --calibrate");
         }
         return OptionalInt.of(parts.group(1) == null ? 0 : Integer.parseInt(parts.group(1)));
     }

@@ -74,7 +74,7 @@ final class Recordings {
     /** What watches the decoder. */
     Decoder.Instruments instruments(BrickProfiler profiler) {
         PassRunner runner = options.checksums() == null ? new PassRunner.Profiled(profiler) : new PassRunner.Checksummed(profiler);
-        if (options.graph() != null || options.html() != null) {
+        if (options.graph() != null || options.html() != null || options.calibrate()) {
             graph = new PassRunner.Graphed(runner, profiler.graph(), options.warmup());
             runner = graph;
         }

@@ -1,12 +1,16 @@
 package org.brickprofiler.graph;
 
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import org.brickprofiler.internal.io.Checks;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
@@ -32,6 +36,7 @@ public final class ExecutionGraph {
     private final IntArrayList childCounts = new IntArrayList();
     private final EdgeColumns edges = new EdgeColumns();
     private final IntObjectHashMap<String> threads = new IntObjectHashMap<>();
+    private final BitSet lapped = new BitSet();
 
     /** The open scopes, outermost first. */
     private final IntArrayList scopes = new IntArrayList();
@@ -364,6 +369,72 @@ public final class ExecutionGraph {
         threads.put(id, name);
     }
 
+    /** Notes that a node began at the very reading of the clock that ended the one before it. */
+    void setLapped(int id) {
+        lapped.set(id);
+    }
+
+    /**
+     * How bricks of one name lie inside and beside others. Of several graphs, the numbers add up.
+     *
+     * @param samples how many there are
+     * @param lapped of them, those that one reading of the clock began while it ended the brick before, as {@code lap} does
+     * @param within bricks inside them, at any depth
+     * @param lappedWithin of these, those that were begun so
+     */
+    public record Nesting(long samples, long lapped, long within, long lappedWithin) {
+        /**
+         * Checks the values.
+         *
+         * @throws IllegalArgumentException when a number is negative, or a part larger than its whole
+         */
+        public Nesting {
+            requireNotNegative("samples", samples);
+            requireNotNegative("lapped", lapped);
+            requireNotNegative("within", within);
+            requireNotNegative("lappedWithin", lappedWithin);
+            if (lapped > samples || lappedWithin > within) {
+                throw new IllegalArgumentException("lapped " + lapped + " of " + samples + " samples, and " + lappedWithin
+                        + " of " + within + " within them");
+            }
+        }
+
+        /**
+         * Both together.
+         *
+         * @param other of bricks of the same name
+         * @return the sums
+         */
+        public Nesting plus(Nesting other) {
+            return new Nesting(
+                    samples + other.samples,
+                    lapped + other.lapped,
+                    within + other.within,
+                    lappedWithin + other.lappedWithin);
+        }
+    }
+
+    /**
+     * How the bricks lie inside and beside each other.
+     *
+     * @return by the name of the brick, in order; the caller's own
+     */
+    public Map<String, Nesting> nesting() {
+        Map<String, Nesting> nesting = new TreeMap<>();
+        for (int id = 0; id < nodes.size(); id++) {
+            if (nodes.get(id) instanceof ExecutionNode.Brick brick) {
+                int own = lapped.get(id) ? 1 : 0;
+                nesting.merge(brick.name(), new Nesting(1, own, 0, 0), Nesting::plus);
+                for (int above = parents.get(id); above != NONE; above = parents.get(above)) {
+                    if (nodes.get(above) instanceof ExecutionNode.Brick holder) {
+                        nesting.merge(holder.name(), new Nesting(0, 0, 1, own), Nesting::plus);
+                    }
+                }
+            }
+        }
+        return nesting;
+    }
+
     /** The parent of a node that exists, or {@link #NONE}. */
     int parentOrNone(int id) {
         return parents.get(id);
@@ -455,6 +526,7 @@ public final class ExecutionGraph {
         lastNodes.clear();
         lastNodes.add(NONE);
         threads.clear();
+        lapped.clear();
         unmatchedPops = 0;
         losses = Losses.NONE;
         times = null;

@@ -76,6 +76,11 @@ final class RecordedNode {
         return endedNs - other.endedNs > 0;
     }
 
+    /** Whether it ended at the very time at which another one began. */
+    boolean endsWhere(RecordedNode other) {
+        return endedNs == other.beganNs;
+    }
+
     void setParent(int id) {
         formerParent = parent;
         parent = id;

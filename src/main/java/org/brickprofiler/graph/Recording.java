@@ -138,6 +138,9 @@ final class Recording {
             last.put(chain, id);
             if (before != NONE) {
                 graph.addEdge(before, id, EdgeType.SEQUENCE);
+                if (recorded.get(before).endsWhere(recorded.get(id))) {
+                    graph.setLapped(id);
+                }
             }
         }
     }

@@ -18,6 +18,7 @@ import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.Calibration;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
@@ -29,6 +30,7 @@ import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -39,6 +41,7 @@ final class JsonReportReader {
 
     private static final int HIGHEST_MAJOR_VERSION = 1;
     private static final double NS_PER_S = 1e9;
+    private static final Calibration.Spread NO_SPREAD = new Calibration.Spread(0, 0, 0);
 
     /** A key that stands twice in an object is a fault: which of its values counts would depend on the parser. */
     private static final JsonFactory FACTORY = JsonFactory.builder()
@@ -542,6 +545,8 @@ final class JsonReportReader {
         private final Map<String, Double> machine = new TreeMap<>();
         private final List<String> disturbances = new ArrayList<>();
         private final List<RunFacts.VirtualMachine> virtualMachines = new ArrayList<>();
+        private final List<Calibration> calibrations = new ArrayList<>();
+        private final Map<String, ExecutionGraph.Nesting> nesting = new TreeMap<>();
         private OptionalDouble tokensPerSec = OptionalDouble.empty();
         private OptionalDouble unprofiledTokensPerSec = OptionalDouble.empty();
 
@@ -556,6 +561,12 @@ final class JsonReportReader {
                 case "virtual_machines" ->
                     input.array(key, () -> virtualMachines.add(
                             JsonReportReader.this.read("virtual machine", new VirtualMachineFields()).machine()));
+                case "calibrations" ->
+                    input.array(key, () -> calibrations.add(
+                            JsonReportReader.this.read("calibration", new CalibrationFields()).calibration()));
+                case "nesting" -> input.array(key, () -> JsonReportReader.this
+                        .read("entry of nesting", new NestingFields())
+                        .addTo(nesting));
                 default -> input.skip();
             }
         }
@@ -576,7 +587,93 @@ final class JsonReportReader {
         }
 
         RunFacts facts() {
-            return new RunFacts(tokensPerSec, unprofiledTokensPerSec, machine, disturbances, virtualMachines);
+            return new RunFacts(
+                    tokensPerSec, unprofiledTokensPerSec, machine, disturbances, virtualMachines, calibrations, nesting);
+        }
+    }
+
+    /** What timing a brick costs. */
+    private final class CalibrationFields implements JsonInput.KeyReader {
+        private final Map<Calibration.Mode, Calibration.Cost> costs = new EnumMap<>(Calibration.Mode.class);
+        private Environment environment = new EnvironmentFields().environment();
+        private Calibration.Spread clockStepNs = NO_SPREAD;
+        private Calibration.Spread clockReadNs = NO_SPREAD;
+        private long clockWentBack;
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "environment" ->
+                    environment = JsonReportReader.this.read(key, new EnvironmentFields()).environment();
+                case "clock_step_ns" -> clockStepNs = spread(key);
+                case "clock_read_ns" -> clockReadNs = spread(key);
+                case "clock_went_back" -> clockWentBack = input.whole(key, 0, Long.MAX_VALUE);
+                case "costs" -> input.object(key, this::cost);
+                default -> input.skip();
+            }
+        }
+
+        private void cost(String name) throws IOException {
+            for (Calibration.Mode mode : Calibration.Mode.values()) {
+                if (mode.name().equalsIgnoreCase(name)) {
+                    Map<String, Calibration.Spread> parts = new HashMap<>();
+                    input.object(name, part -> parts.put(part, spread(part)));
+                    costs.put(mode, new Calibration.Cost(
+                            parts.getOrDefault("empty_ns", NO_SPREAD),
+                            parts.getOrDefault("sample_ns", NO_SPREAD),
+                            parts.getOrDefault("inside_ns", NO_SPREAD),
+                            parts.getOrDefault("lap_ns", NO_SPREAD)));
+                    return;
+                }
+            }
+            input.skip();
+        }
+
+        private Calibration.Spread spread(String what) throws IOException {
+            JsonInput.Numbers numbers = input.numbers();
+            input.object(what, key -> {
+                switch (key) {
+                    case "median", "low", "high" -> numbers.readReal(key);
+                    default -> input.skip();
+                }
+            });
+            return new Calibration.Spread(numbers.real("median", 0), numbers.real("low", 0), numbers.real("high", 0));
+        }
+
+        Calibration calibration() throws IOException {
+            if (!costs.containsKey(Calibration.Mode.OWN)) {
+                throw input.error("a calibration has no cost of its own way of recording");
+            }
+            return new Calibration(environment, clockStepNs, clockReadNs, clockWentBack, costs);
+        }
+    }
+
+    /** How the bricks of one name lie inside and beside each other. */
+    private final class NestingFields implements JsonInput.KeyReader {
+        private final JsonInput.Numbers numbers = input.numbers();
+        private String name = "";
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "name" -> name = input.text(key);
+                case "samples", "lapped", "within", "lapped_within" -> numbers.readWhole(key);
+                default -> input.skip();
+            }
+        }
+
+        void addTo(Map<String, ExecutionGraph.Nesting> nesting) throws IOException {
+            try {
+                nesting.put(
+                        name,
+                        new ExecutionGraph.Nesting(
+                                numbers.whole("samples"),
+                                numbers.whole("lapped"),
+                                numbers.whole("within"),
+                                numbers.whole("lapped_within")));
+            } catch (IllegalArgumentException wrong) {
+                throw input.error("an entry of nesting is wrong: " + wrong.getMessage());
+            }
         }
     }
 

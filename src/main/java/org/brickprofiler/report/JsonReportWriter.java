@@ -12,9 +12,11 @@ import java.io.OutputStream;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.function.DoubleToLongFunction;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.Calibration;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
@@ -26,6 +28,7 @@ import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.tile.TileStats;
 
 /** Writes one report. One thread. */
@@ -166,17 +169,21 @@ final class JsonReportWriter {
     private void environments() throws IOException {
         json.writeArrayFieldStart("environments");
         for (Environment environment : snapshot.environments()) {
-            json.writeStartObject();
-            json.writeStringField("java_version", environment.javaVersion());
-            json.writeStringField("jvm", environment.jvm());
-            json.writeStringField("os", environment.os());
-            json.writeStringField("arch", environment.arch());
-            json.writeStringField("cpu", environment.cpu());
-            json.writeNumberField("processors", environment.processors());
-            json.writeNumberField("clock_resolution_ns", environment.clockResolutionNs());
-            json.writeEndObject();
+            environment(environment);
         }
         json.writeEndArray();
+    }
+
+    private void environment(Environment environment) throws IOException {
+        json.writeStartObject();
+        json.writeStringField("java_version", environment.javaVersion());
+        json.writeStringField("jvm", environment.jvm());
+        json.writeStringField("os", environment.os());
+        json.writeStringField("arch", environment.arch());
+        json.writeStringField("cpu", environment.cpu());
+        json.writeNumberField("processors", environment.processors());
+        json.writeNumberField("clock_resolution_ns", environment.clockResolutionNs());
+        json.writeEndObject();
     }
 
     private void bricks() throws IOException {
@@ -200,6 +207,10 @@ final class JsonReportWriter {
         json.writeNumberField("max_ns", brick.maxNs());
         json.writeNumberField("last_ns", brick.lastNs());
         json.writeNumberField("last_at_unix_ns", brick.lastAtUnixNs());
+        OptionalLong netNs = snapshot.facts().netNs(brick);
+        if (netNs.isPresent()) {
+            json.writeNumberField("net_ns", netNs.getAsLong());
+        }
         number("throughput", brick.throughput());
         number("pct", brick.percentage(totalNs));
         json.writeNumberField("total_elements", brick.totalElements());
@@ -399,7 +410,60 @@ final class JsonReportWriter {
         if (!facts.virtualMachines().isEmpty()) {
             virtualMachines(facts.virtualMachines());
         }
+        if (!facts.calibrations().isEmpty()) {
+            calibrations(facts.calibrations());
+        }
+        if (!facts.nesting().isEmpty()) {
+            nesting(facts.nesting());
+        }
         json.writeEndObject();
+    }
+
+    private void calibrations(List<Calibration> calibrations) throws IOException {
+        json.writeArrayFieldStart("calibrations");
+        for (Calibration calibration : calibrations) {
+            json.writeStartObject();
+            json.writeFieldName("environment");
+            environment(calibration.environment());
+            spread("clock_step_ns", calibration.clockStepNs());
+            spread("clock_read_ns", calibration.clockReadNs());
+            json.writeNumberField("clock_went_back", calibration.clockWentBack());
+            json.writeObjectFieldStart("costs");
+            for (Map.Entry<Calibration.Mode, Calibration.Cost> entry :
+                    calibration.costs().entrySet()) {
+                json.writeObjectFieldStart(entry.getKey().name().toLowerCase(Locale.ROOT));
+                spread("empty_ns", entry.getValue().emptyNs());
+                spread("sample_ns", entry.getValue().sampleNs());
+                spread("inside_ns", entry.getValue().insideNs());
+                spread("lap_ns", entry.getValue().lapNs());
+                json.writeEndObject();
+            }
+            json.writeEndObject();
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private void spread(String key, Calibration.Spread spread) throws IOException {
+        json.writeObjectFieldStart(key);
+        number("median", spread.medianNs());
+        number("low", spread.lowNs());
+        number("high", spread.highNs());
+        json.writeEndObject();
+    }
+
+    private void nesting(Map<String, ExecutionGraph.Nesting> nesting) throws IOException {
+        json.writeArrayFieldStart("nesting");
+        for (Map.Entry<String, ExecutionGraph.Nesting> entry : nesting.entrySet()) {
+            json.writeStartObject();
+            json.writeStringField("name", entry.getKey());
+            json.writeNumberField("samples", entry.getValue().samples());
+            json.writeNumberField("lapped", entry.getValue().lapped());
+            json.writeNumberField("within", entry.getValue().within());
+            json.writeNumberField("lapped_within", entry.getValue().lappedWithin());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
     }
 
     private void virtualMachines(List<RunFacts.VirtualMachine> machines) throws IOException {

@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -21,6 +22,7 @@ import java.util.stream.Stream;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.Calibration;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
@@ -54,6 +56,7 @@ public final class TextReport {
     /** Files of other programs may lack what a snapshot of this one has. */
     private static final String NOT_KNOWN = "not known";
 
+    private final boolean net;
     private final ProfileSnapshot snapshot;
     private final long totalNs;
     private final double bytesPerElement;
@@ -62,7 +65,8 @@ public final class TextReport {
     /** A category that recorded. */
     private record CategoryLine(String name, CategoryStats stats) {}
 
-    private TextReport(ProfileSnapshot snapshot, double bytesPerElement) {
+    private TextReport(ProfileSnapshot snapshot, double bytesPerElement, boolean net) {
+        this.net = net;
         this.snapshot = snapshot;
         this.bytesPerElement = bytesPerElement;
         this.totalNs = snapshot.totalNs();
@@ -89,16 +93,39 @@ public final class TextReport {
      */
     public static String render(ProfileSnapshot snapshot, double bytesPerElement) {
         TileStats.requireBytesPerElement(bytesPerElement);
-        TextReport report = new TextReport(snapshot, bytesPerElement);
-        report.header();
-        report.warnings();
-        report.steps();
-        report.bricks();
-        report.categories();
-        report.tiles();
-        report.streams();
-        report.footer();
-        return report.text.toString();
+        return new TextReport(snapshot, bytesPerElement, false).render();
+    }
+
+    /**
+     * The report of a profile with a calibration, in which the times without the profiler's own cost stand beside those
+     * that were recorded; see {@link org.brickprofiler.RunFacts#netNs}. Elements of tiles count as 4 bytes.
+     *
+     * @param snapshot the profile
+     * @return lines of text; of a profile without samples, a sentence that states it
+     * @throws IllegalArgumentException when there is no calibration in it, or there are those of several environments
+     */
+    public static String renderNet(ProfileSnapshot snapshot) {
+        List<Calibration> calibrations = snapshot.facts().calibrations();
+        if (calibrations.size() != 1) {
+            throw new IllegalArgumentException(
+                    calibrations.isEmpty()
+                            ? "the profile holds no calibration: BrickProfiler.calibrate() makes one"
+                            : "the profile holds calibrations of " + calibrations.size()
+                                    + " environments: which samples are of which is not known");
+        }
+        return new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT, true).render();
+    }
+
+    private String render() {
+        header();
+        warnings();
+        steps();
+        bricks();
+        categories();
+        tiles();
+        streams();
+        footer();
+        return text.toString();
     }
 
     /**
@@ -108,7 +135,7 @@ public final class TextReport {
      * @return lines of text, empty where no brick was recorded
      */
     public static String renderCategories(ProfileSnapshot snapshot) {
-        TextReport report = new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT);
+        TextReport report = new TextReport(snapshot, USUAL_BYTES_PER_ELEMENT, false);
         report.categories();
         return report.text.toString().stripLeading();
     }
@@ -262,6 +289,8 @@ public final class TextReport {
                 .right("count", brick -> count(brick.count()), count(snapshot.samples()))
                 .right("total", brick -> recorded(brick, brick.totalNs()), durationCell(totalNs))
                 .right("avg", brick -> avgCell(brick.totalNs(), brick.count()), avgCell(totalNs, snapshot.samples()))
+                .rightIf(net, "net total", brick -> netCell(brick, 1), netTotalCell())
+                .rightIf(net, "net avg", brick -> netCell(brick, brick.count()), "")
                 .right("min", brick -> recorded(brick, brick.minNs()), "")
                 .rightIf(latency, "p50", brick -> percentileCell(brick, 50), "")
                 .rightIf(latency, "p99", brick -> percentileCell(brick, 99), "")
@@ -309,6 +338,18 @@ public final class TextReport {
 
     private static String avgCell(long totalNs, long count) {
         return count == 0 ? NONE : durationCell((double) totalNs / count);
+    }
+
+    private String netCell(BrickStats brick, long samples) {
+        OptionalLong netNs = snapshot.facts().netNs(brick);
+        return netNs.isEmpty() || samples == 0 ? NONE : durationCell((double) netNs.getAsLong() / samples);
+    }
+
+    /** Of what has no net time, what was recorded. */
+    private String netTotalCell() {
+        return durationCell((double) snapshot.bricks().stream()
+                .mapToLong(brick -> snapshot.facts().netNs(brick).orElse(brick.totalNs()))
+                .sum());
     }
 
     private static String percentileCell(BrickStats brick, double percent) {
@@ -458,6 +499,9 @@ public final class TextReport {
         if (snapshot.samples() > 0 && !isOfTrace()) {
             notes.append("Profiler's own cost: ").append(cost()).append('\n');
         }
+        if (net) {
+            notes.append(netNotes());
+        }
         if (snapshot.droppedPending() > 0) {
             notes.append("Deferred measurements lost because their queue was full: ")
                     .append(count(snapshot.droppedPending()))
@@ -473,6 +517,37 @@ public final class TextReport {
         if (notes.length() > 0) {
             text.append('\n').append(notes);
         }
+    }
+
+    /** What was taken out of net times, and what was not. */
+    private String netNotes() {
+        Calibration.Cost cost = snapshot.facts().calibrations().get(0).own();
+        StringBuilder notes = new StringBuilder("Net times are without what timing took, as it was measured: ")
+                .append(measured(cost.insideNs()))
+                .append(" of a brick between start and stop,\n")
+                .append(measured(cost.lapNs()))
+                .append(" of one that a lap begins, and ")
+                .append(measured(cost.sampleNs()))
+                .append(" for each brick inside another. What calls keep the compiler\nfrom doing, inlining above all, is "
+                        + "still in them; brick run --overhead shows it.\n");
+        String unknown = snapshot.bricks().stream()
+                .map(BrickStats::name)
+                .filter(name -> !snapshot.facts().nesting().containsKey(name))
+                .collect(Collectors.joining(", "));
+        if (!unknown.isEmpty()) {
+            notes.append("Not known, since no graph recorded them, is what these hold, and which of them a lap began; they "
+                            + "count as started, around nothing: ")
+                    .append(PlainText.ascii(unknown))
+                    .append(".\n");
+        }
+        if (snapshot.tiles().stream().anyMatch(tile -> tile.count() > 0)) {
+            notes.append("What timing the tiles took is still in the bricks around them.\n");
+        }
+        return notes.toString();
+    }
+
+    private static String measured(Calibration.Spread spread) {
+        return String.format(Locale.ROOT, "%.1f ns (%.1f..%.1f)", spread.medianNs(), spread.lowNs(), spread.highNs());
     }
 
     /** What was launch-bound, what a device did not report, and why a stream failed. */

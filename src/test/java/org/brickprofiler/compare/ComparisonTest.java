@@ -384,7 +384,7 @@ class ComparisonTest {
 
     private static RunFacts facts(OptionalDouble own, OptionalDouble unprofiled, double gcPercent) {
         return new RunFacts(own, unprofiled, Map.of(), List.of(), List.of(new RunFacts.VirtualMachine(
-                1, Instant.EPOCH, 1_000_000, Math.round(gcPercent * 10_000), 300_000)));
+                1, Instant.EPOCH, 1_000_000, Math.round(gcPercent * 10_000), 300_000)), List.of(), Map.of());
     }
 
     @Spec("16.12")

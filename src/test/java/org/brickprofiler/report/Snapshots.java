@@ -1,7 +1,9 @@
 package org.brickprofiler.report;
 
 import java.time.Instant;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.stream.LongStream;
 import net.jqwik.api.Arbitraries;
@@ -12,6 +14,7 @@ import net.jqwik.api.domains.DomainContextBase;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.Calibration;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
@@ -21,6 +24,7 @@ import org.brickprofiler.Steps;
 import org.brickprofiler.StepsProperties;
 import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -140,9 +144,39 @@ final class Snapshots extends DomainContextBase {
                         rates,
                         Arbitraries.maps(Arbitraries.strings().ascii().ofMinLength(1), figures).ofMaxSize(3),
                         names.list().ofMaxSize(3),
-                        virtualMachines.list().ofMaxSize(2))
-                .as((own, unprofiled, machine, remarks, machines) ->
-                        new RunFacts(own, unprofiled, machine, remarks, machines));
+                        virtualMachines.list().ofMaxSize(2),
+                        calibrations().list().ofMaxSize(2),
+                        Arbitraries.maps(
+                                        Arbitraries.strings().ascii(),
+                                        numbers().list().ofSize(4).map(n -> new ExecutionGraph.Nesting(
+                                                Math.max(n.get(0), n.get(1)),
+                                                Math.min(n.get(0), n.get(1)),
+                                                Math.max(n.get(2), n.get(3)),
+                                                Math.min(n.get(2), n.get(3)))))
+                                .ofMaxSize(3))
+                .as(RunFacts::new);
+    }
+
+    private static Arbitrary<Calibration> calibrations() {
+        Arbitrary<Calibration.Spread> spreads = Arbitraries.doubles()
+                .between(0, 1e6)
+                .list()
+                .ofSize(3)
+                .map(ns -> new Calibration.Spread(ns.get(0), ns.get(1), ns.get(2)));
+        Arbitrary<Calibration.Cost> costs = spreads.list().ofSize(4).map(
+                each -> new Calibration.Cost(each.get(0), each.get(1), each.get(2), each.get(3)));
+        return Combinators.combine(
+                        environments(),
+                        spreads,
+                        numbers(),
+                        costs,
+                        Arbitraries.maps(Arbitraries.of(Calibration.Mode.class), costs).ofMaxSize(3))
+                .as((where, clock, back, own, others) -> {
+                    Map<Calibration.Mode, Calibration.Cost> all = new EnumMap<>(Calibration.Mode.class);
+                    all.putAll(others);
+                    all.put(Calibration.Mode.OWN, own);
+                    return new Calibration(where, clock, clock, back, all);
+                });
     }
 
     private static Arbitrary<LatencyDistribution> latencies() {

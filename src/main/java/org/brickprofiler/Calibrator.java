@@ -1,0 +1,251 @@
+package org.brickprofiler;
+
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.brickprofiler.Calibration.Cost;
+import org.brickprofiler.Calibration.Mode;
+import org.brickprofiler.Calibration.Spread;
+import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.internal.record.SpanSink;
+import org.brickprofiler.internal.record.SpanStore;
+import org.brickprofiler.spi.NanoClock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Measures what timing a brick costs, by profilers of its own that record as others do. Each figure is the median of many
+ * turns, in which the way with bricks and the way without take turns, so that a machine that changes its speed changes
+ * both. One thread.
+ */
+final class Calibrator {
+
+    private static final int TURNS = 400;
+
+    /** Turns in which the compiler gets its work done. */
+    private static final int UNCOUNTED_TURNS = 300;
+
+    /** A device is asked less often: each turn waits for it. */
+    private static final int DEVICE_TURNS = 50;
+
+    private static final int BRICKS_A_TURN = 200;
+    private static final int DEVICE_BRICKS_A_TURN = 32;
+    private static final int CLOCK_READS_A_TURN = 200;
+
+    /** Operations that wait for each other: about 60 ns, which is longer than what a processor looks ahead. */
+    private static final int CHAIN = 60;
+
+    private static final BrickId STARTED = BrickId.RMS_NORM;
+    private static final BrickId LAPPED = BrickId.LAYER_NORM;
+
+    private final NanoClock clock;
+
+    /** Where the chain goes on, so that no compiler can leave it out. */
+    private long state = 1;
+
+    private Calibrator(NanoClock clock) {
+        this.clock = clock;
+    }
+
+    /**
+     * How the profiler to be calibrated records.
+     *
+     * @param clock its clock
+     * @param percentiles whether it has percentiles
+     * @param traced whether it has a timeline
+     * @param graphed whether its graph is on
+     * @param device its first device stream; null where it has none
+     */
+    record Way(NanoClock clock, boolean percentiles, boolean traced, boolean graphed, @Nullable DeviceStream device) {}
+
+    /** Keeps a few spans, as a timeline does. */
+    private static final class FewSpans implements SpanSink {
+        private static final int KEPT = 1_024;
+
+        @Override
+        public SpanStore bricks(Names names) {
+            return new SpanStore(KEPT, true, new AtomicLong(KEPT));
+        }
+
+        @Override
+        public @Nullable SpanStore tiles(Names names) {
+            return null;
+        }
+
+        @Override
+        public @Nullable Stream stream(Place place, Names names, Object owner, BooleanSupplier catchUp) {
+            return null;
+        }
+    }
+
+    /** Measures the cost of a way of recording, and of all others beside it. */
+    static Calibration measure(Way way) {
+        Calibrator calibrator = new Calibrator(way.clock());
+        Map<Mode, Cost> costs = new EnumMap<>(Mode.class);
+        // First: what other ways make hot before, the compiler does not put into this one.
+        costs.put(Mode.OWN, calibrator.cost(way));
+        costs.put(Mode.PLAIN, calibrator.cost(new Way(way.clock(), false, false, false, null)));
+        costs.put(Mode.PERCENTILES, calibrator.cost(new Way(way.clock(), true, false, false, null)));
+        costs.put(Mode.TIMELINE, calibrator.cost(new Way(way.clock(), false, true, false, null)));
+        costs.put(Mode.GRAPH, calibrator.cost(new Way(way.clock(), false, false, true, null)));
+        DeviceStream device = way.device();
+        Cost marks = device == null ? null : calibrator.marks(way, device);
+        if (marks != null) {
+            costs.put(Mode.DEVICE, marks);
+        }
+        return calibrator.withClock(costs);
+    }
+
+    private static BrickProfiler profiler(Way way, @Nullable DeviceStream device) {
+        BrickProfilerBuilder builder = BrickProfiler.builder().clock(way.clock()).percentiles(way.percentiles());
+        builder.tracing = way.traced() ? new FewSpans() : null;
+        if (device != null) {
+            builder.deviceStream(device);
+        }
+        BrickProfiler profiler = builder.build();
+        if (way.graphed()) {
+            profiler.graph().enable();
+        }
+        profiler.switchOn();
+        return profiler;
+    }
+
+    // ---- bricks that the host times ----
+
+    private Cost cost(Way way) {
+        BrickProfiler profiler = profiler(way, null);
+        double[] empty = new double[TURNS];
+        double[] sample = new double[TURNS];
+        double[] inside = new double[TURNS];
+        double[] lap = new double[TURNS];
+        for (int turn = -UNCOUNTED_TURNS; turn < TURNS; turn++) {
+            int at = Math.max(0, turn);
+            profiler.reset();
+            double bareNs = bare();
+            sample[at] = started(profiler) - bareNs;
+            inside[at] = meanNs(profiler, STARTED) - bareNs;
+            lapped(profiler);
+            lap[at] = meanNs(profiler, LAPPED) - bareNs;
+            empty[at] = empty(profiler, BRICKS_A_TURN);
+        }
+        return new Cost(spread(empty), spread(sample), spread(inside), spread(lap));
+    }
+
+    private static double meanNs(BrickProfiler profiler, BrickId brick) {
+        BrickStats stats = profiler.brickStats(brick);
+        return stats.count() == 0 ? 0 : (double) stats.totalNs() / stats.count();
+    }
+
+    private static long chain(long start) {
+        long x = start;
+        for (int i = 0; i < CHAIN; i++) {
+            // The generator of Knuth's MMIX.
+            x = x * 6364136223846793005L + 1442695040888963407L;
+        }
+        return x;
+    }
+
+    private double bare() {
+        long x = state;
+        long startNs = clock.nanoTime();
+        for (int i = 0; i < BRICKS_A_TURN; i++) {
+            x = chain(x);
+        }
+        long elapsedNs = clock.nanoTime() - startNs;
+        state = x;
+        return (double) elapsedNs / BRICKS_A_TURN;
+    }
+
+    private double started(BrickProfiler profiler) {
+        long x = state;
+        long startNs = clock.nanoTime();
+        for (int i = 0; i < BRICKS_A_TURN; i++) {
+            long timer = profiler.startBrick(STARTED);
+            x = chain(x);
+            profiler.stopBrick(timer, 1);
+        }
+        long elapsedNs = clock.nanoTime() - startNs;
+        state = x;
+        return (double) elapsedNs / BRICKS_A_TURN;
+    }
+
+    private void lapped(BrickProfiler profiler) {
+        long x = state;
+        long timer = profiler.lap(0, 0, LAPPED);
+        for (int i = 0; i < BRICKS_A_TURN; i++) {
+            x = chain(x);
+            timer = profiler.lap(timer, 1, LAPPED);
+        }
+        state = x;
+    }
+
+    private double empty(BrickProfiler profiler, int bricks) {
+        long startNs = clock.nanoTime();
+        for (int i = 0; i < bricks; i++) {
+            long timer = profiler.startBrick(STARTED);
+            profiler.stopBrick(timer, 1);
+        }
+        return (double) (clock.nanoTime() - startNs) / bricks;
+    }
+
+    // ---- marks of a device ----
+
+    /** The cost of marks; null where the device does not time them. */
+    private @Nullable Cost marks(Way way, DeviceStream device) {
+        BrickProfiler profiler = profiler(way, device);
+        double[] host = new double[DEVICE_TURNS];
+        double[] inside = new double[DEVICE_TURNS];
+        double[] lap = new double[DEVICE_TURNS];
+        for (int turn = -DEVICE_TURNS; turn < DEVICE_TURNS; turn++) {
+            int at = Math.max(0, turn);
+            profiler.reset();
+            host[at] = empty(profiler, DEVICE_BRICKS_A_TURN);
+            long startNs = clock.nanoTime();
+            long timer = profiler.startBrick(LAPPED);
+            for (int i = 0; i < DEVICE_BRICKS_A_TURN; i++) {
+                timer = profiler.lap(timer, 1, LAPPED);
+            }
+            lap[at] = (double) (clock.nanoTime() - startNs) / DEVICE_BRICKS_A_TURN;
+            profiler.stopBrick(timer, 1);
+            profiler.endPass();
+            if (profiler.brickStats(STARTED).device().samples() == 0) {
+                return null;
+            }
+            inside[at] = meanNs(profiler, STARTED);
+        }
+        return new Cost(spread(host), spread(host), spread(inside), spread(lap));
+    }
+
+    // ---- the clock ----
+
+    private Calibration withClock(Map<Mode, Cost> costs) {
+        double[] steps = new double[TURNS];
+        double[] reads = new double[TURNS];
+        long back = 0;
+        for (int turn = -UNCOUNTED_TURNS; turn < TURNS; turn++) {
+            long first = clock.nanoTime();
+            long before = first;
+            long smallest = Long.MAX_VALUE;
+            for (int read = 0; read < CLOCK_READS_A_TURN; read++) {
+                long now = clock.nanoTime();
+                long step = now - before;
+                back += step < 0 ? 1 : 0;
+                smallest = step > 0 ? Math.min(smallest, step) : smallest;
+                before = now;
+            }
+            int at = Math.max(0, turn);
+            // A clock whose step is longer than the turn shows none in it.
+            steps[at] = smallest == Long.MAX_VALUE ? 0 : smallest;
+            reads[at] = (double) (before - first) / CLOCK_READS_A_TURN;
+        }
+        return new Calibration(Environment.current(), spread(steps), spread(reads), back, costs);
+    }
+
+    /** What a turn that was interrupted shows is far from the middle; a difference below 0 is one of nothing. */
+    private static Spread spread(double[] values) {
+        double[] sorted = Arrays.stream(values).map(value -> Math.max(0, value)).sorted().toArray();
+        return new Spread(
+                sorted[sorted.length / 2], sorted[sorted.length / 10], sorted[sorted.length - 1 - sorted.length / 10]);
+    }
+}
