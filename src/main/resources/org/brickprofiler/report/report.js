@@ -7,6 +7,9 @@ const wallNs = profile.wall_ns;
 // A trace that was read has a wall time, and nothing of who recorded.
 const isOfTrace = wallNs > 0 && profile.threads === 0 && !profile.virtual_threads && !profile.overhead_ns;
 const samples = sum(bricks, (brick) => brick.count);
+const timeline = held("timeline");
+const graph = graphOfPass();
+const nodes = graph === undefined ? [] : nodesOf(graph);
 
 // ---- how durations are spread ----
 
@@ -149,6 +152,12 @@ function steps(fromNs, toNs) {
     parts.push(ns);
   }
   return parts;
+}
+
+/** The least of 1, 2 and 5 times powers of ten that is no shorter. */
+function roundUp(ns) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, ns)));
+  return [1, 2, 5, 10].map((digit) => digit * power).find((width) => width >= ns);
 }
 
 function step(ns) {
@@ -517,9 +526,10 @@ function environmentSection() {
 /** The nodes of a graph, from its columns, with their children. */
 function nodesOf(graph) {
   const categories = new Map(bricks.map((brick) => [brick.name, brick.category]));
-  const nodes = graph.name.map((name, i) => ({
+  const names = graph.name.map((name) => graph.names[name]);
+  const nodes = names.map((name, i) => ({
     name,
-    kind: graph.kind[i],
+    kind: graph.kinds[graph.kind[i]],
     layer: graph.layer[i],
     category: categories.get(name) || "Other",
     ns: graph.node_ns[i],
@@ -558,8 +568,7 @@ function byLayer(nodes) {
 const SHADES = 8;
 const DARKEST = 4;
 
-function layerSection(nodes) {
-  const { layers, rows } = byLayer(nodes);
+function layerSection({ layers, rows }, heads) {
   if (layers.length < 2 || rows.length === 0) {
     return "";
   }
@@ -573,8 +582,7 @@ function layerSection(nodes) {
     ? "No brick takes twice its median in any layer."
     : "Furthest above their medians: " + far.map(cellText).join("; ") + ".";
   const readout = html("p", { class: "quiet readout" }, "\u00a0");
-  const heads = "Each brick\u2019s time in each layer of one pass, as a multiple of its median over the layers";
-  return section("Layers", note(heads), html("p", {}, text), heatMap(layers, rows, text, readout), readout);
+  return section("Layers", note(heads + ", as a multiple of its median over the layers"), html("p", {}, text), heatMap(layers, rows, text, readout), readout);
 }
 
 function cellText(cell) {
@@ -724,13 +732,173 @@ function graphSection(graph, nodes) {
   );
 }
 
-function passSections() {
+function graphOfPass() {
   const graph = held("graph");
-  if (graph === undefined || graph.name.length === 0) {
-    return [];
+  return graph === undefined || graph.name.length === 0 ? undefined : graph;
+}
+
+/** Of all passes where there is a timeline with layers, else of the one whose graph there is. */
+function layersSection() {
+  if (timeline !== undefined && timeline.layers > 0) {
+    const rows = timeline.bricks.map((brick) => ({ ...brick, times: brick.ns }));
+    const layers = Array.from({ length: timeline.layers }, (_, layer) => layer);
+    return layerSection({ layers, rows }, "Each brick\u2019s mean time in each layer");
   }
-  const nodes = nodesOf(graph);
-  return [layerSection(nodes), graphSection(graph, nodes)];
+  return graph === undefined ? "" : layerSection(byLayer(nodes), "Each brick\u2019s time in each layer of one pass");
+}
+
+// ---- the median and the slowest step ----
+
+const LANE = 18;
+
+/** Gives spans of a track the first lane that is free when they begin: what they contain lies below them. */
+function lanesOf(spans) {
+  const ends = [];
+  for (const span of spans) {
+    const lane = ends.findIndex((endNs) => endNs <= span.startNs);
+    span.lane = lane < 0 ? ends.length : lane;
+    ends[span.lane] = span.startNs + span.ns;
+  }
+  return ends.length;
+}
+
+function spansOf(step) {
+  return step.name.map((name, i) => ({
+    ...timeline.names[name],
+    track: step.track[i],
+    layer: step.layer[i],
+    startNs: step.start_ns[i],
+    ns: step.ns[i],
+  }));
+}
+
+function spanText(span) {
+  const where = span.layer < 0 || span.category === "layer" ? "" : " in layer " + span.layer;
+  return shortened(span.name) + where + ", " + duration(span.ns) + ", from " + duration(span.startNs) + " on";
+}
+
+/** Time by name, of what is no layer. */
+function timesOf(spans) {
+  const times = new Map();
+  spans
+    .filter((span) => span.category !== "layer")
+    .forEach((span) => times.set(span.name, (times.get(span.name) || 0) + span.ns));
+  return times;
+}
+
+function stepText(step, spans) {
+  const longest = [...timesOf(spans)].sort((a, b) => b[1] - a[1]).slice(0, 5);
+  return "Timeline of the " + step.what + " step, " + duration(step.elapsed_ns) + ". Most time: "
+    + longest.map(([name, ns]) => shortened(name) + " " + duration(ns)).join(", ");
+}
+
+function drawStep(shown, spans, longestNs, readout) {
+  const width = 1150;
+  const x = (ns) => (width * ratio(ns, longestNs)).toFixed(1);
+  const picture = svg("svg", { role: "img", "aria-label": stepText(shown, spans) });
+  let y = 0;
+  timeline.tracks.forEach((track, number) => {
+    const there = spans.filter((span) => span.track === number);
+    if (there.length === 0) {
+      return;
+    }
+    picture.append(svg("text", { x: 0, y: y + 12 }, shortened(track)));
+    y += LANE;
+    const lanes = lanesOf(there);
+    for (const span of there) {
+      const isLayer = span.category === "layer";
+      const wide = width * ratio(span.ns, longestNs);
+      const box = svg("rect", {
+        class: isLayer ? "span layer" : "span",
+        "--colour": isLayer ? false : colour(span.category),
+        x: x(span.startNs),
+        y: y + LANE * span.lane,
+        width: Math.max(0.5, wide).toFixed(1),
+        height: LANE - 2,
+      });
+      box.span = span;
+      picture.append(box);
+      const letters = Math.floor((wide - 6) / 7);
+      if (letters >= 3) {
+        const characters = Array.from(visible(span.name));
+        const text = characters.length <= letters ? characters.join("") : characters.slice(0, letters - 1).join("") + "\u2026";
+        picture.append(svg("text", { class: isLayer ? "within" : "within strong", x: (Number(x(span.startNs)) + 3).toFixed(1), y: y + LANE * span.lane + 12 }, text));
+      }
+    }
+    y += LANE * lanes + 4;
+  });
+  picture.append(svg("line", { class: "axis", x1: 0, x2: width, y1: y, y2: y }));
+  const every = roundUp(longestNs / 12);
+  for (let ns = 0; ns <= longestNs; ns += every) {
+    picture.append(svg("line", { class: "axis", x1: x(ns), x2: x(ns), y1: y, y2: y + 4 }));
+    picture.append(svg("text", { x: x(ns), y: y + 16, "text-anchor": ns === 0 ? "start" : "middle" }, ns === 0 ? "0" : step(ns)));
+  }
+  fill(picture, { width, height: y + 20, viewBox: `0 0 ${width} ${y + 20}` }, []);
+  picture.addEventListener("pointermove", ({ target }) => {
+    readout.textContent = target.span === undefined ? NARROW : spanText(target.span);
+  });
+  return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "The " + shown.what + " step" }, picture);
+}
+
+/** What makes up the difference between two steps, where all of both is drawn. */
+function differenceOf(median, slowest) {
+  const [usual, slow] = [timesOf(spansOf(median)), timesOf(spansOf(slowest))];
+  const longer = [...slow]
+    .map(([name, ns]) => [name, ns - (usual.get(name) || 0)])
+    .filter(([, ns]) => ns > 0)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 3);
+  const by = "The slowest step took " + duration(slowest.elapsed_ns - median.elapsed_ns) + " longer than the median";
+  return median.omitted + slowest.omitted > 0 || longer.length === 0
+    ? by + "."
+    : by + "; most of it in " + longer.map(([name, ns]) => shortened(name) + " (" + duration(ns) + " more)").join(", ") + ".";
+}
+
+function stepsSection() {
+  if (timeline === undefined || timeline.shown.length === 0) {
+    return "";
+  }
+  const longestNs = Math.max(...timeline.shown.map((step) => step.elapsed_ns));
+  const [median, slowest] = timeline.shown;
+  const said = slowest === undefined ? "" : html("p", {}, differenceOf(median, slowest));
+  const drawn = timeline.shown.map((step) => {
+    const readout = html("p", { class: "quiet readout" }, NARROW);
+    const omitted = step.omitted > 0 ? "; of its spans, the " + count(step.omitted) + " shortest are not drawn" : "";
+    const heading = step.what[0].toUpperCase() + step.what.slice(1) + " step, " + duration(step.elapsed_ns);
+    return [
+      html("h3", {}, heading, html("span", { class: "quiet" }, ", " + duration(step.after_ns) + " after the first" + omitted)),
+      drawStep(step, spansOf(step), longestNs, readout),
+      readout,
+    ];
+  });
+  const lost = timeline.dropped > 0 ? "; " + plural(timeline.dropped, "span was", "spans were") + " lost while recording" : "";
+  return section("Steps", note(plural(timeline.steps, "step", "steps") + " in the timeline" + lost), said, drawn.flat());
+}
+
+function kernelSection() {
+  const kernels = (held("kernels") || []).filter((kernel) => kernel.count > 0).sort((a, b) => b.total_ns - a.total_ns);
+  if (kernels.length === 0) {
+    return "";
+  }
+  const total = sum(kernels, (kernel) => kernel.total_ns);
+  const dispatches = sum(kernels, (kernel) => kernel.count);
+  const average = (kernel) => ratio(kernel.total_ns, kernel.count);
+  const columns = [
+    { label: "kernel", text: true, value: (kernel) => kernel.name, cell: (kernel) => named(kernel.name), total: "all kernels" },
+    { label: "backend", text: true, value: (kernel) => kernel.backend, cell: (kernel) => kernel.backend, total: "" },
+    { label: "dispatches", value: (kernel) => kernel.count, cell: (kernel) => count(kernel.count), total: count(dispatches) },
+    { label: "total", value: (kernel) => kernel.total_ns, cell: (kernel) => time(kernel.total_ns), total: time(total) },
+    {
+      label: "% of kernel time",
+      value: (kernel) => kernel.total_ns,
+      cell: (kernel) => share(kernel.total_ns, total, kernels[0].total_ns, "Other"),
+      total: percent(total === 0 ? 0 : 100),
+    },
+    { label: "avg", value: average, cell: (kernel) => time(average(kernel)) },
+    { label: "min", value: (kernel) => kernel.min_ns, cell: (kernel) => time(kernel.min_ns) },
+    { label: "max", value: (kernel) => kernel.max_ns, cell: (kernel) => time(kernel.max_ns) },
+  ];
+  return section("Kernels", "", table("Kernels", columns, kernels, { sorted: 3 }).element);
 }
 
 function checksumSection() {
@@ -742,8 +910,6 @@ function checksumSection() {
   return section("Checksums", "", html("p", {}, verdict), rest.length === 0 ? "" : html("pre", { tabindex: "0" }, rest.join("\n").trim()));
 }
 
-const [layerMap = "", criticalPath = ""] = passSections();
-
 show(
   head("Brick profile", period(), "profile", "brick-profile.json"),
   figures(),
@@ -752,9 +918,11 @@ show(
   notices(faults()),
   brickSection(),
   categorySection(),
-  layerMap,
+  layersSection(),
+  stepsSection(),
   tileSection(),
-  criticalPath,
+  graph === undefined ? "" : graphSection(graph, nodes),
+  kernelSection(),
   deviceSection(),
   checksumSection(),
   environmentSection(),

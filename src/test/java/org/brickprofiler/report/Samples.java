@@ -8,6 +8,8 @@ import java.util.OptionalLong;
 import java.util.Random;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
@@ -18,9 +20,12 @@ import org.brickprofiler.graph.EdgeType;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.graph.TransferDirection;
+import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
+import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TraceRecorder;
 
 /** Snapshots to report. */
 final class Samples {
@@ -241,6 +246,34 @@ final class Samples {
         graph.addNode(new ExecutionNode.Transfer(
                 "host", "device", 4_096, TransferDirection.H2D, OptionalLong.of(1_500)));
         return graph;
+    }
+
+    /**
+     * A timeline of steps, each of an embedding of 1 us and layers of a norm of 1 us and a product of so many us, without
+     * gaps.
+     */
+    static Timeline steps(int[] productUs, int layers) {
+        FakeClock clock = new FakeClock();
+        TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        profiler.enable();
+        for (int us : productUs) {
+            timed(profiler, clock, BrickId.EMBEDDING, 1);
+            for (int layer = 0; layer < layers; layer++) {
+                profiler.startLayer();
+                timed(profiler, clock, BrickId.RMS_NORM, 1);
+                timed(profiler, clock, BrickId.DOWN_PROJECTION, us);
+                profiler.endLayer();
+            }
+            profiler.endPass();
+        }
+        return recorder.timeline();
+    }
+
+    private static void timed(BrickProfiler profiler, FakeClock clock, BrickId brick, long us) {
+        long timer = profiler.startBrick(brick);
+        clock.advance(1_000 * us);
+        profiler.stopBrick(timer, 1);
     }
 
     /** Nine tenths in the bucket of a duration, the rest eight buckets further on. */
