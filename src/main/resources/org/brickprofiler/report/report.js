@@ -7,6 +7,7 @@ const wallNs = profile.wall_ns;
 // A trace that was read has a wall time, and nothing of who recorded.
 const isOfTrace = wallNs > 0 && profile.threads === 0 && !profile.virtual_threads && !profile.overhead_ns;
 const samples = sum(bricks, (brick) => brick.count);
+const phases = profile.steps === undefined ? [] : profile.steps.phases;
 const timeline = held("timeline");
 const graph = graphOfPass();
 const nodes = graph === undefined ? [] : nodesOf(graph);
@@ -183,10 +184,27 @@ function tokenBrick() {
   return once.find((brick) => brick !== undefined && brick.total_elements > 0);
 }
 
+const WAITS = [["Time to first token", "time_to_first_token"], ["Time per output token", "time_per_output_token"]];
+
+function valuesOf(latency) {
+  return sum(latency.buckets, ([, n]) => n);
+}
+
+function waitFigure(label, latency) {
+  return valuesOf(latency) === 0
+    ? ""
+    : figure(label, time(1e3 * latency.p50_us), "p50 of " + count(valuesOf(latency)) + "; p99 " + duration(1e3 * latency.p99_us));
+}
+
 function figures() {
   const list = html("dl", { class: "figures" });
   const tokens = tokenBrick();
-  if (tokens && wallNs > 0) {
+  const decode = phases.find((each) => each.phase === "decode") || phases[0];
+  if (decode) {
+    const base = "in " + plural(decode.count, decode.phase + " step", decode.phase + " steps") + ", of the time in which one was under way";
+    list.append(figure("Tokens per second", number(decode.output_tokens_per_s), count(decode.output_tokens) + " " + base));
+    list.append(...WAITS.map(([label, key]) => waitFigure(label, profile.steps[key])).filter((wait) => wait !== ""));
+  } else if (tokens && wallNs > 0) {
     const n = tokens.total_elements;
     const base = "with the profiler on, by the elements of " + tokens.name;
     list.append(figure("Tokens per second", number((n * 1e9) / wallNs), count(n) + " in " + duration(wallNs) + " " + base));
@@ -303,6 +321,9 @@ function faults() {
   }
   if (profile.pending > 0) {
     found.push("Pending: " + plural(profile.pending, "measurement has", "measurements have") + " begun and no known end. They are in no count.");
+  }
+  if (profile.steps !== undefined && profile.steps.abandoned > 0) {
+    found.push("Abandoned: " + plural(profile.steps.abandoned, "step", "steps") + " began and did not end. They are in no figure of steps.");
   }
   if (profile.dropped_pending > 0) {
     found.push("Dropped: " + plural(profile.dropped_pending, "deferred measurement", "deferred measurements") + " found the queue full. Counts and totals are too low by them.");
@@ -854,25 +875,196 @@ function differenceOf(median, slowest) {
     : by + "; most of it in " + longer.map(([name, ns]) => shortened(name) + " (" + duration(ns) + " more)").join(", ") + ".";
 }
 
-function stepsSection() {
+/** The median and the slowest step of a timeline. */
+function shownSteps() {
   if (timeline === undefined || timeline.shown.length === 0) {
-    return "";
+    return [];
   }
-  const longestNs = Math.max(...timeline.shown.map((step) => step.elapsed_ns));
+  const longestNs = Math.max(...timeline.shown.map((shown) => shown.elapsed_ns));
   const [median, slowest] = timeline.shown;
-  const said = slowest === undefined ? "" : html("p", {}, differenceOf(median, slowest));
-  const drawn = timeline.shown.map((step) => {
+  const drawn = timeline.shown.map((shown) => {
     const readout = html("p", { class: "quiet readout" }, NARROW);
-    const omitted = step.omitted > 0 ? "; of its spans, the " + count(step.omitted) + " shortest are not drawn" : "";
-    const heading = step.what[0].toUpperCase() + step.what.slice(1) + " step, " + duration(step.elapsed_ns);
+    const omitted = shown.omitted > 0 ? "; of its spans, the " + count(shown.omitted) + " shortest are not drawn" : "";
+    const heading = shown.what[0].toUpperCase() + shown.what.slice(1) + " step, " + duration(shown.elapsed_ns);
     return [
-      html("h3", {}, heading, html("span", { class: "quiet" }, ", " + duration(step.after_ns) + " after the first" + omitted)),
-      drawStep(step, spansOf(step), longestNs, readout),
+      html("h3", {}, heading, html("span", { class: "quiet" }, ", " + duration(shown.after_ns) + " after the first" + omitted)),
+      drawStep(shown, spansOf(shown), longestNs, readout),
       readout,
     ];
   });
   const lost = timeline.dropped > 0 ? "; " + plural(timeline.dropped, "span was", "spans were") + " lost while recording" : "";
-  return section("Steps", note(plural(timeline.steps, "step", "steps") + " in the timeline" + lost), said, drawn.flat());
+  return [
+    html("p", { class: "above" }, plural(timeline.steps, "step", "steps") + " in the timeline" + lost + ". ", slowest === undefined ? "" : differenceOf(median, slowest)),
+    ...drawn.flat(),
+  ];
+}
+
+/** What {@link spread} draws of a distribution that is no brick's. */
+function spreadOf(latency, minNs, maxNs) {
+  return spread({ count: 1, category: "Other", latency, min_ns: minNs, max_ns: maxNs });
+}
+
+function mean(total, n) {
+  const value = ratio(total, n);
+  return Number.isInteger(value) ? count(value) : number(value);
+}
+
+function phaseTable() {
+  const us = (key) => (each) => time(1e3 * each.durations[key]);
+  const columns = [
+    { label: "phase", text: true, cell: (each) => each.phase },
+    { label: "steps", cell: (each) => count(each.count) },
+    { label: "avg", cell: (each) => time(ratio(each.total_ns, each.count)) },
+    { label: "p50", cell: us("p50_us") },
+    { label: "p99", cell: us("p99_us") },
+    { label: "max", cell: (each) => time(each.max_ns) },
+    { label: "min to max, p50 and p99", text: true, cell: (each) => spreadOf(each.durations, each.min_ns, each.max_ns) },
+    phases.some((each) => each.prefill_tokens > 0) && { label: "prompt tokens/s", cell: (each) => rate(each.prefill_tokens_per_s) },
+    { label: "output tokens/s", cell: (each) => rate(each.output_tokens_per_s) },
+    { label: "batch", cell: (each) => mean(each.sequences, each.count) },
+    { label: "KV length", cell: (each) => mean(each.kv_length, each.count) },
+    phases.some((each) => each.drafted_tokens > 0) && {
+      label: "% of drafted accepted",
+      cell: (each) => (each.drafted_tokens === 0 ? NONE : percent(100 * ratio(each.accepted_tokens, each.drafted_tokens))),
+    },
+  ].filter(Boolean);
+  return table("Steps by phase", columns, phases).element;
+}
+
+function waitTable() {
+  const rows = WAITS.map(([label, key]) => ({ label, latency: profile.steps[key] })).filter(({ latency }) => valuesOf(latency) > 0);
+  if (rows.length === 0) {
+    return "";
+  }
+  const at = (key) => (row) => time(1e3 * row.latency[key]);
+  const first = ({ buckets }) => lowestNs(buckets[0][0]);
+  const last = ({ buckets }) => lowestNs(buckets[buckets.length - 1][0] + 1);
+  const columns = [
+    { label: "what a user waits for", text: true, cell: (row) => row.label },
+    { label: "of", cell: (row) => count(valuesOf(row.latency)) },
+    { label: "p50", cell: at("p50_us") },
+    { label: "p90", cell: at("p90_us") },
+    { label: "p99", cell: at("p99_us") },
+    { label: "p99.9", cell: at("p999_us") },
+    { label: "min to max, p50 and p99", text: true, cell: (row) => spreadOf(row.latency, first(row.latency), last(row.latency)) },
+  ];
+  return table("Waits", columns, rows).element;
+}
+
+/** The steps of a phase that the profile keeps, as objects, by their beginning. */
+function keptSteps(phase) {
+  const { kept, kept_columns: columns } = profile.steps;
+  return kept
+    .map((values) => Object.fromEntries(values.map((value, i) => [columns[i], value])))
+    .filter((step) => step.phase === phase);
+}
+
+/** What a step's duration is divided into: brick time by category, less where that is more, and the rest. */
+function partsOf(step) {
+  const known = profile.categories.map(({ name }) => ({ name, ns: step[name] || 0 })).filter(({ ns }) => ns > 0);
+  const all = sum(known, ({ ns }) => ns);
+  const scale = Math.min(1, ratio(step.duration_ns, all));
+  return known.map(({ name, ns }) => ({ name, ns, heightNs: ns * scale })).sort((a, b) => b.ns - a.ns);
+}
+
+function keptText(step) {
+  const parts = partsOf(step).slice(0, 4).map(({ name, ns }) => name + " " + duration(ns));
+  return "step " + count(step.index) + ", " + duration(step.duration_ns) + ", KV length " + count(step.kv_length) + ", batch "
+    + count(step.batch) + (parts.length === 0 ? "" : ": " + parts.join(", "));
+}
+
+/** Steps of a phase over time, each a bar as high as it was long. */
+function stepChart({ phase, count: all }) {
+  const kept = keptSteps(phase);
+  if (kept.length < 2) {
+    return [];
+  }
+  const [width, height, left, top] = [1080, 120, 64, 6];
+  const bottom = top + height;
+  const startNs = kept[0].started_at_unix_ns;
+  const last = kept[kept.length - 1];
+  const spanNs = Math.max(1, last.started_at_unix_ns + last.duration_ns - startNs);
+  const longestNs = Math.max(...kept.map((step) => step.duration_ns));
+  const x = (ns) => left + (width * ns) / spanNs;
+  const slowest = kept.find((step) => step.duration_ns === longestNs);
+  const summary = "Durations of " + plural(kept.length, phase + " step", phase + " steps") + " over " + duration(spanNs) + ". Slowest: " + keptText(slowest);
+  const picture = svg("svg", {
+    width: left + width + 20,
+    height: bottom + 22,
+    viewBox: `0 0 ${left + width + 20} ${bottom + 22}`,
+    role: "img",
+    "aria-label": summary,
+  });
+  const everyNs = roundUp(longestNs / 3);
+  for (let ns = 0; ns <= longestNs; ns += everyNs) {
+    const y = bottom - (height * ns) / longestNs;
+    picture.append(svg("line", { class: "axis", x1: left, x2: left + width, y1: y.toFixed(1), y2: y.toFixed(1) }));
+    picture.append(svg("text", { x: left - 6, y: (y + 4).toFixed(1), "text-anchor": "end" }, ns === 0 ? "0" : step(ns)));
+  }
+  const everyX = roundUp(spanNs / 10);
+  for (let ns = 0; ns <= spanNs; ns += everyX) {
+    picture.append(svg("text", { x: x(ns).toFixed(1), y: bottom + 17, "text-anchor": ns === 0 ? "start" : "middle" }, ns === 0 ? "0" : step(ns)));
+  }
+  for (const each of kept) {
+    const from = x(each.started_at_unix_ns - startNs);
+    const wide = Math.max(2, (width * each.duration_ns) / spanNs - 0.5);
+    const bar = svg("g", {});
+    let y = bottom;
+    for (const part of partsOf(each)) {
+      const high = (height * part.heightNs) / longestNs;
+      y -= high;
+      bar.append(svg("rect", { class: "shape", "--colour": colour(part.name), x: from.toFixed(1), y: y.toFixed(1), width: wide.toFixed(1), height: high.toFixed(1) }));
+    }
+    const top = bottom - (height * each.duration_ns) / longestNs;
+    // The rest is not in bricks, or it is not known what it was.
+    bar.append(svg("rect", { class: "rest", x: from.toFixed(1), y: top.toFixed(1), width: wide.toFixed(1), height: Math.max(1, y - top).toFixed(1) }));
+    [...bar.children].forEach((part) => (part.step = each));
+    picture.append(bar);
+  }
+  const readout = html("p", { class: "quiet readout" }, NARROW);
+  picture.addEventListener("pointermove", ({ target }) => {
+    readout.textContent = target.step === undefined ? NARROW : keptText(target.step);
+  });
+  const sample = kept.length < all ? ", " + count(kept.length) + " of " + count(all) + ": a uniform sample, and the slowest" : "";
+  return [
+    html("h3", {}, phase[0].toUpperCase() + phase.slice(1) + " steps over time", html("span", { class: "quiet" }, sample)),
+    html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": phase + " steps over time" }, picture),
+    readout,
+  ];
+}
+
+/** Brick time of the median and the slowest step by category; where there is a timeline, that shows more. */
+function stepBars() {
+  if (timeline !== undefined && timeline.shown.length > 0) {
+    return [];
+  }
+  const most = [...phases].sort((a, b) => b.total_ns - a.total_ns)[0];
+  const kept = keptSteps(most.phase).filter((each) => partsOf(each).length > 0).sort((a, b) => a.duration_ns - b.duration_ns);
+  if (kept.length < 2) {
+    return [];
+  }
+  const medianNs = 1e3 * most.durations.p50_us;
+  const distance = (each) => Math.abs(each.duration_ns - medianNs);
+  const shown = [
+    ["median", kept.reduce((best, each) => (distance(each) < distance(best) ? each : best))],
+    ["slowest", kept[kept.length - 1]],
+  ];
+  const longestNs = Math.max(...shown.map(([, each]) => each.duration_ns));
+  return [
+    html("h3", {}, "The median and the slowest " + most.phase + " step by category"),
+    bars(shown.map(([what, each]) => ({
+      label: what,
+      total: duration(each.duration_ns),
+      text: "The " + what + " " + keptText(each),
+      parts: partsOf(each).map(({ name, ns, heightNs }) => ({ label: name + " " + duration(ns), colour: colour(name), pct: 100 * ratio(heightNs, longestNs) })),
+    }))),
+  ];
+}
+
+function stepsSection() {
+  const recorded = phases.length === 0 ? [] : [phaseTable(), waitTable(), ...phases.flatMap(stepChart), ...stepBars()];
+  const content = [...recorded, ...shownSteps()];
+  return content.length === 0 ? "" : section("Steps", "", ...content);
 }
 
 function kernelSection() {

@@ -13,6 +13,8 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo.Phase;
+import org.brickprofiler.StepStats;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.checksum.Comparison;
@@ -37,7 +39,7 @@ class HtmlReportIT extends PageInBrowser {
     static List<HtmlReport> pages() {
         List<HtmlReport> pages = new ArrayList<>(profiles().stream().map(HtmlReport::of).toList());
         pages.add(HtmlReport.of(Samples.full()).withGraph(Samples.pass(12, 8)).withChecksums(checksums(2))
-                .withTimeline(Samples.steps(new int[] {10, 30, 20, 500, 40}, 12))
+                .withTimeline(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 12))
                 .withKernels(List.of(new KernelTiming("gemm", Backend.CUDA, 4, 3_000_000, 700_000, 800_000, 750_000))));
         return pages;
     }
@@ -54,7 +56,7 @@ class HtmlReportIT extends PageInBrowser {
     static List<ProfileSnapshot> profiles() {
         return List.of(
                 Samples.full(), Samples.device(), Samples.deferred(), Samples.plain(), Samples.empty(),
-                Samples.many(30));
+                Samples.many(30), Samples.steps(), Samples.decoded(3));
     }
 
     private void show(ProfileSnapshot snapshot) throws Exception {
@@ -271,7 +273,7 @@ class HtmlReportIT extends PageInBrowser {
     @Spec("8.6")
     @Test
     void showsTheMedianAndTheSlowestStep() throws Exception {
-        show(HtmlReport.of(Samples.plain()).withTimeline(Samples.steps(new int[] {10, 30, 20, 500, 40}, 2)));
+        show(HtmlReport.of(Samples.plain()).withTimeline(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 2)));
 
         assertThat(browser.texts("main h2"))
                 .containsExactly("Bricks", "Categories", "Layers", "Steps", "Environment");
@@ -297,6 +299,42 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.text(steps + " .readout").replace('\u00a0', ' '))
                 .isEqualTo("DownProjection in layer 0, 30.00 \u00b5s, from 2.000 \u00b5s on");
         assertThat(browser.text("#section-layers .heat").replace('\u00a0', ' ')).contains("120.0 \u00b5s");
+    }
+
+    @Test
+    void showsTheStepsThatAProfileHolds() throws Exception {
+        ProfileSnapshot snapshot = Samples.decoded(3);
+        StepStats prefill = snapshot.steps().phase(Phase.PREFILL).orElseThrow();
+        StepStats decode = snapshot.steps().phase(Phase.DECODE).orElseThrow();
+        show(snapshot);
+
+        assertThat(browser.texts(".figures dt"))
+                .containsExactly(
+                        "Tokens per second", "Time to first token", "Time per output token", "Brick time", "Wall time");
+        assertThat(browser.texts(".figures .value").get(0))
+                .isEqualTo(HumanUnits.count(Math.round(decode.outputTokensPerSecond())));
+        assertThat(browser.text(".figures").replace('\u00a0', ' '))
+                .contains("450 in 450 decode steps", "p50 of 450; p99 ", "p50 of 3");
+        assertThat(column("steps", "phase")).startsWith("prefill", "decode");
+        assertThat(column("steps", "steps").subList(0, 2)).containsExactly("3", "450");
+        assertThat(column("steps", "avg").subList(0, 2)).containsExactly(time(prefill.avgNs()), time(decode.avgNs()));
+        assertThat(column("steps", "p99").subList(0, 2))
+                .containsExactly(time(prefill.percentileNs(99)), time(decode.percentileNs(99)));
+        assertThat(column("steps", "max").subList(0, 2)).containsExactly(time(prefill.maxNs()), time(decode.maxNs()));
+        assertThat(column("steps", "KV length").subList(0, 2)).containsExactly("0", "174.5");
+        assertThat(browser.texts("#section-steps h3"))
+                .startsWith("Prefill steps over time")
+                .contains("The median and the slowest decode step by category");
+        assertThat(browser.text("#section-steps").replace('\u00a0', ' '))
+                .contains("of 450: a uniform sample, and the slowest");
+        assertThat(browser.evaluate("[...document.querySelectorAll('#section-steps svg')].pop().getAttribute('aria-label')")
+                        .asText())
+                .contains("Slowest: step 222, 1.205");
+        browser.evaluate("[...document.querySelectorAll('#section-steps g')].pop().firstChild"
+                + ".dispatchEvent(new PointerEvent('pointermove', {bubbles: true}))");
+        assertThat(browser.texts("#section-steps .readout").get(1).replace('\u00a0', ' '))
+                .startsWith("step ")
+                .contains("KV length", "batch 1: FFN");
     }
 
     @Spec("8.6")
@@ -383,7 +421,7 @@ class HtmlReportIT extends PageInBrowser {
     private static HtmlReport large() {
         return HtmlReport.of(Samples.many(500))
                 .withGraph(Samples.pass(200, 50))
-                .withTimeline(Samples.steps(new int[] {10, 20, 30}, 200));
+                .withTimeline(Samples.timeline(new int[] {10, 20, 30}, 200));
     }
 
     /** Pictures to look at, and the time until a large page shows, where a folder is named for them. */

@@ -270,22 +270,43 @@ final class Samples {
      * A timeline of steps, each of an embedding of 1 us and layers of a norm of 1 us and a product of so many us, without
      * gaps.
      */
-    static Timeline steps(int[] productUs, int layers) {
+    static Timeline timeline(int[] productUs, int layers) {
         FakeClock clock = new FakeClock();
         TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
         BrickProfiler profiler = BrickProfiler.builder().clock(clock).tracing(recorder).build();
         profiler.enable();
         for (int us : productUs) {
-            timed(profiler, clock, BrickId.EMBEDDING, 1);
-            for (int layer = 0; layer < layers; layer++) {
-                profiler.startLayer();
-                timed(profiler, clock, BrickId.RMS_NORM, 1);
-                timed(profiler, clock, BrickId.DOWN_PROJECTION, us);
-                profiler.endLayer();
-            }
-            profiler.endPass();
+            pass(profiler, clock, us, layers);
         }
         return recorder.timeline();
+    }
+
+    private static void pass(BrickProfiler profiler, FakeClock clock, int productUs, int layers) {
+        timed(profiler, clock, BrickId.EMBEDDING, 1);
+        for (int layer = 0; layer < layers; layer++) {
+            profiler.startLayer();
+            timed(profiler, clock, BrickId.RMS_NORM, 1);
+            timed(profiler, clock, BrickId.DOWN_PROJECTION, productUs);
+            profiler.endLayer();
+        }
+        profiler.endPass();
+    }
+
+    /** Prompts of 100 tokens, after each of which 150 tokens are decoded: slower and slower, and one of them very slowly. */
+    static ProfileSnapshot decoded(int prompts) {
+        FakeClock clock = new FakeClock();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).percentiles(true).build();
+        profiler.enable();
+        for (int prompt = 0; prompt < prompts; prompt++) {
+            profiler.beginStep(StepInfo.prefill(100));
+            pass(profiler, clock, 2_000, 4);
+            for (int token = 0; token < 150; token++) {
+                clock.advance(5_000);
+                profiler.beginStep(StepInfo.decode(100 + token));
+                pass(profiler, clock, prompt == 1 && token == 70 ? 300 : 40 + token / 5, 4);
+            }
+        }
+        return profiler.snapshot();
     }
 
     private static void timed(BrickProfiler profiler, FakeClock clock, BrickId brick, long us) {

@@ -44,7 +44,7 @@ class TimelineDigestTest {
     @Spec("8.6")
     @Test
     void findsTheMedianAndTheSlowestStep() throws IOException {
-        JsonNode digest = digest(Samples.steps(new int[] {10, 30, 20, 500, 40}, 2));
+        JsonNode digest = digest(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 2));
 
         assertThat(digest.get("steps").asInt()).isEqualTo(5);
         assertThat(digest.get("dropped").asInt()).isZero();
@@ -74,7 +74,7 @@ class TimelineDigestTest {
     @Spec("8.6")
     @Test
     void addsUpEachBrickByLayer() throws IOException {
-        JsonNode digest = digest(Samples.steps(new int[] {10, 30, 20}, 3));
+        JsonNode digest = digest(Samples.timeline(new int[] {10, 30, 20}, 3));
 
         assertThat(digest.get("layers").asInt()).isEqualTo(3);
         assertThat(digest.get("bricks")).hasSize(2);
@@ -87,7 +87,7 @@ class TimelineDigestTest {
     @Test
     void keepsTheLongestSpansOfAStepAndCountsTheOthers() throws IOException {
         int layers = 1_500;
-        JsonNode digest = digest(Samples.steps(new int[] {10}, layers));
+        JsonNode digest = digest(Samples.timeline(new int[] {10}, layers));
 
         JsonNode only = digest.get("shown").get(0);
         assertThat(digest.get("shown")).hasSize(1);
@@ -96,7 +96,7 @@ class TimelineDigestTest {
         assertThat(longs(only.get("ns"))).allMatch(ns -> ns >= 10_000);
         assertThat(only.get("omitted").asInt()).isEqualTo(1 + 3 * layers - TimelineDigest.MOST_SPANS);
         assertThat(digest.get("layers").asInt()).isEqualTo(TimelineDigest.MOST_LAYERS);
-        assertThat(HtmlReport.of(Samples.plain()).withTimeline(Samples.steps(new int[] {10}, layers)).render()
+        assertThat(HtmlReport.of(Samples.plain()).withTimeline(Samples.timeline(new int[] {10}, layers)).render()
                         .getBytes(StandardCharsets.UTF_8))
                 .hasSizeLessThan(300_000);
     }
@@ -125,7 +125,7 @@ class TimelineDigestTest {
 
     @Test
     void hasNothingOfATimelineWithoutSteps() throws IOException {
-        JsonNode digest = digest(Samples.steps(new int[0], 1));
+        JsonNode digest = digest(Samples.timeline(new int[0], 1));
 
         assertThat(digest.get("steps").asInt()).isZero();
         assertThat(digest.get("shown")).isEmpty();
