@@ -1141,7 +1141,11 @@ public final class BrickProfiler {
         }
         StepRecorder recorder = steps;
         if (enabled) {
-            (recorder == null ? stepRecorder() : recorder).begin(info, hasPending());
+            long startNs = (recorder == null ? stepRecorder() : recorder).begin(info, hasPending());
+            if (registry.hasSpans()) {
+                long tokens = info.prefillTokens() + info.outputTokens() + info.draftedTokens();
+                registry.mark(SpanKind.STEP_START, info.phase().index(), startNs, 0, tokens);
+            }
         } else if (recorder != null) {
             recorder.interrupt();
         }
