@@ -103,9 +103,9 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds what happened when: in the median and in the slowest step, where steps are known, and each brick's mean time in
-     * each layer. Of a step the 2,000 longest spans are drawn, and of the layers the first 1,024. The timeline is
-     * replayed twice, and not kept.
+     * Adds what happened when: in the median and in the slowest step of each phase, where steps are known, and each
+     * brick's mean time in each layer. At most the 4,000 longest spans of these steps are drawn, and the first 1,024
+     * layers. The timeline is replayed twice, and not kept.
      *
      * @param timeline the timeline, as a recorder or a reader of traces gives it
      * @return a page with it, in place of an earlier one

@@ -20,16 +20,19 @@ import org.brickprofiler.trace.Track;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a page holds of a timeline: what happened in the median and in the slowest step, and the time of each brick in each
- * layer, over all steps. Its size is bounded, whatever the timeline's. The timeline is replayed twice. One thread.
+ * What a page holds of a timeline: what happened in the median and in the slowest step of each phase, and the time of each
+ * brick in each layer, over all steps. Its size is bounded, whatever the timeline's. The timeline is replayed twice. One thread.
  */
 final class TimelineDigest {
 
-    /** The most spans that are drawn of a step, the longest ones. */
-    static final int MOST_SPANS = 2_000;
+    /** The most spans that are drawn of all steps together, of each the longest ones. */
+    static final int MOST_SPANS = 4_000;
 
     /** The most bricks of which the time by layer is kept, those with the most time. */
     static final int MOST_BRICKS = 500;
+
+    /** The most kinds of steps that are shown: phases, or what an application calls them. */
+    private static final int MOST_PHASES = 3;
 
     /** Layers from this one on are left out. */
     static final int MOST_LAYERS = 1_024;
@@ -55,7 +58,10 @@ final class TimelineDigest {
 
     private final Map<Integer, SortedMap<Integer, Long>> onDevice = new LinkedHashMap<>();
 
-    private record Step(long startNs, long elapsedNs) {}
+    /** The name of a step of which no more is known than that it is one. */
+    private static final String STEP = "step";
+
+    private record Step(String phase, long startNs, long elapsedNs) {}
 
     private record Drawn(int track, long startNs, long elapsedNs, int name, int layer) {}
 
@@ -63,12 +69,14 @@ final class TimelineDigest {
     private static final class Window {
         private final String what;
         private final Step step;
+        private final int mostSpans;
         private final PriorityQueue<Drawn> longest = new PriorityQueue<>(SHORTEST_FIRST);
         private long omitted;
 
-        Window(String what, Step step) {
+        Window(String what, Step step, int mostSpans) {
             this.what = what;
             this.step = step;
+            this.mostSpans = mostSpans;
         }
 
         void add(int track, Span span) {
@@ -78,7 +86,7 @@ final class TimelineDigest {
                 return;
             }
             longest.add(new Drawn(track, startNs - step.startNs, endNs - startNs, span.name(), span.layer()));
-            if (longest.size() > MOST_SPANS) {
+            if (longest.size() > mostSpans) {
                 longest.remove();
                 omitted++;
             }
@@ -137,7 +145,8 @@ final class TimelineDigest {
             timeline.replay(track, (SpanVisitor) span -> {
                 SpanName name = names.get(span.name());
                 if (isStep(name)) {
-                    found.add(new Step(span.startNs(), span.endNs() - span.startNs()));
+                    String phase = FOREIGN_STEP.matcher(name.name()).matches() ? STEP : name.name();
+                    found.add(new Step(phase, span.startNs(), span.endNs() - span.startNs()));
                 } else if (name.category().equals(SpanName.LAYER)) {
                     layerRuns.merge(span.layer(), 1, Integer::sum);
                 } else if (span.layer() >= 0 && span.layer() < MOST_LAYERS) {
@@ -161,16 +170,25 @@ final class TimelineDigest {
         times.computeIfAbsent(span.name(), name -> new TreeMap<>()).merge(span.layer(), ns, Long::sum);
     }
 
+    /** The median and the slowest step of each phase, the most frequent phase first. */
     private List<Window> windows() {
-        if (steps.isEmpty()) {
-            return List.of();
+        Map<String, List<Step>> phases = new LinkedHashMap<>();
+        steps.forEach(step -> phases.computeIfAbsent(step.phase, first -> new ArrayList<>()).add(step));
+        List<List<Step>> shown = phases.values().stream()
+                .sorted(Comparator.<List<Step>>comparingInt(List::size).reversed())
+                .limit(MOST_PHASES)
+                .toList();
+        int windows = shown.stream().mapToInt(phase -> Math.min(2, phase.size())).sum();
+        List<Window> all = new ArrayList<>();
+        for (List<Step> phase : shown) {
+            List<Step> sorted = phase.stream().sorted(Comparator.comparingLong(Step::elapsedNs)).toList();
+            if (sorted.size() > 1) {
+                all.add(new Window("median", sorted.get((sorted.size() - 1) / 2), MOST_SPANS / windows));
+            }
+            all.add(new Window(
+                    sorted.size() == 1 ? "only" : "slowest", sorted.get(sorted.size() - 1), MOST_SPANS / windows));
         }
-        List<Step> sorted = new ArrayList<>(steps);
-        sorted.sort(Comparator.comparingLong(Step::elapsedNs));
-        Step slowest = sorted.get(sorted.size() - 1);
-        return sorted.size() == 1
-                ? List.of(new Window("only", slowest))
-                : List.of(new Window("median", sorted.get((sorted.size() - 1) / 2)), new Window("slowest", slowest));
+        return all;
     }
 
     private void fill(List<Window> windows) {
@@ -246,6 +264,7 @@ final class TimelineDigest {
             List<Drawn> spans = window.inOrder();
             json.writeStartObject();
             json.writeStringField("what", window.what);
+            json.writeStringField("phase", window.step.phase);
             json.writeNumberField("elapsed_ns", window.step.elapsedNs);
             json.writeNumberField("after_ns", window.step.startNs - steps.get(0).startNs);
             json.writeNumberField("omitted", window.omitted);

@@ -809,7 +809,7 @@ function timesOf(spans) {
 
 function stepText(step, spans) {
   const longest = [...timesOf(spans)].sort((a, b) => b[1] - a[1]).slice(0, 5);
-  return "Timeline of the " + step.what + " step, " + duration(step.elapsed_ns) + ". Most time: "
+  return "Timeline of the " + step.what + " " + stepName(step.phase) + ", " + duration(step.elapsed_ns) + ". Most time: "
     + longest.map(([name, ns]) => shortened(name) + " " + duration(ns)).join(", ");
 }
 
@@ -858,7 +858,7 @@ function drawStep(shown, spans, longestNs, readout) {
   picture.addEventListener("pointermove", ({ target }) => {
     readout.textContent = target.span === undefined ? NARROW : spanText(target.span);
   });
-  return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "The " + shown.what + " step" }, picture);
+  return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "The " + shown.what + " " + stepName(shown.phase) }, picture);
 }
 
 /** What makes up the difference between two steps, where all of both is drawn. */
@@ -869,34 +869,45 @@ function differenceOf(median, slowest) {
     .filter(([, ns]) => ns > 0)
     .sort((a, b) => b[1] - a[1])
     .slice(0, 3);
-  const by = "The slowest step took " + duration(slowest.elapsed_ns - median.elapsed_ns) + " longer than the median";
+  const by = "The slowest " + stepName(slowest.phase) + " took " + duration(slowest.elapsed_ns - median.elapsed_ns) + " longer than the median";
   return median.omitted + slowest.omitted > 0 || longer.length === 0
     ? by + "."
     : by + "; most of it in " + longer.map(([name, ns]) => shortened(name) + " (" + duration(ns) + " more)").join(", ") + ".";
 }
 
-/** The median and the slowest step of a timeline. */
+/** The name of a kind of steps. */
+function stepName(phase) {
+  return phase === "step" ? "step" : visible(phase) + " step";
+}
+
+function capital(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+/** The median and the slowest step of each phase of a timeline. */
 function shownSteps() {
   if (timeline === undefined || timeline.shown.length === 0) {
     return [];
   }
-  const longestNs = Math.max(...timeline.shown.map((shown) => shown.elapsed_ns));
-  const [median, slowest] = timeline.shown;
-  const drawn = timeline.shown.map((shown) => {
+  const lost = timeline.dropped > 0 ? "; " + plural(timeline.dropped, "span was", "spans were") + " lost while recording" : "";
+  const text = plural(timeline.steps, "step", "steps") + " in the timeline" + lost + ".";
+  return [html("p", { class: "above" }, text), ...[...new Set(timeline.shown.map(({ phase }) => phase))].flatMap(shownOf)];
+}
+
+function shownOf(phase) {
+  const all = timeline.shown.filter((shown) => shown.phase === phase);
+  const longestNs = Math.max(...all.map((shown) => shown.elapsed_ns));
+  const drawn = all.map((shown) => {
     const readout = html("p", { class: "quiet readout" }, NARROW);
     const omitted = shown.omitted > 0 ? "; of its spans, the " + count(shown.omitted) + " shortest are not drawn" : "";
-    const heading = shown.what[0].toUpperCase() + shown.what.slice(1) + " step, " + duration(shown.elapsed_ns);
+    const heading = capital(shown.what) + " " + stepName(phase) + ", " + duration(shown.elapsed_ns);
     return [
-      html("h3", {}, heading, html("span", { class: "quiet" }, ", " + duration(shown.after_ns) + " after the first" + omitted)),
+      html("h3", {}, heading, html("span", { class: "quiet" }, ", " + duration(shown.after_ns) + " after the first step" + omitted)),
       drawStep(shown, spansOf(shown), longestNs, readout),
       readout,
     ];
   });
-  const lost = timeline.dropped > 0 ? "; " + plural(timeline.dropped, "span was", "spans were") + " lost while recording" : "";
-  return [
-    html("p", { class: "above" }, plural(timeline.steps, "step", "steps") + " in the timeline" + lost + ". ", slowest === undefined ? "" : differenceOf(median, slowest)),
-    ...drawn.flat(),
-  ];
+  return [all.length === 2 ? html("p", {}, differenceOf(...all)) : "", ...drawn.flat()];
 }
 
 /** What {@link spread} draws of a distribution that is no brick's. */
@@ -1027,42 +1038,41 @@ function stepChart({ phase, count: all }) {
   });
   const sample = kept.length < all ? ", " + count(kept.length) + " of " + count(all) + ": a uniform sample, and the slowest" : "";
   return [
-    html("h3", {}, phase[0].toUpperCase() + phase.slice(1) + " steps over time", html("span", { class: "quiet" }, sample)),
+    html("h3", {}, capital(phase) + " steps over time", html("span", { class: "quiet" }, sample)),
     html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": phase + " steps over time" }, picture),
     readout,
   ];
 }
 
-/** Brick time of the median and the slowest step by category; where there is a timeline, that shows more. */
-function stepBars() {
-  if (timeline !== undefined && timeline.shown.length > 0) {
+/** Brick time of the median and the slowest step of a phase by category; where there is a timeline, that shows more. */
+function stepBars({ phase, durations }) {
+  if (timeline !== undefined && timeline.shown.some((shown) => shown.phase === phase)) {
     return [];
   }
-  const most = [...phases].sort((a, b) => b.total_ns - a.total_ns)[0];
-  const kept = keptSteps(most.phase).filter((each) => partsOf(each).length > 0).sort((a, b) => a.duration_ns - b.duration_ns);
+  const kept = keptSteps(phase).filter((each) => partsOf(each).length > 0).sort((a, b) => a.duration_ns - b.duration_ns);
   if (kept.length < 2) {
     return [];
   }
-  const medianNs = 1e3 * most.durations.p50_us;
-  const distance = (each) => Math.abs(each.duration_ns - medianNs);
-  const shown = [
-    ["median", kept.reduce((best, each) => (distance(each) < distance(best) ? each : best))],
-    ["slowest", kept[kept.length - 1]],
-  ];
-  const longestNs = Math.max(...shown.map(([, each]) => each.duration_ns));
+  const distance = (each) => Math.abs(each.duration_ns - 1e3 * durations.p50_us);
+  const median = kept.reduce((best, each) => (distance(each) < distance(best) ? each : best));
+  const slowest = kept[kept.length - 1];
   return [
-    html("h3", {}, "The median and the slowest " + most.phase + " step by category"),
-    bars(shown.map(([what, each]) => ({
+    html("h3", {}, "The median and the slowest " + stepName(phase) + " by category"),
+    bars([["median", median], ["slowest", slowest]].map(([what, each]) => ({
       label: what,
       total: duration(each.duration_ns),
-      text: "The " + what + " " + keptText(each),
-      parts: partsOf(each).map(({ name, ns, heightNs }) => ({ label: name + " " + duration(ns), colour: colour(name), pct: 100 * ratio(heightNs, longestNs) })),
+      text: "The " + what + ": " + keptText(each),
+      parts: partsOf(each).map(({ name, ns, heightNs }) => ({
+        label: name + " " + duration(ns),
+        colour: colour(name),
+        pct: 100 * ratio(heightNs, slowest.duration_ns),
+      })),
     }))),
   ];
 }
 
 function stepsSection() {
-  const recorded = phases.length === 0 ? [] : [phaseTable(), waitTable(), ...phases.flatMap(stepChart), ...stepBars()];
+  const recorded = phases.length === 0 ? [] : [phaseTable(), waitTable(), ...phases.flatMap((each) => [...stepChart(each), ...stepBars(each)])];
   const content = [...recorded, ...shownSteps()];
   return content.length === 0 ? "" : section("Steps", "", ...content);
 }

@@ -283,7 +283,7 @@ class HtmlReportIT extends PageInBrowser {
                         "5 steps in the timeline",
                         "The slowest step took 940.0 \u00b5s longer than the median; most of it in DownProjection "
                                 + "(940.0 \u00b5s more).",
-                        "Median step, 63.00 \u00b5s, 23.00 \u00b5s after the first",
+                        "Median step, 63.00 \u00b5s, 23.00 \u00b5s after the first step",
                         "Slowest step, 1.003 ms");
         assertThat(browser.evaluate("document.querySelectorAll('#section-steps .span').length").asInt()).isEqualTo(14);
         // Both are drawn on one scale, on which the longer one takes all.
@@ -319,8 +319,8 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(column("steps", "steps").subList(0, 2)).containsExactly("3", "450");
         assertThat(column("steps", "avg").subList(0, 2)).containsExactly(time(prefill.avgNs()), time(decode.avgNs()));
         assertThat(column("steps", "p99").subList(0, 2))
-                .containsExactly(time(prefill.percentileNs(99)), time(decode.percentileNs(99)));
-        assertThat(column("steps", "max").subList(0, 2)).containsExactly(time(prefill.maxNs()), time(decode.maxNs()));
+                .containsExactly(time((double) prefill.percentileNs(99)), time((double) decode.percentileNs(99)));
+        assertThat(column("steps", "max").subList(0, 2)).containsExactly(time((double) prefill.maxNs()), time((double) decode.maxNs()));
         assertThat(column("steps", "KV length").subList(0, 2)).containsExactly("0", "174.5");
         assertThat(browser.texts("#section-steps h3"))
                 .startsWith("Prefill steps over time")

@@ -281,6 +281,21 @@ final class Samples {
         return recorder.timeline();
     }
 
+    /** A prompt and three tokens, announced. */
+    static Timeline timelineOfPhases() {
+        FakeClock clock = new FakeClock();
+        TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        profiler.enable();
+        profiler.beginStep(StepInfo.prefill(100));
+        pass(profiler, clock, 200, 1);
+        for (int us : new int[] {20, 40, 10}) {
+            profiler.beginStep(StepInfo.decode(100));
+            pass(profiler, clock, us, 1);
+        }
+        return recorder.timeline();
+    }
+
     private static void pass(BrickProfiler profiler, FakeClock clock, int productUs, int layers) {
         timed(profiler, clock, BrickId.EMBEDDING, 1);
         for (int layer = 0; layer < layers; layer++) {
