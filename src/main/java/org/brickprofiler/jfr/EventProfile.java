@@ -15,6 +15,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.Steps;
 import org.jspecify.annotations.Nullable;
@@ -110,7 +111,8 @@ public final class EventProfile {
                 bricks.profiler.allBrickStats(),
                 List.of(),
                 List.of(),
-                steps);
+                steps,
+                RunFacts.NONE);
     }
 
     /** A profiler to which events are played back, by the clock of the recording. Guarded by the profile. */
