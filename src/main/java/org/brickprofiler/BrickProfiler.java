@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.graph.GraphRecorder;
+import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.OwnSamples;
@@ -110,7 +111,10 @@ public final class BrickProfiler {
     /** The bricks of device streams; null where there are none. */
     private final @Nullable DeviceTimers devices;
 
-    /** Who follows the bricks. Made when it is first asked for, while holding {@code this}. */
+    /** Whether the graph or a listener follows the bricks. Written while holding {@code this}. */
+    private volatile boolean followed;
+
+    /** Made when it is first asked for, while holding {@code this}. */
     private volatile @Nullable GraphRecorder graph;
 
     /** Who follows the steps. Made when the first one begins, while holding {@code this}. */
@@ -139,9 +143,11 @@ public final class BrickProfiler {
     private final RunPeriod period;
     private final SelfCost selfCost;
     private final Results results;
+    private final Listeners listeners = new Listeners();
 
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
+    private volatile OptionalDouble tokensPerSec = OptionalDouble.empty();
 
     /** What the log of checksums asks about samples. */
     private final class Samples implements OwnSamples {
@@ -207,9 +213,15 @@ public final class BrickProfiler {
 
     /**
      * Switches recording on. The first time in a virtual machine it also starts a daemon thread that measures, a
-     * second later and with some milliseconds of work, what recording costs.
+     * second later and with some milliseconds of work, what recording costs. Does nothing where the system property
+     * {@code brick.profiler}, or else the environment variable {@code BRICK_PROFILER}, is {@code false}, {@code off} or
+     * {@code 0}: then no profiler of the virtual machine, tiles and graphs and kernel timings included, ever records,
+     * which is logged once. {@code brick run} uses that to learn how fast a program is by itself.
      */
     public void enable() {
+        if (!SwitchSetting.ofProfiler().on()) {
+            return;
+        }
         selfCost.start();
         period.resume(nowNs());
         enabled = true;
@@ -294,7 +306,7 @@ public final class BrickProfiler {
         if (own == null || !own.addTimed(timer, nowNs, elements)) {
             addWithoutRow(timer, elements, nowNs);
         }
-        if (graph != null) {
+        if (followed) {
             followTimed(timer, elements, nowNs);
         }
     }
@@ -310,7 +322,9 @@ public final class BrickProfiler {
     private void followTimed(long timer, long elements, long nowNs) {
         int key = TimerToken.key(timer);
         if (hasBrick(key)) {
-            follow(key, nowNs - TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
+            long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
+            follow(key, nowNs - elapsedNs, nowNs, elements);
+            reportSample(key, elapsedNs, nowNs, elements);
         }
     }
 
@@ -618,7 +632,9 @@ public final class BrickProfiler {
     }
 
     private void add(int key, long elapsedNs, long elements) {
-        registry.add(key, elapsedNs, nowNs(), elements);
+        long nowNs = nowNs();
+        registry.add(key, elapsedNs, nowNs, elements);
+        reportSample(key, elapsedNs, nowNs, elements);
     }
 
     /**
@@ -682,8 +698,10 @@ public final class BrickProfiler {
 
     private void addBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
         StatTable table = registry.acquire();
-        table.addBytes(key, elapsedNs, nowNs(), elements, inputBytes, outputBytes);
+        long nowNs = nowNs();
+        table.addBytes(key, elapsedNs, nowNs, elements, inputBytes, outputBytes);
         registry.release(table);
+        reportSample(key, elapsedNs, nowNs, elements);
     }
 
     /**
@@ -743,8 +761,10 @@ public final class BrickProfiler {
 
     private void addCycles(int key, long elapsedNs, long elements, long cycles) {
         StatTable table = registry.acquire();
-        table.addCycles(key, elapsedNs, nowNs(), elements, cycles);
+        long nowNs = nowNs();
+        table.addCycles(key, elapsedNs, nowNs, elements, cycles);
         registry.release(table);
+        reportSample(key, elapsedNs, nowNs, elements);
     }
 
     // ---- what there was to do ----
@@ -1092,7 +1112,10 @@ public final class BrickProfiler {
 
     private void endStep(StepRecorder recorder, long endNs) {
         if (enabled) {
-            recorder.end(endNs, hasPending());
+            Step step = recorder.end(endNs, hasPending());
+            if (step != null) {
+                listeners.stepEnded(step);
+            }
         } else {
             recorder.interrupt();
         }
@@ -1141,6 +1164,7 @@ public final class BrickProfiler {
         }
         StepRecorder recorder = steps;
         if (enabled) {
+            listeners.stepBegan(info);
             long startNs = (recorder == null ? stepRecorder() : recorder).begin(info, hasPending());
             if (registry.hasSpans()) {
                 long tokens = info.prefillTokens() + info.outputTokens() + info.draftedTokens();
@@ -1400,7 +1424,12 @@ public final class BrickProfiler {
 
     private Results.Settings settings(long dropped, long overlaps) {
         return new Results.Settings(
-                dropped, pendingCount(), overlaps, l2CacheHitRate, zeroCopy, !tiles.isEnabled());
+                dropped, pendingCount(), overlaps, l2CacheHitRate, zeroCopy, !tiles.isEnabled(), facts());
+    }
+
+    private RunFacts facts() {
+        return new RunFacts(
+                tokensPerSec, OptionalDouble.empty(), Map.of(), List.of(), List.of(RunFacts.VirtualMachine.current()));
     }
 
     // ---- what the application knows ----
@@ -1457,7 +1486,19 @@ public final class BrickProfiler {
         return zeroCopy;
     }
 
-    // ---- streams, tiles, checksums, graph ----
+    /**
+     * Says how fast the run was by the application's own measure, for whoever compares runs; most useful while the
+     * profiler is switched off, since it is then the speed without its cost. Kept by {@link #reset()}.
+     *
+     * @param rate tokens/s
+     * @throws IllegalArgumentException when the rate is not a finite number above 0
+     */
+    public void setTokensPerSec(double rate) {
+        RunFacts.requireRate("tokens per second", rate);
+        tokensPerSec = OptionalDouble.of(rate);
+    }
+
+    // ---- streams, tiles, checksums, graph, listeners ----
 
     /**
      * A device stream, for bricks that are enqueued there.
@@ -1508,6 +1549,7 @@ public final class BrickProfiler {
         if (recorder == null) {
             recorder = new GraphRecorder(clock);
             graph = recorder;
+            followed = true;
             if (devices != null) {
                 devices.timeEveryLaunch();
             }
@@ -1515,9 +1557,9 @@ public final class BrickProfiler {
         return recorder;
     }
 
-    /** Whether somebody follows the bricks. */
+    /** Whether the graph or a listener follows the bricks. */
     boolean isFollowed() {
-        return graph != null;
+        return followed;
     }
 
     /** Who follows bricks and boundaries now: the graph, whose own switch it asks; null where nobody does. */
@@ -1531,6 +1573,34 @@ public final class BrickProfiler {
         if (recorder != null && recorder.isEnabled()) {
             recorder.brick(names.name(key), startNs, endNs, elements);
         }
+    }
+
+    /** A sample was recorded that the host's clock, or the caller, has timed. */
+    void reportSample(int key, long elapsedNs, long endNs, long elements) {
+        if (followed && listeners.wantBricks()) {
+            listeners.brickRecorded(
+                    names.name(key), BrickNames.category(names.tag(key)), endNs, elapsedNs, elements);
+        }
+    }
+
+    /**
+     * Adds who is to hear of what is recorded from now on.
+     *
+     * @param listener a listener; added twice, it hears everything twice
+     */
+    public synchronized void addListener(ProfilerListener listener) {
+        listeners.add(Objects.requireNonNull(listener, "listener"));
+        followed = graph != null || listeners.wantBricks();
+    }
+
+    /**
+     * Removes a listener. A call that is under way on another thread may still reach it.
+     *
+     * @param listener a listener; nothing happens where it was not added
+     */
+    public synchronized void removeListener(ProfilerListener listener) {
+        listeners.remove(Objects.requireNonNull(listener, "listener"));
+        followed = graph != null || listeners.wantBricks();
     }
 
     // ---- what all of it stands on ----
