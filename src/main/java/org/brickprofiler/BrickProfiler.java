@@ -1431,7 +1431,9 @@ public final class BrickProfiler {
                 clock,
                 hasPercentiles,
                 registry.hasSpans(),
-                recorder != null && recorder.isEnabled(),
+                recorder == null
+                        ? Calibrator.Graph.NONE
+                        : recorder.isEnabled() ? Calibrator.Graph.ON : Calibrator.Graph.OFF,
                 devices == null ? null : devices.firstStream()));
         if (wasOn) {
             period.resume(nowNs());

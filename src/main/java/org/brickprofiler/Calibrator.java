@@ -9,6 +9,7 @@ import org.brickprofiler.Calibration.Cost;
 import org.brickprofiler.Calibration.Mode;
 import org.brickprofiler.Calibration.Spread;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.spi.NanoClock;
@@ -54,10 +55,17 @@ final class Calibrator {
      * @param clock its clock
      * @param percentiles whether it has percentiles
      * @param traced whether it has a timeline
-     * @param graphed whether its graph is on
+     * @param graph whether it has a graph, and that is on
      * @param device its first device stream; null where it has none
      */
-    record Way(NanoClock clock, boolean percentiles, boolean traced, boolean graphed, @Nullable DeviceStream device) {}
+    record Way(NanoClock clock, boolean percentiles, boolean traced, Graph graph, @Nullable DeviceStream device) {}
+
+    /** A graph that is off still has to be asked at each stop. */
+    enum Graph {
+        NONE,
+        OFF,
+        ON
+    }
 
     /** Keeps a few spans, as a timeline does. */
     private static final class FewSpans implements SpanSink {
@@ -85,10 +93,10 @@ final class Calibrator {
         Map<Mode, Cost> costs = new EnumMap<>(Mode.class);
         // First: what other ways make hot before, the compiler does not put into this one.
         costs.put(Mode.OWN, calibrator.cost(way));
-        costs.put(Mode.PLAIN, calibrator.cost(new Way(way.clock(), false, false, false, null)));
-        costs.put(Mode.PERCENTILES, calibrator.cost(new Way(way.clock(), true, false, false, null)));
-        costs.put(Mode.TIMELINE, calibrator.cost(new Way(way.clock(), false, true, false, null)));
-        costs.put(Mode.GRAPH, calibrator.cost(new Way(way.clock(), false, false, true, null)));
+        costs.put(Mode.PLAIN, calibrator.cost(new Way(way.clock(), false, false, Graph.NONE, null)));
+        costs.put(Mode.PERCENTILES, calibrator.cost(new Way(way.clock(), true, false, Graph.NONE, null)));
+        costs.put(Mode.TIMELINE, calibrator.cost(new Way(way.clock(), false, true, Graph.NONE, null)));
+        costs.put(Mode.GRAPH, calibrator.cost(new Way(way.clock(), false, false, Graph.ON, null)));
         DeviceStream device = way.device();
         Cost marks = device == null ? null : calibrator.marks(way, device);
         if (marks != null) {
@@ -104,8 +112,11 @@ final class Calibrator {
             builder.deviceStream(device);
         }
         BrickProfiler profiler = builder.build();
-        if (way.graphed()) {
-            profiler.graph().enable();
+        if (way.graph() != Graph.NONE) {
+            GraphRecorder recorder = profiler.graph();
+            if (way.graph() == Graph.ON) {
+                recorder.enable();
+            }
         }
         profiler.switchOn();
         return profiler;

@@ -40,7 +40,7 @@ class GuideTest {
                 .results()
                 .map(block -> block.group(1))
                 .toList();
-        assertThat(commands).hasSize(5);
+        assertThat(commands).hasSize(7);
         StringBuilder output = new StringBuilder();
         for (String command : commands) {
             ProcessResult result = ChildProcess.of("sh")
@@ -54,7 +54,8 @@ class GuideTest {
             assertThat(result.exitCode()).as(command + result.err()).isZero();
             output.append(result.out());
         }
-        assertThat(output.toString()).contains("Brick profile\n", "5 runs before, 5 after: ", "A step is one execution of ");
+        assertThat(output.toString()).contains("Brick profile\n", "5 runs before, 5 after: ", "A step is one execution of ")
+                .contains("With the profiler on, a token takes ", "net total");
         assertThat(folder.resolve("comment.md")).content().startsWith("**5 runs before");
     }
 

@@ -14,6 +14,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
@@ -53,6 +55,25 @@ class ReportCommandTest {
 
     /** A trace of another program has no elements, no threads that recorded, and no profiler of ours. */
     @Spec("8.1")
+    @Test
+    void printsTimesWithoutTheProfilersOwnCost() throws IOException {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        profiler.record(BrickId.LM_HEAD, 2_000_000, 1);
+        Path bare = folder.resolve("bare.json");
+        JsonReport.write(profiler.snapshot(), bare);
+        Cli.run("report", bare, "--net")
+                .assertRefused(bare + ": the profile holds no calibration: BrickProfiler.calibrate() makes one");
+        profiler.calibrate();
+        Path calibrated = folder.resolve("calibrated.json");
+        JsonReport.write(profiler.snapshot(), calibrated);
+
+        Cli report = Cli.run("report", calibrated, "--net");
+        assertThat(report.exitCode()).isZero();
+        assertThat(report.out())
+                .isEqualTo(TextReport.renderNet(JsonReport.read(calibrated)))
+                .containsPattern("\nLmHead .* 2\\.000 ms +2\\.000 ms +(1\\.999|2\\.000) ms ");
+    }
+
     @Test
     void saysNothingOfWhatATraceDoesNotHave() {
         Cli report = Cli.run("report", TRACE);

@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.checksum.ChecksumLog;
+import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.JsonReport;
 import org.junit.jupiter.api.Test;
@@ -125,6 +127,20 @@ class DemoTest {
         assertThat(Files.readString(dot)).startsWith("digraph").contains("QkvProjection");
         assertThat(Files.readString(trace)).contains("\"RmsNorm\"", "ProfilerStep#", "tokens/s", "heap in use");
         assertThat(ChecksumFile.read(checksums).list()).hasSize(3 * 19);
+    }
+
+    @Test
+    void calibratesAfterTheRun() throws IOException {
+        Path file = folder.resolve("calibrated.json");
+        assertThat(run(TINY + " --threads 1 --calibrate --json " + file)).isZero();
+
+        ProfileSnapshot run = JsonReport.read(file);
+        assertThat(run.facts().calibrations()).hasSize(1);
+        assertThat(run.facts().nesting().get("RmsNorm"))
+                .as("of the graphed pass: two in the layer, and one of the closing part, each of them but that after others")
+                .isEqualTo(new ExecutionGraph.Nesting(3, 1, 0, 0));
+        assertThat(run.bricks()).allSatisfy(brick ->
+                assertThat(run.facts().netNs(brick).orElseThrow()).isLessThanOrEqualTo(brick.totalNs()));
     }
 
     @Test
