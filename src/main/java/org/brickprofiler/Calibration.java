@@ -113,6 +113,6 @@ public record Calibration(
      * @return the cost of {@link Mode#OWN}
      */
     public Cost own() {
-        return costs.get(Mode.OWN);
+        return Objects.requireNonNull(costs.get(Mode.OWN), "OWN");
     }
 }
