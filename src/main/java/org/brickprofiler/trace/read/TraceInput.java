@@ -32,6 +32,9 @@ final class TraceInput {
 
     private static final int LONGEST_MAGIC = 16;
 
+    /** Among so many bytes of a program's output TornadoVM's first object is looked for. */
+    private static final int LONGEST_OUTPUT = 1 << 18;
+
     /** So many bytes hold the name of the first plane of an XSpace, and what is before it. */
     private static final int LONGEST_PLANE_HEAD = 256;
 
@@ -85,17 +88,24 @@ final class TraceInput {
         return begin.indexOf('\0') < 0 && !begin.startsWith("\u00fe\u00ff") && !begin.startsWith("\u00ff\u00fe");
     }
 
+    /** What a trace is written in. */
+    enum Format {
+        CHROME,
+        PERFETTO,
+        /** The objects of TornadoVM's profiler, with or without a program's own output. */
+        TORNADO_VM
+    }
+
     /**
-     * Whether a trace is in Perfetto's format rather than JSON. Its first byte, the tag of a packet, is also a line
-     * feed, with which JSON may begin: then there are only blanks before a bracket, and after that bracket what may
-     * follow it.
+     * The format of a trace, by its content; what is nothing of the kind is {@link Format#CHROME}, whose parser says
+     * what is wrong with it.
      *
      * @param trace the bytes, unpacked; where it stands is kept
      * @param source what to call it in messages
      * @throws TraceFormatException when the packing is wrong, or the bytes are known to be something else
      * @throws IOException when they cannot be read
      */
-    static boolean isPerfetto(BufferedInputStream trace, String source) throws IOException {
+    static Format format(BufferedInputStream trace, String source) throws IOException {
         try {
             String begin = begin(trace, LONGEST_MAGIC);
             for (Map.Entry<String, String> foreign : FOREIGN.entrySet()) {
@@ -110,7 +120,7 @@ final class TraceInput {
                         "it is an XSpace (.xplane.pb) of XLA's profiler, which JAX and TensorFlow have and which is not"
                                 + " read; the .trace.json.gz beside it is");
             }
-            return isPerfetto(trace);
+            return format(trace);
         } catch (DamagedException damaged) {
             throw new TraceFormatException(source, 0, String.valueOf(damaged.getMessage()), damaged);
         }
@@ -145,7 +155,12 @@ final class TraceInput {
         return at < bytes.length() ? at + 1 : -1;
     }
 
-    private static boolean isPerfetto(BufferedInputStream trace) throws IOException {
+    /**
+     * The first byte of Perfetto's format, the tag of a packet, is also a line feed, with which text may begin. JSON has
+     * only blanks before a bracket, and after that bracket what may follow it; a program may print anything before
+     * TornadoVM's first object.
+     */
+    private static Format format(BufferedInputStream trace) throws IOException {
         trace.mark(LONGEST_BLANK);
         int first = trace.read();
         int bracket = afterBlanks(trace, first);
@@ -154,7 +169,11 @@ final class TraceInput {
         boolean isJson = bracket < 0
                 || (bracket == '{' && (inside < 0 || inside == '"' || inside == '}'))
                 || (bracket == '[' && (inside < 0 || inside == '{' || inside == ']' || inside == 'n'));
-        return first == PACKET_TAG && !isJson;
+        String head = begin(trace, LONGEST_OUTPUT);
+        if (isJson && bracket == '[' ? TornadoParser.begins(head) : TornadoParser.beginsIn(head)) {
+            return Format.TORNADO_VM;
+        }
+        return first == PACKET_TAG && !isJson ? Format.PERFETTO : Format.CHROME;
     }
 
     /** The first byte that is no blank, beginning with one that was read; -1 where there is none, or none near. */

@@ -19,8 +19,10 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  *     elements only where this library wrote the trace
  * @param counting which events count
  * @param wallNs from the start of the first event that counts to the end of the last one, without the time in which
- *     nothing ran but events that were left out, ns
- * @param busyNs the union of the intervals of all events that count, on all rows, ns
+ *     nothing ran but events that were left out, ns; of {@link Counting#TASK_GRAPHS} the sum of the executions of task
+ *     graphs, each from its start to its end
+ * @param busyNs the union of the intervals of all events that count, on all rows, ns; 0 of {@link Counting#TASK_GRAPHS},
+ *     which hold no times to know it by
  * @param rows rows (process and thread: of Kineto, device and stream) with an event that counts
  * @param steps slices {@code ProfilerStep#N} in the trace
  * @param eventsRead elements of the array of events; in a Perfetto trace, track events
@@ -50,6 +52,8 @@ public record TraceProfile(
         DEVICE_EVENTS("kernels, copies and fills"),
         /** Every slice: the trace marks no event as the device's. */
         ALL_SLICES("every slice, for none is marked as the device's"),
+        /** Kernels, copies, dispatch and compilations of TornadoVM's task graphs, which have durations and no times. */
+        TASK_GRAPHS("kernels, copies, dispatch and compilations of task graphs"),
         /** The spans of bricks, in a trace that this library wrote. */
         BRICKS("bricks of this library, each with its whole duration");
 
@@ -164,10 +168,10 @@ public record TraceProfile(
     /**
      * Time in which no event that counts ran.
      *
-     * @return {@link #wallNs} minus {@link #busyNs}, ns
+     * @return {@link #wallNs} minus {@link #busyNs}, ns; 0 of {@link Counting#TASK_GRAPHS}
      */
     public long idleNs() {
-        return wallNs - busyNs;
+        return counting == Counting.TASK_GRAPHS ? 0 : wallNs - busyNs;
     }
 
     /**
@@ -223,11 +227,7 @@ public record TraceProfile(
         String render() {
             fact("counted", Figures.count(eventsCounted) + " of " + Figures.count(eventsRead, "event") + " read: "
                     + counting.displayName());
-            fact("rows", Figures.count(rows) + (steps == 0 ? "" : "; " + Figures.count(steps, "step") + " marked"));
-            fact("wall time", Figures.duration(wallNs) + ", first to last event that counts");
-            fact("busy", Figures.duration(busyNs) + ", " + Figures.percent(busyNs, wallNs)
-                    + " of wall time: the union over all rows");
-            fact("idle", Figures.duration(idleNs()) + ", " + Figures.percent(idleNs(), wallNs) + " of wall time");
+            times();
             if (events(Effect.LEFT_OUT) == 0) {
                 fact("left out", "nothing");
             }
@@ -238,6 +238,19 @@ public record TraceProfile(
             list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
             list("faulty", Omission::isFault);
             return text.toString();
+        }
+
+        private void times() {
+            if (counting == Counting.TASK_GRAPHS) {
+                fact("wall time", Figures.duration(wallNs) + ", the sum over the executions of task graphs");
+                fact("busy, idle", "not known: the file holds durations, and not when");
+                return;
+            }
+            fact("rows", Figures.count(rows) + (steps == 0 ? "" : "; " + Figures.count(steps, "step") + " marked"));
+            fact("wall time", Figures.duration(wallNs) + ", first to last event that counts");
+            fact("busy", Figures.duration(busyNs) + ", " + Figures.percent(busyNs, wallNs)
+                    + " of wall time: the union over all rows");
+            fact("idle", Figures.duration(idleNs()) + ", " + Figures.percent(idleNs(), wallNs) + " of wall time");
         }
 
         private void leftOut(Reason reason) {

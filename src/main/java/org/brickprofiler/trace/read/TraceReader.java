@@ -14,7 +14,7 @@ import org.brickprofiler.internal.io.InputFile;
  * <p><b>Formats</b>, whatever the file is called, plain or packed with gzip: Chrome trace JSON, as PyTorch's Kineto and
  * many others write it, a bare array of events or an object with {@code traceEvents}; and Perfetto's format, as far as
  * a trace consists of track events (begin, end, instant, counter) in packets that are not compressed; whatever else is
- * in it is passed over.
+ * in it is passed over; and what TornadoVM's profiler writes, with a program's own output between its objects or without.
  *
  * <p><b>Times</b> of Chrome's format are decimal microseconds, read exactly, half up below 1 ns. Those of Perfetto's
  * are brought to the clock that the trace names as its primary one.
@@ -48,6 +48,13 @@ import org.brickprofiler.internal.io.InputFile;
  * A timeline holds no bytes, cycles or settings, no names beyond {@value Names#LONGEST} characters and no durations
  * beyond 39 hours; of several profilers with one recorder, it does not show whose a span is. Spans that were lost while
  * it was recorded are an {@link Omission.Reason#LOST_SPANS}.
+ *
+ * <p><b>In a profile of TornadoVM's task graphs</b> each execution of a task counts with the time of its kernel, by the
+ * name of the task without that of its graph; rules see category {@code task} and the arguments {@code graph}, {@code
+ * METHOD}, {@code BACKEND} and {@code DEVICE}. Copies count with their bytes, and so does what dispatching took, each
+ * under a brick of its own. Compilations are warm-up, and left out unless kept. Kernel times of a graph beyond those of
+ * its tasks, as batches have them, are {@code FurtherKernels}. There are durations only: no timeline can be made, and
+ * the wall time is the sum over the executions.
  *
  * <p><b>What a timeline holds.</b> Each thread is a track. Devices are tracks, and their streams tracks below them: in
  * Chrome's format where a process has events of the categories {@code kernel}, {@code gpu_memcpy}, {@code gpu_memset}
@@ -236,10 +243,15 @@ public final class TraceReader {
 
     private static void parse(BufferedInputStream text, EventCollector collector, ReadOptions.Limits limits)
             throws IOException {
-        if (TraceInput.isPerfetto(text, collector.source)) {
-            PerfettoParser.parse(text, limits, collector);
-            return;
+        switch (TraceInput.format(text, collector.source)) {
+            case CHROME -> chrome(text, collector, limits);
+            case PERFETTO -> PerfettoParser.parse(text, limits, collector);
+            case TORNADO_VM -> TornadoParser.parse(text, limits, collector);
         }
+    }
+
+    private static void chrome(BufferedInputStream text, EventCollector collector, ReadOptions.Limits limits)
+            throws IOException {
         Utf8Repair utf8 = TraceInput.isUtf8(text) ? new Utf8Repair(text) : null;
         try {
             ChromeParser.parse(utf8 == null ? text : utf8, limits, collector);

@@ -65,6 +65,17 @@ final class LargeTraceIT {
         assertThat(figures.get(6)).isEqualTo("4059");
     }
 
+    @Test
+    void aLogOfTornadoVmIsReadInASmallHeapToo() throws IOException {
+        ProcessResult process = ChildProcess.java(TornadoLog.class)
+                .jvmOptions(List.of(HEAP))
+                .arguments(List.of("300000"))
+                .run()
+                .assertSucceeded();
+
+        assertThat(process.output().strip()).isEqualTo("3000000 30000000 1500000 60000000");
+    }
+
     private List<String> run(String view, long kernels, int names) throws IOException {
         ProcessResult process = ChildProcess.java(LargeTrace.class)
                 .jvmOptions(List.of("-XX:-UsePerfData", HEAP, "-Djava.io.tmpdir=" + folder))
