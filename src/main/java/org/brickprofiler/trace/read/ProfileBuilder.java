@@ -64,6 +64,7 @@ final class ProfileBuilder extends EventCollector {
     private EventStore slices = new EventStore(EventStore.Order.BY_TIME);
     private Kernels kernels;
     private long ignoredByRule;
+    private final RangeSums ranges = new RangeSums();
     private boolean deviceSeen;
 
     /** Adds up what has no times as it comes; null where the trace has them. */
@@ -150,6 +151,9 @@ final class ProfileBuilder extends EventCollector {
         if (event.phase == 'X' && kind.isDevice() != deviceSeen) {
             omissions.add(Reason.HOST);
             return null;
+        }
+        if (event.range != null) {
+            ranges.note(event.offset, event.range);
         }
         int kernel = kind.isDevice() == deviceSeen ? kernels.number(event, kind == Kind.COPY) : NOT_COUNTED;
         int row = kernel >= 0 ? row(event).number : 0;
@@ -429,6 +433,7 @@ final class ProfileBuilder extends EventCollector {
             boolean isOwn = head.isOwn();
             bricks.add(kernel.target(), event, selfNs, isOwn ? event.amount() : 0, isOwn ? 0 : event.amount());
             addPlacement(kernel.target(), places == null ? Evidence.BY_RULE : event.detail(), selfNs);
+            ranges.count(event.offset(), selfNs);
             rows.add(event.row());
             counted++;
             if (!kernel.matched()) {
@@ -486,6 +491,7 @@ final class ProfileBuilder extends EventCollector {
                     counted,
                     new TraceProfile.Unmatched(unmatchedKernels.size(), unmatched, unmatchedNs),
                     placements(),
+                    ranges.list(),
                     omissions.list());
         }
     }

@@ -5,6 +5,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
@@ -16,6 +17,7 @@ final class TraceInput {
     private static final int BUFFER_BYTES = 1 << 16;
     private static final int LONGEST_BLANK = 4_096;
     private static final int PACKET_TAG = 1 << 3 | 2;
+    private static final String SQLITE = "SQLite format 3";
     private static final String GZIP = "\u001f\u008b";
 
     /** How files begin that a trace is mistaken for or packed in, a character for each byte, and what they are. */
@@ -27,7 +29,6 @@ final class TraceInput {
             "BZh", "it is packed with bzip2; unpack it",
             "\u0004\"M\u0018", "it is packed with LZ4; unpack it",
             "7z\u00bc\u00af", "it is a 7z archive; unpack it",
-            "SQLite format 3", "it is an SQLite database, as Nsight Systems exports it, which is not read",
             "FLR\u0000", "it is a recording of Java's Flight Recorder, which is not read");
 
     private static final int LONGEST_MAGIC = 16;
@@ -82,6 +83,13 @@ final class TraceInput {
         return begin;
     }
 
+    /** Whether a file is a database as it is, and not packed. */
+    static boolean isDatabase(Path file) throws IOException {
+        try (InputStream bytes = InputFile.open(file)) {
+            return new String(bytes.readNBytes(SQLITE.length()), StandardCharsets.ISO_8859_1).equals(SQLITE);
+        }
+    }
+
     /** Whether a text is in UTF-8, as far as its beginning shows: JSON begins with ASCII. */
     static boolean isUtf8(BufferedInputStream text) throws IOException {
         String begin = begin(text, 4);
@@ -92,6 +100,8 @@ final class TraceInput {
     enum Format {
         CHROME,
         PERFETTO,
+        /** A database, as Nsight Systems exports it. */
+        SQLITE,
         /** The objects of TornadoVM's profiler, with or without a program's own output. */
         TORNADO_VM
     }
@@ -108,6 +118,9 @@ final class TraceInput {
     static Format format(BufferedInputStream trace, String source) throws IOException {
         try {
             String begin = begin(trace, LONGEST_MAGIC);
+            if (begin.startsWith(SQLITE)) {
+                return Format.SQLITE;
+            }
             for (Map.Entry<String, String> foreign : FOREIGN.entrySet()) {
                 if (begin.startsWith(foreign.getKey())) {
                     throw new TraceFormatException(source, 0, foreign.getValue());
@@ -170,10 +183,10 @@ final class TraceInput {
                 || (bracket == '{' && (inside < 0 || inside == '"' || inside == '}'))
                 || (bracket == '[' && (inside < 0 || inside == '{' || inside == ']' || inside == 'n'));
         String head = begin(trace, LONGEST_OUTPUT);
-        if (isJson && bracket == '[' ? TornadoParser.begins(head) : TornadoParser.beginsIn(head)) {
+        if ((isJson && bracket == '[') ? TornadoParser.begins(head) : TornadoParser.beginsIn(head)) {
             return Format.TORNADO_VM;
         }
-        return first == PACKET_TAG && !isJson ? Format.PERFETTO : Format.CHROME;
+        return (first == PACKET_TAG && !isJson) ? Format.PERFETTO : Format.CHROME;
     }
 
     /** The first byte that is no blank, beginning with one that was read; -1 where there is none, or none near. */

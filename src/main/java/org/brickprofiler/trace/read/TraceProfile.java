@@ -30,6 +30,8 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  * @param unmatched what no rule matched
  * @param placements how it is known what matrix products and element-wise kernels are, most time first; empty where
  *     the trace has neither
+ * @param ranges the NVTX ranges in which the device's events were launched, most time first, with what is known to be in
+ *     none; empty where the trace does not tie launches to ranges
  * @param omissions what was ignored, left out, dropped or repaired, in the order of {@link Omission.Reason}; of events
  *     that were left out, one for each kernel, most time first
  */
@@ -44,6 +46,7 @@ public record TraceProfile(
         long eventsCounted,
         Unmatched unmatched,
         List<Placement> placements,
+        List<Range> ranges,
         List<Omission> omissions) {
 
     /** Which events of a trace count. */
@@ -154,6 +157,33 @@ public record TraceProfile(
         }
     }
 
+    /**
+     * Events of the device that were launched in ranges of one name, each in the innermost range that was open on the
+     * launching thread: no event is in two of them. Immutable.
+     *
+     * @param name the name, after its domain where it has one
+     * @param events events that count
+     * @param elapsedNs their time, ns
+     */
+    public record Range(String name, long events, long elapsedNs) {
+
+        /** The name of what was launched in no range. */
+        public static final String NO_RANGE = "(no range)";
+
+        /** The name of what has no launch in the trace: which range it belongs to cannot be known. */
+        public static final String NO_LAUNCH = "(no launch)";
+
+        /** Refuses null. */
+        public Range {
+            Objects.requireNonNull(name, "name");
+        }
+
+        /** Whether it is a range, and not what stands for events that are in none. */
+        boolean isRange() {
+            return !name.equals(NO_RANGE) && !name.equals(NO_LAUNCH);
+        }
+    }
+
     /** Takes copies of the lists. */
     public TraceProfile {
         Objects.requireNonNull(snapshot, "snapshot");
@@ -161,7 +191,9 @@ public record TraceProfile(
         Objects.requireNonNull(unmatched, "unmatched");
         Objects.requireNonNull(placements, "placements");
         Objects.requireNonNull(omissions, "omissions");
+        Objects.requireNonNull(ranges, "ranges");
         placements = List.copyOf(placements);
+        ranges = List.copyOf(ranges);
         omissions = List.copyOf(omissions);
     }
 
@@ -221,6 +253,7 @@ public record TraceProfile(
     private final class Summary {
         private static final int KERNELS_SHOWN = 5;
         private static final int PLACEMENTS_SHOWN = 8;
+        private static final int RANGES_SHOWN = 8;
 
         private final StringBuilder text = new StringBuilder("Trace\n");
 
@@ -235,6 +268,7 @@ public record TraceProfile(
             leftOut(Reason.WARM_UP);
             noRule();
             placed();
+            launched();
             list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
             list("faulty", Omission::isFault);
             return text.toString();
@@ -311,6 +345,29 @@ public record TraceProfile(
                     first = "";
                 }
             }
+        }
+
+        /** In which ranges it was launched. */
+        private void launched() {
+            if (ranges.isEmpty()) {
+                return;
+            }
+            long allNs = ranges.stream().mapToLong(Range::elapsedNs).sum();
+            List<Range> real = ranges.stream().filter(Range::isRange).toList();
+            fact("ranges", Figures.count(real.stream().mapToLong(Range::events).sum()) + " of "
+                    + Figures.count(ranges.stream().mapToLong(Range::events).sum(), "event") + ", "
+                    + Figures.percent(real.stream().mapToLong(Range::elapsedNs).sum(), allNs)
+                    + " of device time, launched in a range: each in the innermost one");
+            real.stream().limit(RANGES_SHOWN).forEach(this::range);
+            if (real.size() > RANGES_SHOWN) {
+                fact("", "  and " + Figures.count(real.size() - RANGES_SHOWN, "more range"));
+            }
+            ranges.stream().filter(range -> !range.isRange()).forEach(this::range);
+        }
+
+        private void range(Range range) {
+            fact("", "  " + Figures.plain(range.name()) + ": " + Figures.count(range.events(), "event") + ", "
+                    + Figures.duration(range.elapsedNs()));
         }
 
         private String extent(Placement placement) {
