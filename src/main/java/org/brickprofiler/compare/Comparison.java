@@ -2,6 +2,7 @@ package org.brickprofiler.compare;
 
 import static org.brickprofiler.internal.io.Checks.requireFinite;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -126,6 +127,36 @@ public record Comparison(
      * @param highPercent upper end, %; NaN likewise
      */
     public record Change(double percent, double lowPercent, double highPercent) {
+
+        /**
+         * The change from one set of runs to another: the ratio of their geometric means, with Welch's interval of the
+         * logarithms.
+         *
+         * @param before a figure above 0 of each run of the first side, one or more
+         * @param after the same of the second side
+         * @return the change
+         * @throws IllegalArgumentException when a side is empty, or a figure is not a finite number above 0
+         */
+        public static Change between(double[] before, double[] after) {
+            Objects.requireNonNull(before, "before");
+            Objects.requireNonNull(after, "after");
+            return Comparer.change(logs("before", before), logs("after", after));
+        }
+
+        private static double[] logs(String what, double[] figures) {
+            if (figures.length == 0) {
+                throw new IllegalArgumentException(what + " has no run");
+            }
+            return Arrays.stream(figures)
+                    .map(figure -> {
+                        if (!(figure > 0 && Double.isFinite(figure))) {
+                            throw new IllegalArgumentException(
+                                    what + " " + figure + " is not a finite number above 0");
+                        }
+                        return Math.log(figure);
+                    })
+                    .toArray();
+        }
 
         /**
          * Whether there is an interval.

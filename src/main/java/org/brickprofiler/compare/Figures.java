@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -22,6 +23,7 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.compare.Comparison.Kind;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -34,6 +36,12 @@ final class Figures {
 
     /** Work that differs by less is the same. */
     private static final double SAME_WORK = 0.01;
+
+    /** Of the life of a virtual machine, what its collectors may take more or less on one side. */
+    private static final double MOST_OTHER_GC_PERCENT = 2;
+
+    /** The same of its compilers, whose share of a short run is large. */
+    private static final double MOST_OTHER_JIT_PERCENT = 10;
 
     /** What takes longer, the longer the text is. */
     private static final Set<String> GROWING = Stream.of(
@@ -260,7 +268,34 @@ final class Figures {
             remarks.add("All runs of one side were before those of the other: what the machine did meanwhile counts as a "
                     + "difference. Let the sides take turns, as brick run does.");
         }
+        otherShare("Garbage collection", RunFacts.VirtualMachine::gcPercent, MOST_OTHER_GC_PERCENT)
+                .ifPresent(remarks::add);
+        otherShare("Compilation", RunFacts.VirtualMachine::jitPercent, MOST_OTHER_JIT_PERCENT)
+                .ifPresent(remarks::add);
         return remarks;
+    }
+
+    /** Says that the virtual machines of one side had more of something to do than those of the other. */
+    private Optional<String> otherShare(
+            String what, ToDoubleFunction<RunFacts.VirtualMachine> percent, double most) {
+        if (runs.stream().anyMatch(run -> run.facts().virtualMachines().isEmpty())) {
+            return Optional.empty();
+        }
+        Function<Integer, Number> ofRun = run -> runs.get(run).facts().virtualMachines().stream()
+                .mapToDouble(percent)
+                .max()
+                .orElseThrow();
+        double before = median(ofRun, 0, firstRuns);
+        double after = median(ofRun, firstRuns, runs.size());
+        return Math.abs(after - before) < most
+                ? Optional.empty()
+                : Optional.of(String.format(
+                        Locale.ROOT,
+                        "%s took %.1f %% of the life of the virtual machines before, and %.1f %% after: part of a change "
+                                + "may be that.",
+                        what,
+                        before,
+                        after));
     }
 
     private boolean sidesDidNotTakeTurns() {
@@ -322,14 +357,21 @@ final class Figures {
         if (runs.stream().allMatch(run -> run.wallNs() > 0)) {
             add(Kind.STEP, "wall time of a step", 100, batch, run -> ratio(runs.get(run).wallNs(), steps(run)));
         }
-        boolean measured = named.stream().allMatch(run -> run.tokensPerSec().isPresent());
-        if (measured) {
-            add(Kind.TOKENS_PER_SEC, "tokens/s", 100, "", run -> named.get(run).tokensPerSec().getAsDouble());
+        if (named.stream().allMatch(run -> run.tokensPerSec().isPresent())) {
+            addRate("tokens/s", run -> named.get(run).tokensPerSec());
+        } else if (runs.stream().allMatch(run -> run.facts().unprofiledTokensPerSec().isPresent())) {
+            addRate("tokens/s, unprofiled", run -> runs.get(run).facts().unprofiledTokensPerSec());
+        } else if (runs.stream().allMatch(run -> run.facts().tokensPerSec().isPresent())) {
+            addRate("tokens/s, profiled", run -> runs.get(run).facts().tokensPerSec());
         } else if (runs.stream().allMatch(run -> run.wallNs() > 0)
                 && IntStream.range(0, runs.size()).allMatch(run -> brick(run, brick).totalElements() > 0)) {
             add(Kind.TOKENS_PER_SEC, "tokens/s, profiled", 100, batch, run ->
                     brick(run, brick).totalElements() * 1e9 / runs.get(run).wallNs());
         }
+    }
+
+    private void addRate(String name, Function<Integer, OptionalDouble> rate) {
+        add(Kind.TOKENS_PER_SEC, name, 100, "", run -> rate.apply(run).getAsDouble());
     }
 
     private static double ratio(long sum, long count) {

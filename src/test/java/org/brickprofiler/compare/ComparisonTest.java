@@ -1,12 +1,15 @@
 package org.brickprofiler.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.UnaryOperator;
@@ -16,6 +19,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.compare.Comparison.Kind;
 import org.brickprofiler.compare.Comparison.Line;
 import org.brickprofiler.compare.Comparison.Options;
@@ -374,6 +378,69 @@ class ComparisonTest {
     }
 
     @Spec("16.6")
+    private static Run with(Run run, RunFacts facts) {
+        return Run.of(run.name(), run.snapshot().withFacts(facts));
+    }
+
+    private static RunFacts facts(OptionalDouble own, OptionalDouble unprofiled, double gcPercent) {
+        return new RunFacts(own, unprofiled, Map.of(), List.of(), List.of(new RunFacts.VirtualMachine(
+                1, Instant.EPOCH, 1_000_000, Math.round(gcPercent * 10_000), 300_000)));
+    }
+
+    @Spec("16.12")
+    @Test
+    void takesTheRateThatAllRunsHave() {
+        List<Run> before = side("before", 6, UnaryOperator.identity());
+        List<Run> after = side("after", 6, UnaryOperator.identity());
+        OptionalDouble none = OptionalDouble.empty();
+        OptionalDouble own = OptionalDouble.of(90);
+        OptionalDouble unprofiled = OptionalDouble.of(100);
+        UnaryOperator<Run> both = run -> with(run, facts(own, unprofiled, 1));
+        UnaryOperator<Run> onlyOwn = run -> with(run, facts(own, none, 1));
+        assertThat(tokens(before, both, after, both)).isEqualTo("tokens/s, unprofiled 100.0 100.0");
+        assertThat(tokens(before, both, after, onlyOwn)).isEqualTo("tokens/s, profiled 90.0 90.0");
+        assertThat(tokens(before, both, after, UnaryOperator.identity())).startsWith("tokens/s, profiled ").doesNotContain("90.0");
+    }
+
+    private static String tokens(List<Run> before, UnaryOperator<Run> one, List<Run> after, UnaryOperator<Run> other) {
+        Comparison comparison = Comparison.of(
+                before.stream().map(one).toList(), after.stream().map(other).toList(), Options.defaults());
+        Line line = line(comparison, Kind.TOKENS_PER_SEC, "");
+        return String.format(Locale.ROOT, "%s %.1f %.1f", line.name(), line.before().orElseThrow().value(),
+                line.after().orElseThrow().value());
+    }
+
+    @Spec("16.6")
+    @Test
+    void remarksOnSidesOfWhichOneCollectsMoreGarbage() {
+        List<Run> before = side("before", 6, UnaryOperator.identity()).stream()
+                .map(run -> with(run, facts(OptionalDouble.empty(), OptionalDouble.empty(), 1)))
+                .toList();
+        List<Run> after = side("after", 6, UnaryOperator.identity()).stream()
+                .map(run -> with(run, facts(OptionalDouble.empty(), OptionalDouble.empty(), 4.5)))
+                .toList();
+        assertThat(Comparison.of(before, after, Options.defaults()).remarks()).containsExactly(
+                "Garbage collection took 1.0 % of the life of the virtual machines before, and 4.5 % after: part of a "
+                        + "change may be that.");
+        assertThat(Comparison.of(before, before, Options.defaults()).remarks()).isEmpty();
+    }
+
+    @Test
+    void theChangeOfFiguresHasWelchsInterval() {
+        // Of the logarithms: difference 0.13197, standard error 0.05553, 3.1769 degrees, whose quantile is 3.0845.
+        Comparison.Change change = Comparison.Change.between(new double[] {10, 10.5, 11}, new double[] {11, 12, 13});
+        assertThat(change.percent()).isCloseTo(14.107, within(0.01));
+        assertThat(change.lowPercent()).isCloseTo(-3.857, within(0.01));
+        assertThat(change.highPercent()).isCloseTo(35.427, within(0.01));
+        assertThat(Comparison.Change.between(new double[] {4}, new double[] {5}).hasInterval()).isFalse();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Comparison.Change.between(new double[] {1, -1}, new double[] {1}))
+                .withMessage("before -1.0 is not a finite number above 0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Comparison.Change.between(new double[] {1}, new double[0]))
+                .withMessage("after has no run");
+    }
+
     @Test
     void remarksOnSidesThatDidNotTakeTurnsAndOnDisturbedRuns() {
         Comparison comparison = compare(5, work -> {
