@@ -69,9 +69,8 @@ final class NsightReader {
     private static final int MOST_STRINGS = 1 << 16;
     private static final int ROWS_A_REPORT = 1 << 14;
 
-    // The codes of SQLite for what is no whole database.
-    private static final int CORRUPT = 11;
-    private static final int NO_DATABASE = 26;
+    /** SQLite's codes for what is not the database's fault: busy, locked, no memory, no permission, no disk, no file. */
+    private static final Set<Integer> OF_MACHINE = Set.of(3, 5, 6, 7, 8, 9, 10, 13, 14, 23);
 
     private final Connection database;
     private final EventCollector collector;
@@ -146,11 +145,11 @@ final class NsightReader {
         } catch (SQLException failed) {
             long read = reader == null ? 0 : reader.events;
             String reason = String.valueOf(failed.getMessage()).lines().findFirst().orElse("");
-            if (failed.getErrorCode() == CORRUPT || failed.getErrorCode() == NO_DATABASE) {
-                throw TraceFormatException.damage(
-                        collector.source, read, "the SQLite database is damaged: " + reason, failed);
+            if (OF_MACHINE.contains(failed.getErrorCode())) {
+                throw new IOException("cannot read " + collector.source + ": " + reason, failed);
             }
-            throw new IOException("cannot read " + collector.source + ": " + reason, failed);
+            throw TraceFormatException.damage(
+                    collector.source, read, "the SQLite database is damaged: " + reason, failed);
         } catch (Rule.TooCostly fault) {
             long read = reader == null ? 0 : reader.events;
             throw new TraceFormatException(collector.source, read, String.valueOf(fault.getMessage()), fault);
@@ -324,12 +323,18 @@ final class NsightReader {
 
     /** Takes the times of a row, of which either may be missing. */
     private void times(ResultSet row, int start, int end) throws SQLException {
-        long startNs = row.getLong(start);
-        boolean begins = !row.wasNull();
-        long endNs = row.getLong(end);
-        boolean ends = !row.wasNull();
-        event.startNs = begins ? startNs : Microseconds.ABSENT;
-        event.elapsedNs = begins && ends ? endNs - startNs : Microseconds.ABSENT;
+        event.startNs = time(row, start);
+        long endNs = time(row, end);
+        boolean areTimes = Microseconds.isTime(event.startNs) && Microseconds.isTime(endNs);
+        event.elapsedNs = areTimes ? endNs - event.startNs : endNs;
+    }
+
+    private static long time(ResultSet row, int column) throws SQLException {
+        long ns = row.getLong(column);
+        if (row.wasNull()) {
+            return Microseconds.ABSENT;
+        }
+        return Math.abs(ns) <= Microseconds.LARGEST_NS && ns != Long.MIN_VALUE ? ns : Microseconds.OUT_OF_RANGE;
     }
 
     private void readCalls() throws SQLException, IOException {
@@ -375,7 +380,7 @@ final class NsightReader {
             times(row, 1, 2);
             HostThread thread = thread(globalTid);
             place(thread);
-            if (event.phase == 'X' && Microseconds.isTime(event.elapsedNs)) {
+            if (event.phase == 'X' && Microseconds.isTime(event.startNs) && Microseconds.isTime(event.elapsedNs)) {
                 launches.range(thread.number(), event.startNs, event.startNs + event.elapsedNs, range);
             }
             collector.accept(event);

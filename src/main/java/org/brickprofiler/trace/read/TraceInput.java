@@ -182,11 +182,27 @@ final class TraceInput {
         boolean isJson = bracket < 0
                 || (bracket == '{' && (inside < 0 || inside == '"' || inside == '}'))
                 || (bracket == '[' && (inside < 0 || inside == '{' || inside == ']' || inside == 'n'));
-        String head = begin(trace, LONGEST_OUTPUT);
+        String head = output(trace);
         if ((isJson && bracket == '[') ? TornadoParser.begins(head) : TornadoParser.beginsIn(head)) {
             return Format.TORNADO_VM;
         }
         return (first == PACKET_TAG && !isJson) ? Format.PERFETTO : Format.CHROME;
+    }
+
+    /** What a program may have printed before the first object; up to damage, which is the parser's to find. */
+    private static String output(BufferedInputStream trace) throws IOException {
+        byte[] head = new byte[LONGEST_OUTPUT];
+        int length = 0;
+        trace.mark(LONGEST_OUTPUT);
+        try {
+            for (int read = 0; read >= 0 && length < LONGEST_OUTPUT; length += Math.max(0, read)) {
+                read = trace.read(head, length, LONGEST_OUTPUT - length);
+            }
+        } catch (DamagedException damaged) {
+            // As far as it goes.
+        }
+        trace.reset();
+        return new String(head, 0, length, StandardCharsets.ISO_8859_1);
     }
 
     /** The first byte that is no blank, beginning with one that was read; -1 where there is none, or none near. */

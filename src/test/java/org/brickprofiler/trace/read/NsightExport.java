@@ -1,5 +1,6 @@
 package org.brickprofiler.trace.read;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -61,7 +62,7 @@ final class NsightExport implements AutoCloseable {
         }
     }
 
-    private void execute(String sql) throws SQLException {
+    void execute(String sql) throws SQLException {
         try (Statement statement = database.createStatement()) {
             statement.execute(sql);
         }
@@ -139,6 +140,22 @@ final class NsightExport implements AutoCloseable {
             }
         }
         return found;
+    }
+
+    /**
+     * Reads an export, and prints what was read and counted, what was launched in the range {@code inner}, and elsewhere.
+     *
+     * @param arguments the file
+     */
+    public static void main(String[] arguments) throws IOException {
+        TraceProfile read = TraceReader.profile(Path.of(arguments[0]), ReadOptions.defaults());
+        long inner = 0;
+        long others = 0;
+        for (TraceProfile.Range range : read.ranges()) {
+            inner += range.name().equals("inner") ? range.elapsedNs() : 0;
+            others += range.name().equals("inner") ? 0 : range.elapsedNs();
+        }
+        System.out.println(read.eventsRead() + " " + read.eventsCounted() + " " + inner + " " + others);
     }
 
     @Override

@@ -127,6 +127,25 @@ final class NsightReadTest {
     }
 
     @Test
+    void timesThatAreNoneAreFaulty() throws Exception {
+        try (NsightExport export = new NsightExport(file())) {
+            export.kernel(1, 1, 100, 90, "k");
+            export.kernel(1, 1, Long.MIN_VALUE, 90, "k");
+            export.kernel(1, 1, 0, Long.MAX_VALUE, "k");
+            export.insert("CUPTI_ACTIVITY_KIND_KERNEL", "start", 5);
+            export.range(1, 1, Long.MIN_VALUE, 70, "r");
+            export.kernel(1, 1, 5, 8, "k");
+        }
+        TraceProfile profile = read();
+
+        assertThat(profile.snapshot().totalNs()).isEqualTo(3);
+        assertThat(Omissions.faults(profile.omissions()))
+                .extracting(Omission::reason, Omission::count)
+                .containsExactly(
+                        tuple(Reason.NO_TIME, 1L), tuple(Reason.TIME_OUT_OF_RANGE, 2L), tuple(Reason.NEGATIVE_DURATION, 1L));
+    }
+
+    @Test
     void rangesOfOneMomentAreInnermostWhereTheyAreShortest() throws Exception {
         try (NsightExport export = new NsightExport(file())) {
             export.range(1, 1, 100, 200, "inner");

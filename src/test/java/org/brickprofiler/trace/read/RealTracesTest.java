@@ -132,6 +132,26 @@ final class RealTracesTest {
         assertGolden(reading, "simple-add.txt");
     }
 
+    /** What the database answers to a query for the innermost range around each launch stands in the golden file, too. */
+    @Test
+    void exportOfNsightSystems() throws IOException {
+        TraceProfile reading = Traces.read(Traces.NSIGHT, ReadOptions.defaults());
+
+        assertThat(reading.eventsRead()).isEqualTo(164 + 36 + 200 + 823);
+        assertThat(reading.eventsCounted()).isEqualTo(164 + 36);
+        assertThat(reading.ranges()).hasSize(24).allMatch(TraceProfile.Range::isRange);
+        assertThat(reading.ranges().subList(0, 6))
+                .containsExactly(
+                        new TraceProfile.Range("aten::copy_", 51, 62_974_909),
+                        new TraceProfile.Range("aten::mm", 24, 1_507_116),
+                        new TraceProfile.Range("aten::mul", 26, 49_120),
+                        new TraceProfile.Range("aten::mean", 5, 45_472),
+                        new TraceProfile.Range("aten::add", 20, 31_969),
+                        new TraceProfile.Range("aten::bmm", 6, 28_129));
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
+        assertGolden(reading, "nsight.txt");
+    }
+
     @Test
     void kinetoTrainingStep() throws IOException {
         TraceProfile reading = Traces.read(Traces.TRAINING, ReadOptions.defaults());
