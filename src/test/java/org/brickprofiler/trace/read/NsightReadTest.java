@@ -19,6 +19,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.Track;
 import org.brickprofiler.trace.read.Omission.Reason;
@@ -388,6 +392,29 @@ final class NsightReadTest {
         assertThat(refused(() -> TraceReader.profile(
                                 new ByteArrayInputStream(Arrays.copyOf(Traces.packed(bytes), 400)), OPTIONS)))
                 .hasMessageContaining("the packed file ends too early");
+    }
+
+    @Test
+    void withoutADriverItSaysWhatIsMissing() throws Exception {
+        writeNested();
+        String separator = System.getProperty("path.separator");
+        String classPath = Pattern.compile(Pattern.quote(separator))
+                .splitAsStream(System.getProperty("java.class.path"))
+                .filter(entry -> !entry.contains("sqlite-jdbc"))
+                .collect(Collectors.joining(separator));
+        ProcessResult process =
+                ChildProcess.java(Reading.class, classPath).arguments(List.of(file().toString())).run();
+
+        assertThat(process.exitCode()).isEqualTo(1);
+        assertThat(process.err())
+                .contains("cannot read " + file() + ": an SQLite database needs org.xerial:sqlite-jdbc on the class path");
+    }
+
+    /** Reads a file, where this class itself needs no driver. */
+    static final class Reading {
+        public static void main(String[] arguments) throws IOException {
+            TraceReader.profile(Path.of(arguments[0]));
+        }
     }
 
     @Test

@@ -132,7 +132,7 @@ final class RealTracesTest {
         assertGolden(reading, "simple-add.txt");
     }
 
-    /** What the database answers to a query for the innermost range around each launch stands in the golden file, too. */
+    /** The sums by range were taken from the database by a query as that of {@link NsightExport#kernelsByRange}. */
     @Test
     void exportOfNsightSystems() throws IOException {
         TraceProfile reading = Traces.read(Traces.NSIGHT, ReadOptions.defaults());
@@ -150,6 +150,23 @@ final class RealTracesTest {
                         new TraceProfile.Range("aten::bmm", 6, 28_129));
         assertThat(Omissions.faults(reading.omissions())).isEmpty();
         assertGolden(reading, "nsight.txt");
+    }
+
+    @Test
+    void logOfTornadoVm() throws IOException {
+        TraceProfile reading = Traces.read(Traces.TORNADO, ReadOptions.defaults());
+
+        assertThat(reading.eventsRead()).isEqualTo(40);
+        assertThat(reading.eventsCounted()).isEqualTo(22);
+        assertBrick(reading, "FusedAttention", 4, 2 * (18_400 + 18_401));
+        assertBrick(reading, "RmsNorm", 4, 4 * 2_900);
+        assertBrick(reading, "Embedding", 2, 2 * 3_100);
+        assertBrick(reading, "KernelDispatch", 4, 4 * 9_000);
+        assertBrick(reading, "DeviceToHost", 2, 2 * 40_960);
+        assertThat(reading.wallNs()).isEqualTo(2 * (310_000 + 260_000 + 260_001));
+        assertThat(reading.leftOutNs()).isEqualTo(5 * 21_000_000L + 5 * 9_000_000L + 2 * 5_000_000L);
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
+        assertGolden(reading, "tornadovm.txt");
     }
 
     @Test
