@@ -22,14 +22,16 @@ import java.util.OptionalDouble;
  * {@link Verdict#SLOWER} is at most 3 %. Differences below a floor count for nothing, however sure they are. Intervals
  * are Welch's, of 95 % each and for one line alone, so one of twenty misses; go by the verdict.
  *
- * <p><b>A step</b> is one execution of the brick that says so in {@link Options#stepBrick}, or else of the one that all
- * runs recorded and that has the fewest samples, if these are at least one in {@value #RAREST_STEP} of the most
+ * <p><b>A step</b> is one that was announced, {@link org.brickprofiler.BrickProfiler#beginStep}, where all runs did so and
+ * {@link Options#stepBrick} names no brick; its time is then compared by phase. Otherwise it is one execution of the brick
+ * that says so in {@link Options#stepBrick}, or else of the one that all runs recorded and that has the fewest samples, if these are at least one in {@value #RAREST_STEP} of the most
  * frequent brick's.
  *
  * @param before the runs of the first side
  * @param after the runs of the second side
  * @param options how they were compared
- * @param stepBrick the brick whose executions are the steps; empty where there is none, and the whole is not compared
+ * @param stepBrick the brick whose executions are the steps; empty where steps were announced, and where there is none, so
+ *     that the whole is not compared
  * @param remarks what to know before the lines are believed, most important first, one sentence each
  * @param lines the whole, then categories, bricks and tiles, each with the most time first
  */

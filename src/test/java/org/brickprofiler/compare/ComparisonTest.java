@@ -18,8 +18,12 @@ import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
+import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
 import org.brickprofiler.compare.Comparison.Kind;
 import org.brickprofiler.compare.Comparison.Line;
 import org.brickprofiler.compare.Comparison.Options;
@@ -53,6 +57,7 @@ class ComparisonTest {
         private double wallFactor = 1.02;
         private Environment environment = HERE;
         private int threads = 1;
+        private Steps steps = Steps.NONE;
         private int run;
         private boolean afterwards;
 
@@ -66,6 +71,27 @@ class ComparisonTest {
             brick("AttentionScore", BrickCategory.ATTENTION, 4 * steps, 40_000, shift);
             brick("GateProjection", BrickCategory.FFN, 4 * steps, 120_000, shift);
             brick("DownProjection", BrickCategory.FFN, 4 * steps, 130_000, shift);
+        }
+
+        /** Announces 4 prompts and 96 tokens, which take longer by a factor. */
+        Work announced(long kvLength, double factor) {
+            double own = 1 + 0.004 * Math.sin(run * 1.9);
+            steps = new Steps(
+                    List.of(
+                            phase(StepInfo.Phase.PREFILL, 4, 30_000_000 * own, 128, 0),
+                            phase(StepInfo.Phase.DECODE, 96, 2_000_000 * own * factor, 0, kvLength)),
+                    LatencyDistribution.EMPTY,
+                    LatencyDistribution.EMPTY,
+                    0,
+                    List.of());
+            return this;
+        }
+
+        private static StepStats phase(StepInfo.Phase phase, long count, double meanNs, long prompt, long kvLength) {
+            long ns = Math.round(meanNs);
+            return new StepStats(
+                    phase, count, count * ns, count * ns, ns, ns, LatencyDistribution.EMPTY, count, count * prompt, count,
+                    0, 0, count * kvLength, 0, Map.of());
         }
 
         private void brick(String name, BrickCategory category, long count, double meanNs, double shift) {
@@ -96,9 +122,10 @@ class ComparisonTest {
             return Run.of(
                     side + "/" + run,
                     new ProfileSnapshot(
-                            start, start.plusSeconds(5), Math.round(totalNs * wallFactor), threads, false, 0, 0,
-                            OptionalDouble.empty(), false, List.of(environment), stats,
-                            List.of(new TileStats(TileLevel.MACRO, 10, totalNs / 20, 1, totalNs, 640, 1_280, 0, 0))));
+                            start, start.plusSeconds(5), Math.round(totalNs * wallFactor), threads, false, 0, 0, 0, 0,
+                            OptionalDouble.empty(), false, false, List.of(environment), stats,
+                            List.of(new TileStats(TileLevel.MACRO, 10, totalNs / 20, 1, totalNs, 640, 1_280, 0, 0)),
+                            List.of(), steps, RunFacts.NONE));
         }
     }
 
@@ -123,6 +150,52 @@ class ComparisonTest {
 
     private static Verdict verdict(Comparison comparison, String brick) {
         return line(comparison, Kind.BRICK, brick).verdict();
+    }
+
+    @Spec("16.7")
+    @Test
+    void announcedStepsAreComparedByPhase() {
+        Comparison comparison = Comparison.of(
+                side("before", 10, work -> work.announced(500, 1)),
+                side("after", 10, work -> work.announced(500, 1.1)),
+                Options.defaults());
+
+        assertThat(comparison.stepBrick()).isEmpty();
+        assertThat(line(comparison, Kind.STEP, "wall time of a prefill step").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        Line decode = line(comparison, Kind.STEP, "wall time of a decode step");
+        assertThat(decode.verdict()).isEqualTo(Verdict.SLOWER);
+        assertThat(decode.change().orElseThrow().percent()).isCloseTo(10, within(0.5));
+        assertThat(line(comparison, Kind.TOTAL, "brick time of a step").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(line(comparison, Kind.CATEGORY, "FFN").before()).isPresent();
+        assertThat(line(comparison, Kind.TOKENS_PER_SEC, "tokens/s, profiled").before()).isPresent();
+    }
+
+    @Spec({"16.5", "16.7"})
+    @Test
+    void announcedStepsOfOtherKvLengthAreNotComparable() {
+        Comparison comparison = Comparison.of(
+                side("before", 10, work -> work.announced(500, 1)),
+                side("after", 10, work -> work.announced(600, 1.1)),
+                Options.defaults());
+
+        Line decode = line(comparison, Kind.STEP, "wall time of a decode step");
+        assertThat(decode.verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
+        assertThat(decode.note()).isEqualTo("other KV length of a decode step: 500 before, 600 after");
+        assertThat(line(comparison, Kind.BRICK, "AttentionScore").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
+        assertThat(line(comparison, Kind.BRICK, "GateProjection").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(comparison.remarks()).anyMatch(remark -> remark.contains("other KV length of a decode step"));
+    }
+
+    @Spec("16.7")
+    @Test
+    void aNamedBrickIsTheStepWhereStepsWereAnnouncedToo() {
+        Comparison comparison = Comparison.of(
+                side("before", 10, work -> work.announced(500, 1)),
+                side("after", 10, work -> work.announced(500, 1.1)),
+                new Options(2, Optional.of("Sampling"), false, 1));
+
+        assertThat(comparison.stepBrick()).contains("Sampling");
+        assertThat(line(comparison, Kind.STEP, "wall time of a step").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
     }
 
     @Spec("16.1")
