@@ -151,8 +151,10 @@ final class ArchitectureTest {
     static final ArchRule theCommandLineKnowsNoExample =
             noClasses().that(inPackage("cli")).should().dependOnClassesThat(EXAMPLE);
 
-    /** It shows what others found. */
-    @ArchTest static final ArchRule reportKnowsComparisonsOnly = standsAlone(REPORT, OUTER.and(not(COMPARE)));
+    /** It shows what others found, and reads no trace. */
+    @ArchTest
+    static final ArchRule reportKnowsWhatItShows =
+            standsAlone(REPORT, OUTER.and(not(COMPARE.or(KERNEL).or(resideInAPackage(ROOT + ".trace")))));
 
     @ArchTest static final ArchRule compareStandsAlone = standsAlone(COMPARE, OUTER);
     @ArchTest static final ArchRule traceStandsAlone = standsAlone(TRACE, OUTER);
