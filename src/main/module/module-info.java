@@ -13,7 +13,10 @@ module org.brickprofiler {
     requires static io.opentelemetry.api;
     requires static io.opentelemetry.context;
     requires static io.opentelemetry.sdk.trace;
+    requires static io.opentelemetry.sdk.common;
+    requires static io.opentelemetry.sdk.metrics;
     requires static jcuda;
+    requires static micrometer.core;
     requires static org.apache.commons.csv;
     requires static org.apache.commons.numbers.combinatorics;
     requires static org.apache.commons.rng.api;
@@ -30,6 +33,9 @@ module org.brickprofiler {
     exports org.brickprofiler.device.metal;
     exports org.brickprofiler.graph;
     exports org.brickprofiler.kernel;
+    exports org.brickprofiler.metrics.jmx;
+    exports org.brickprofiler.metrics.micrometer;
+    exports org.brickprofiler.metrics.otel;
     exports org.brickprofiler.report;
     exports org.brickprofiler.spi;
     exports org.brickprofiler.tile;

@@ -113,6 +113,9 @@ public final class BrickProfiler {
     /** Who follows the bricks. Made when it is first asked for, while holding {@code this}. */
     private volatile @Nullable GraphRecorder graph;
 
+    /** Who follows the steps. Made when the first one begins, while holding {@code this}. */
+    private volatile @Nullable StepRecorder steps;
+
     private volatile SyncMode mode = SyncMode.DEFERRED;
     private volatile long epochNs;
 
@@ -130,6 +133,7 @@ public final class BrickProfiler {
     /** Which layer each thread is in, or works for. */
     final Layers layers = new Layers();
 
+    private final WorkSums work = new WorkSums(names);
     private final TileProfiler tiles;
     private final ChecksumLog checksums;
     private final RunPeriod period;
@@ -743,6 +747,99 @@ public final class BrickProfiler {
         registry.release(table);
     }
 
+    // ---- what there was to do ----
+
+    /**
+     * Records what samples of a brick had to do, of which {@link #stopBrick} knows nothing: once for each sample, or the sum
+     * of a pass once for each pass. Its working set counts as these bytes.
+     *
+     * @param id the brick
+     * @param flops floating-point operations; a multiplication with an addition counts as two
+     * @param bytes bytes that it had to read and write, each counted once
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public void recordWork(BrickId id, long flops, long bytes) {
+        WorkSums.require(flops, bytes);
+        if (enabled) {
+            work.record(id.index(), flops, bytes, bytes);
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param key the brick's key
+     * @param flops floating-point operations
+     * @param bytes bytes that it had to read and write
+     * @throws IllegalArgumentException when a number is negative, or no brick has that key
+     */
+    public void recordWork(int key, long flops, long bytes) {
+        requireKey(key);
+        WorkSums.require(flops, bytes);
+        if (enabled) {
+            work.record(key, flops, bytes, bytes);
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param name the brick's name
+     * @param flops floating-point operations
+     * @param bytes bytes that it had to read and write
+     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
+     */
+    public void recordWork(String name, long flops, long bytes) {
+        requireName(name);
+        WorkSums.require(flops, bytes);
+        if (enabled) {
+            work.record(keyOf(name), flops, bytes, bytes);
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param id the brick
+     * @param done the work
+     */
+    public void recordWork(BrickId id, Work done) {
+        Objects.requireNonNull(done, "done");
+        if (enabled) {
+            work.record(id.index(), done.flops(), done.bytes(), done.workingSetBytes());
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param key the brick's key
+     * @param done the work
+     * @throws IllegalArgumentException when no brick has that key
+     */
+    public void recordWork(int key, Work done) {
+        requireKey(key);
+        Objects.requireNonNull(done, "done");
+        if (enabled) {
+            work.record(key, done.flops(), done.bytes(), done.workingSetBytes());
+        }
+    }
+
+    /**
+     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
+     *
+     * @param name the brick's name
+     * @param done the work
+     * @throws IllegalArgumentException when the name is null or empty
+     */
+    public void recordWork(String name, Work done) {
+        requireName(name);
+        Objects.requireNonNull(done, "done");
+        if (enabled) {
+            work.record(keyOf(name), done.flops(), done.bytes(), done.workingSetBytes());
+        }
+    }
+
     // ---- the mode and the epoch ----
 
     /**
@@ -981,10 +1078,23 @@ public final class BrickProfiler {
 
     private void passEnded(boolean abandoned, boolean resolves) {
         layers.endPass();
+        StepRecorder recorder = abandoned ? null : steps;
+        long endNs = recorder == null ? 0 : nowNs();
         reach(SpanKind.PASS_END, abandoned ? 1 : 0, resolves);
+        if (recorder != null) {
+            endStep(recorder, endNs);
+        }
         GraphRecorder follower = follower();
         if (follower != null) {
             follower.endPass();
+        }
+    }
+
+    private void endStep(StepRecorder recorder, long endNs) {
+        if (enabled) {
+            recorder.end(endNs, hasPending());
+        } else {
+            recorder.interrupt();
         }
     }
 
@@ -998,6 +1108,67 @@ public final class BrickProfiler {
             if (traced) {
                 registry.mark(boundary, 0, now, 0, value);
             }
+        }
+    }
+
+    // ---- steps ----
+
+    /**
+     * Begins a step: a forward pass of which it is known what it works on. It ends with the pass, at the calling thread's
+     * next {@link #endPass} or {@link #endPassAsync}, and is then one of the {@linkplain ProfileSnapshot#steps() steps}.
+     *
+     * <pre>{@code
+     * profiler.beginStep(StepInfo.decode(kvLength));
+     * float[] logits = forward(token);
+     * int next = sample(logits);
+     * profiler.endPass();
+     * }</pre>
+     *
+     * <p>The step's time is the host's, so that it should end where the engine has waited for its device. Its brick time by
+     * category is what all threads stopped or resolved meanwhile; it is not known, and counted nowhere, where another step
+     * was under way at the same time, or measurements were pending at its beginning or are at its end.
+     *
+     * <p>A step that is under way on this thread, or on one that has ended, is abandoned, as is one at whose end the profiler
+     * is off; a pass whose layer is open ends. This call takes a lock and one look at each brick of each thread, and so does
+     * the end of the step; a pass without it pays nothing.
+     *
+     * @param info what it works on
+     */
+    public void beginStep(StepInfo info) {
+        Objects.requireNonNull(info, "info");
+        if (layers.isOpen()) {
+            passEnded(true, false);
+        }
+        StepRecorder recorder = steps;
+        if (enabled) {
+            (recorder == null ? stepRecorder() : recorder).begin(info, hasPending());
+        } else if (recorder != null) {
+            recorder.interrupt();
+        }
+    }
+
+    private synchronized StepRecorder stepRecorder() {
+        StepRecorder recorder = steps;
+        if (recorder == null) {
+            recorder = new StepRecorder(registry, names, period, clock);
+            steps = recorder;
+        }
+        return recorder;
+    }
+
+    /**
+     * Records that drafted tokens of the calling thread's step were right; several calls add up. Does nothing where no step
+     * is under way.
+     *
+     * @param tokens tokens, of those that {@link StepInfo#draftedTokens()} announced
+     * @throws IllegalArgumentException when the number is negative, or larger than what is left of the announced ones;
+     *     nothing is counted then
+     */
+    public void recordAcceptedTokens(long tokens) {
+        requireNotNegative("tokens", tokens);
+        StepRecorder recorder = steps;
+        if (recorder != null) {
+            recorder.accept(tokens);
         }
     }
 
@@ -1149,7 +1320,9 @@ public final class BrickProfiler {
      */
     public ProfileSnapshot snapshot() {
         Results.Settings settings = settings(droppedPending.get(), resolver.overlaps());
-        return results.snapshot(readRecorded(0, names.size()), tiles.snapshot(), period.until(nowNs()), settings);
+        StepRecorder recorder = steps;
+        Steps ended = recorder == null ? Steps.NONE : recorder.read();
+        return results.snapshot(readRecorded(0, names.size()), tiles.snapshot(), ended, period.until(nowNs()), settings);
     }
 
     /**
@@ -1161,7 +1334,9 @@ public final class BrickProfiler {
     public ProfileSnapshot snapshotAndReset() {
         RunPeriod.Part part = period.endAndRestart(nowNs());
         Results.Settings settings = settings(droppedPending.getAndSet(0), resolver.takeOverlaps());
-        return results.snapshot(readRecordedAndReset(), tiles.snapshotAndReset(), part, settings);
+        StepRecorder recorder = steps;
+        Steps ended = recorder == null ? Steps.NONE : recorder.readAndReset();
+        return results.snapshot(readRecordedAndReset(), tiles.snapshotAndReset(), ended, part, settings);
     }
 
     /**
@@ -1172,6 +1347,10 @@ public final class BrickProfiler {
     public void reset() {
         forget();
         layers.reset();
+        StepRecorder recorder = steps;
+        if (recorder != null) {
+            recorder.reset();
+        }
     }
 
     /** Forgets what {@link #reset} does, while passes that are under way go on. */
@@ -1181,6 +1360,10 @@ public final class BrickProfiler {
             devices.discard();
         }
         readRecordedAndReset();
+        StepRecorder stepped = steps;
+        if (stepped != null) {
+            stepped.readAndReset();
+        }
         tiles.reset();
         checksums.reset();
         GraphRecorder recorder = graph;
@@ -1198,13 +1381,17 @@ public final class BrickProfiler {
     }
 
     private Results.Recorded readRecorded(int fromKey, int toKey) {
-        return devices == null
-                ? new Results.Recorded(registry.read(fromKey, toKey), null)
+        Results.Recorded recorded = devices == null
+                ? new Results.Recorded(registry.read(fromKey, toKey), null, null)
                 : devices.read(fromKey, toKey);
+        return recorded.with(work.read(fromKey, toKey));
     }
 
     private Results.Recorded readRecordedAndReset() {
-        return devices == null ? new Results.Recorded(registry.readAndReset(), null) : devices.readAndReset();
+        Results.Recorded recorded = devices == null
+                ? new Results.Recorded(registry.readAndReset(), null, null)
+                : devices.readAndReset();
+        return recorded.with(work.readAndReset());
     }
 
     private Results.Settings settings(long dropped, long overlaps) {

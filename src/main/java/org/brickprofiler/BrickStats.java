@@ -7,8 +7,8 @@ import java.util.Optional;
 /**
  * What was recorded of one brick. Immutable. Every derived figure is computed from the components alone.
  *
- * <p>Rates divide a sum by the brick's whole time or whole number of samples: record bytes or cycles with every sample
- * of a brick or with none, or the rate comes out too low.
+ * <p>Rates divide a sum by the brick's whole time or whole number of samples: record bytes, cycles or work of every sample
+ * of a brick or of none, or the rate comes out too low.
  *
  * @param name the display name, or the name of a dynamic brick
  * @param category its category
@@ -28,6 +28,7 @@ import java.util.Optional;
  * @param latency how the durations are spread; empty unless the profiler was built with percentiles, all profilers
  *     where snapshots were merged
  * @param device what is known of the samples that devices timed
+ * @param work what it had to do, if that was recorded
  */
 public record BrickStats(
         String name,
@@ -46,7 +47,8 @@ public record BrickStats(
         long minCycles,
         long maxCycles,
         Optional<LatencyDistribution> latency,
-        DeviceTime device) {
+        DeviceTime device,
+        Work work) {
 
     /** What cycles say of a brick. */
     public enum CycleDiagnosis {
@@ -82,10 +84,11 @@ public record BrickStats(
         Objects.requireNonNull(bottleneck, "bottleneck");
         Objects.requireNonNull(latency, "latency");
         Objects.requireNonNull(device, "device");
+        Objects.requireNonNull(work, "work");
     }
 
     /**
-     * A brick that only the host timed. The parameters are those of the record.
+     * A brick that only the host timed, of unknown work. The parameters are those of the record.
      *
      * @param name its name
      * @param category its category
@@ -123,7 +126,7 @@ public record BrickStats(
             Optional<LatencyDistribution> latency) {
         this(
                 name, category, bottleneck, count, totalNs, minNs, maxNs, lastNs, lastAtUnixNs, totalElements, totalBytes,
-                totalCompressedBytes, totalCycles, minCycles, maxCycles, latency, DeviceTime.NONE);
+                totalCompressedBytes, totalCycles, minCycles, maxCycles, latency, DeviceTime.NONE, Work.NONE);
     }
 
     /**
@@ -140,7 +143,7 @@ public record BrickStats(
 
     /** Whether anything is known of it. */
     boolean isRecorded() {
-        return count > 0 || device.unresolved() > 0;
+        return count > 0 || device.unresolved() > 0 || !work.equals(Work.NONE);
     }
 
     /**
@@ -205,6 +208,15 @@ public record BrickStats(
     public double throughputGbps() {
         // Bytes per ns are 10^9 bytes per s.
         return totalNs == 0 ? 0.0 : (double) totalBytes / totalNs;
+    }
+
+    /**
+     * Operations per time.
+     *
+     * @return GFLOP/s of 10<sup>9</sup>, 0 where no time was measured
+     */
+    public double gflops() {
+        return totalNs == 0 ? 0.0 : (double) work.flops() / totalNs;
     }
 
     /**
@@ -322,7 +334,8 @@ public record BrickStats(
     BrickStats plus(BrickStats other) {
         if (count == 0 || other.count == 0) {
             BrickStats recorded = count == 0 ? other : this;
-            return recorded.with(greater(bottleneck, other.bottleneck), device.plus(other.device));
+            return recorded.with(
+                    greater(bottleneck, other.bottleneck), device.plus(other.device), work.plus(other.work));
         }
         boolean otherIsLater = other.lastAtUnixNs > lastAtUnixNs
                 || (other.lastAtUnixNs == lastAtUnixNs && other.lastNs > lastNs);
@@ -345,13 +358,14 @@ public record BrickStats(
                         : minCycles,
                 Math.max(maxCycles, other.maxCycles),
                 merged(latency, other.latency),
-                device.plus(other.device));
+                device.plus(other.device),
+                work.plus(other.work));
     }
 
-    private BrickStats with(Bottleneck limit, DeviceTime time) {
+    private BrickStats with(Bottleneck limit, DeviceTime time, Work todo) {
         return new BrickStats(
                 name, category, limit, count, totalNs, minNs, maxNs, lastNs, lastAtUnixNs, totalElements, totalBytes,
-                totalCompressedBytes, totalCycles, minCycles, maxCycles, latency, time);
+                totalCompressedBytes, totalCycles, minCycles, maxCycles, latency, time, todo);
     }
 
     private static Bottleneck greater(Bottleneck one, Bottleneck two) {

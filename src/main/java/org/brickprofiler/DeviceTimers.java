@@ -158,12 +158,13 @@ final class DeviceTimers {
         return device.whileQuiet(() -> {
             StatSums sums = profiler.registry.read(fromKey, toKey);
             DeviceFigures figures = device.figures(fromKey, toKey);
-            return new Results.Recorded(sums, figures);
+            return new Results.Recorded(sums, figures, null);
         });
     }
 
     Results.Recorded readAndReset() {
         return device.whileQuiet(
-                () -> new Results.Recorded(profiler.registry.readAndReset(), device.figuresAndReset()));
+                () -> new Results.Recorded(
+                        profiler.registry.readAndReset(), device.figuresAndReset(), null));
     }
 }

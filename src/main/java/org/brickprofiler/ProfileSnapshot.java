@@ -44,6 +44,7 @@ import org.brickprofiler.tile.TileStats;
  * @param bricks the bricks that recorded, largest total first
  * @param tiles one entry per tile level, in order
  * @param streams what the device streams reported, one entry per stream, by device and name
+ * @param steps the forward passes that were announced as steps and have ended; {@link Steps#NONE} where none was
  */
 public record ProfileSnapshot(
         Instant startedAt,
@@ -61,7 +62,8 @@ public record ProfileSnapshot(
         List<Environment> environments,
         List<BrickStats> bricks,
         List<TileStats> tiles,
-        List<StreamTotals> streams) {
+        List<StreamTotals> streams,
+        Steps steps) {
 
     private record BrickKey(String name, BrickCategory category) implements Comparable<BrickKey> {
         @Override
@@ -84,6 +86,7 @@ public record ProfileSnapshot(
         Objects.requireNonNull(bricks, "bricks");
         Objects.requireNonNull(tiles, "tiles");
         Objects.requireNonNull(streams, "streams");
+        Objects.requireNonNull(steps, "steps");
         requireNotNegative("wallNs", wallNs);
         requireNotNegative("threads", threads);
         requireNotNegative("overheadNs", overheadNs);
@@ -97,7 +100,7 @@ public record ProfileSnapshot(
     }
 
     /**
-     * A profile without devices, of which nothing is pending and nothing overlapped, with tiles switched on. The parameters
+     * A profile without devices and steps, of which nothing is pending and nothing overlapped, with tiles switched on. The parameters
      * are those of the record.
      *
      * @param startedAt when the profiler was first on
@@ -129,7 +132,7 @@ public record ProfileSnapshot(
             List<TileStats> tiles) {
         this(
                 startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, 0, 0, l2CacheHitRate,
-                zeroCopy, false, environments, bricks, tiles, List.of());
+                zeroCopy, false, environments, bricks, tiles, List.of(), Steps.NONE);
     }
 
     private static List<BrickStats> sumByBrick(Collection<BrickStats> parts) {
@@ -262,7 +265,8 @@ public record ProfileSnapshot(
                 concat(environments, other.environments),
                 concat(bricks, other.bricks),
                 concat(tiles, other.tiles),
-                concat(streams, other.streams));
+                concat(streams, other.streams),
+                steps.merge(other.steps));
     }
 
     private static OptionalDouble smaller(OptionalDouble one, OptionalDouble two) {

@@ -36,8 +36,14 @@ final class Results {
      *
      * @param sums the sums of every row that was asked for
      * @param figures what devices were asked for besides, or null without devices
+     * @param workSums the rows of {@link WorkSums}, or null where no work was recorded
      */
-    record Recorded(StatSums sums, @Nullable DeviceFigures figures) {
+    record Recorded(StatSums sums, @Nullable DeviceFigures figures, @Nullable StatSums workSums) {
+
+        /** What devices or the host recorded, with the work that was recorded beside it. */
+        Recorded with(@Nullable StatSums recordedWork) {
+            return new Recorded(sums, figures, recordedWork);
+        }
 
         StatRow row(int key) {
             return sums.row(key);
@@ -55,6 +61,10 @@ final class Results {
                     launches.count() == 0 ? 0 : launches.minNs(),
                     launches.maxNs(),
                     figures.unresolved(key));
+        }
+
+        Work work(int key) {
+            return workSums == null ? Work.NONE : WorkSums.work(workSums.row(key));
         }
 
         /** Threads that recorded. One that set marks may also have recorded otherwise, and is counted once. */
@@ -104,18 +114,20 @@ final class Results {
                 row.cycles() == 0 ? 0 : row.minCycles(),
                 row.maxCycles(),
                 Optional.ofNullable(reading.sums().buckets(key)).map(LatencyDistribution::ofCounts),
-                device);
+                device,
+                reading.work(key));
     }
 
     List<BrickStats> bricks(Recorded reading) {
         return IntStream.range(0, names.size())
-                .filter(key -> reading.row(key).count() > 0 || reading.device(key).unresolved() > 0)
                 .mapToObj(key -> brick(key, reading))
+                .filter(BrickStats::isRecorded)
                 .sorted(BrickStats.LARGEST_FIRST)
                 .toList();
     }
 
-    ProfileSnapshot snapshot(Recorded reading, TileProfiler.Snapshot tiles, RunPeriod.Part part, Settings settings) {
+    ProfileSnapshot snapshot(
+            Recorded reading, TileProfiler.Snapshot tiles, Steps steps, RunPeriod.Part part, Settings settings) {
         List<BrickStats> bricks = bricks(reading);
         long samples = bricks.stream().mapToLong(BrickStats::count).sum()
                 + tiles.levels().stream().mapToLong(TileStats::count).sum();
@@ -135,6 +147,7 @@ final class Results {
                 List.of(Environment.current()),
                 bricks,
                 tiles.levels(),
-                reading.streams());
+                reading.streams(),
+                steps);
     }
 }

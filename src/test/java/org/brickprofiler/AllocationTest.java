@@ -149,6 +149,7 @@ final class AllocationTest {
             paths.put("record by name", () -> on.record(names[next()], 5, 1));
             paths.put("recordBytes", () -> on.recordBytes(ids[next()], 5, 1, 8, 4));
             paths.put("recordCycles", () -> on.recordCycles(ids[next()], 5, 1, 9));
+            paths.put("recordWork", () -> on.recordWork(ids[next()], 2, 4));
             paths.put("time by key", () -> on.time(keys[next()], 1, Paths::nothing));
             paths.put("deferred, literal", () -> passPart(on));
             paths.put("deferred, sequential", () -> passPart(sequential));

@@ -68,6 +68,8 @@ final class BrickTimersSwitchTest {
         profiler.recordBytes("mine", 1, 1, 1, 1);
         profiler.recordCycles(BrickId.RMS_NORM, 1, 1, 1);
         profiler.recordCycles("mine", 1, 1, 1);
+        profiler.recordWork(BrickId.RMS_NORM, 1, 1);
+        profiler.recordWork("mine", Work.of(1, 1));
         profiler.recordDeferred(BrickId.RMS_NORM, 0, 1);
         profiler.recordDeferred("mine", 0, 1);
 

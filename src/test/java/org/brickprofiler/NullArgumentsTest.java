@@ -3,6 +3,9 @@ package org.brickprofiler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.sdk.resources.Resource;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -70,6 +73,8 @@ import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.kernel.KernelTimings;
+import org.brickprofiler.metrics.micrometer.BrickMetrics;
+import org.brickprofiler.metrics.otel.BrickMetricProducer;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.spi.NanoClock;
@@ -97,7 +102,7 @@ final class NullArgumentsTest {
 
     /** What nobody outside the library calls, and programs. */
     private static final Pattern INTERNAL =
-            Pattern.compile("org\\.brickprofiler\\.(internal|trace\\.setting|cli|demo|gpucheck)\\b.*");
+            Pattern.compile("org\\.brickprofiler\\.(internal|trace\\.setting|metrics\\.[A-Z]\\w+|cli|demo|gpucheck)\\b.*");
 
     @TempDir
     private Path folder;
@@ -142,6 +147,10 @@ final class NullArgumentsTest {
         instances.put(DeviceTrack.class, () -> new TraceRecorder()
                 .stream(new DeviceInfo(0, "gpu", Backend.CUDA, OptionalLong.empty()), "s", 1));
         instances.put(TimelineSpanProcessor.class, () -> new TimelineSpanProcessor(new TraceRecorder()));
+        instances.put(BrickMetrics.class, () -> new BrickMetrics(BrickProfiler.enabled()));
+        instances.put(BrickMetricProducer.class, () -> new BrickMetricProducer(BrickProfiler.enabled()));
+        instances.put(MeterRegistry.class, SimpleMeterRegistry::new);
+        instances.put(Resource.class, Resource::empty);
         instances.put(TraceRules.class, TraceRules::builtIn);
         instances.put(CudaStream.Builder.class, NullArgumentsTest::cudaStream);
         instances.put(CudaStream.class, () -> closing(cudaStream().open()));
@@ -389,6 +398,7 @@ final class NullArgumentsTest {
                 Map.entry(Appendable.class, new StringBuilder()),
                 Map.entry(Duration.class, Duration.ofSeconds(1)),
                 Map.entry(Instant.class, Instant.EPOCH),
+                Map.entry(Iterable.class, List.of()),
                 Map.entry(List.class, List.of()),
                 Map.entry(Collection.class, List.of()),
                 Map.entry(Set.class, Set.of()),

@@ -32,7 +32,7 @@ final class ProfileSnapshotProperties {
     /** What an application does once: a known or dynamic brick, bytes, cycles or a tile. */
     private record Event(int kind, int which, long elapsedNs, long elements) {
 
-        private static final int KINDS = 6;
+        private static final int KINDS = 7;
         private static final List<TileLevel> LEVELS = List.of(TileLevel.values());
 
         void on(BrickProfiler profiler, FakeClock clock) {
@@ -48,6 +48,7 @@ final class ProfileSnapshotProperties {
                     profiler.recordDeferred(id, profiler.elapsedNs() - elapsedNs, elements);
                     profiler.endPass();
                 }
+                case 6 -> profiler.recordWork(id, new Work(elapsedNs, elements, 9 * elements));
                 default -> profiler.tiles().record(
                         LEVELS.get(which % 3), which, (int) elements, elapsedNs, elements, 2 * elements);
             }
@@ -88,7 +89,7 @@ final class ProfileSnapshotProperties {
             plain.add(new BrickStats(
                     b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(), 0,
                     b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(), b.minCycles(),
-                    b.maxCycles(), b.latency()));
+                    b.maxCycles(), b.latency(), b.device(), b.work()));
         }
         plain.sort(Comparator.comparing(BrickStats::name));
         return plain;
@@ -181,6 +182,10 @@ final class ProfileSnapshotProperties {
         ProfileSnapshot merged = recorded(one).merge(recorded(two));
 
         for (BrickStats brick : merged.bricks()) {
+            if (brick.count() == 0) {
+                assertThat(brick.work()).as("of a brick without samples").isNotEqualTo(Work.NONE);
+                continue;
+            }
             List<Long> durationsNs = all.stream()
                     .filter(event -> nameOf(event).equals(Optional.of(brick.name())))
                     .map(Event::elapsedNs)
@@ -205,7 +210,7 @@ final class ProfileSnapshotProperties {
     private static Optional<String> nameOf(Event event) {
         return switch (event.kind) {
             case 1 -> Optional.of("dynamic " + event.which);
-            case 5 -> Optional.empty();
+            case 5, 6 -> Optional.empty();
             default -> Optional.of(BrickId.all().get(event.which).displayName());
         };
     }
@@ -256,6 +261,7 @@ final class ProfileSnapshotProperties {
                 Samples.MACHINE, new Environment("25", "VM 1", "OS 2", "arch", "cpu", 4, 10));
         Arbitrary<OptionalDouble> rate = Arbitraries.of(
                 OptionalDouble.empty(), OptionalDouble.of(0), OptionalDouble.of(0.5), OptionalDouble.of(1));
+        Arbitrary<Steps> steps = StepsProperties.steps(4);
         return Combinators.combine(
                         few.list().ofSize(8),
                         rate,
@@ -263,8 +269,9 @@ final class ProfileSnapshotProperties {
                         where.list().ofMaxSize(2),
                         brick.list().ofMaxSize(4),
                         tile.list().ofMaxSize(4),
-                        stream.list().ofMaxSize(3))
-                .as((n, l2, flag, environments, bricks, tiles, streams) -> new ProfileSnapshot(
+                        stream.list().ofMaxSize(3),
+                        steps)
+                .as((n, l2, flag, environments, bricks, tiles, streams, stepped) -> new ProfileSnapshot(
                         Instant.ofEpochSecond(n.get(0)),
                         Instant.ofEpochSecond(10 + n.get(1)),
                         n.get(2),
@@ -280,7 +287,8 @@ final class ProfileSnapshotProperties {
                         environments,
                         bricks,
                         tiles,
-                        streams));
+                        streams,
+                        stepped));
     }
 
     private static BrickStats onDevice(BrickStats b, long launchNs, long unresolved) {
@@ -290,6 +298,6 @@ final class ProfileSnapshotProperties {
         return new BrickStats(
                 b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(),
                 b.lastAtUnixNs(), b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(),
-                b.minCycles(), b.maxCycles(), b.latency(), device);
+                b.minCycles(), b.maxCycles(), b.latency(), device, new Work(3 * launchNs, unresolved, launchNs));
     }
 }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +48,7 @@ final class MethodWeaver {
 
     static final String BRIDGE = "org/brickprofiler/agent/bridge/Bridge";
 
-    /** What our code puts onto the stack above what lies there: a timer, its elements. */
+    /** What our code puts onto the stack above what lies there: two numbers of two slots each. */
     private static final int STACK = 4;
 
     /** What lies there in a handler: the exception. */
@@ -61,8 +61,8 @@ final class MethodWeaver {
 
     private final MethodNode method;
     private final List<Span> spans = new ArrayList<>();
-    private final Map<AbstractInsnNode, List<Marker>> before = new IdentityHashMap<>();
-    private final Map<AbstractInsnNode, List<Marker>> after = new IdentityHashMap<>();
+    private final Map<AbstractInsnNode, List<Marker>> before = new HashMap<>();
+    private final Map<AbstractInsnNode, List<Marker>> after = new HashMap<>();
 
     private Track[] tracks = {};
     private AbstractInsnNode[] nodes = {};
@@ -120,7 +120,7 @@ final class MethodWeaver {
         }
 
         boolean hasElements() {
-            return kind == Kind.BRICK || kind == Kind.STEP;
+            return kind == Kind.BRICK;
         }
 
         boolean sameConstant() {
@@ -139,7 +139,7 @@ final class MethodWeaver {
      *
      * @param rule a rule of any kind but a task
      * @param key the brick's key; of no meaning for the other kinds
-     * @param elements the code for the number of elements
+     * @param elements the code for the number of elements; of a step for its tokens, and then its positions
      * @throws IllegalArgumentException when the method has no such place
      */
     void add(Rule rule, int key, InsnList elements) {
@@ -220,7 +220,7 @@ final class MethodWeaver {
         mayBeOpen = open(true);
         mustBeOpen = open(false);
         assignTracks();
-        Map<AbstractInsnNode, InsnList> code = new IdentityHashMap<>();
+        Map<AbstractInsnNode, InsnList> code = new HashMap<>();
         addCode(code);
         extendFrames();
         coverOpenSpans(code);
@@ -260,7 +260,7 @@ final class MethodWeaver {
     }
 
     private void connect() {
-        Map<AbstractInsnNode, Integer> index = new IdentityHashMap<>();
+        Map<AbstractInsnNode, Integer> index = new HashMap<>();
         for (int i = 0; i < nodes.length; i++) {
             index.put(nodes[i], i);
         }
@@ -513,7 +513,10 @@ final class MethodWeaver {
                 code.add(call("startBrick", "(I)J"));
             }
             case LAYER -> code.add(call("startLayer", "()J"));
-            case STEP, TASK -> code.add(call("startStep", "()J"));
+            case STEP, TASK -> {
+                code.add(Flow.copy(span.elements));
+                code.add(call("startStep", "(JJ)J"));
+            }
         }
         code.add(new VarInsnNode(Opcodes.LSTORE, track.timer));
     }
@@ -536,7 +539,7 @@ final class MethodWeaver {
         switch (track.kind) {
             case BRICK -> code.add(call("stopBrick", "(JJ)V"));
             case LAYER -> code.add(call("endLayer", "(J)V"));
-            case STEP, TASK -> code.add(call("endStep", "(JJ)V"));
+            case STEP, TASK -> code.add(call("endStep", "(J)V"));
         }
     }
 
@@ -646,9 +649,10 @@ final class MethodWeaver {
         int slot = (method.access & Opcodes.ACC_STATIC) != 0 ? 0 : 1;
         InsnList code = new InsnList();
         for (Type type : Type.getArgumentTypes(method.desc)) {
-            if (TASKS.containsKey(type.getDescriptor())) {
+            String task = TASKS.get(type.getDescriptor());
+            if (task != null) {
                 code.add(new VarInsnNode(Opcodes.ALOAD, slot));
-                code.add(call("carry", "(" + type.getDescriptor() + ")" + type.getDescriptor()));
+                code.add(call("carry" + task, "(" + type.getDescriptor() + ")" + type.getDescriptor()));
                 code.add(new VarInsnNode(Opcodes.ASTORE, slot));
             }
             slot += type.getSize();

@@ -2,10 +2,12 @@ package org.brickprofiler.agent;
 
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.agent.bridge.Bridge;
 
 /**
- * Records what woven code reports. A record, whose fields compilers take for constants. Any thread; allocates nothing.
+ * Records what woven code reports. A record, whose fields compilers take for constants. Any thread; allocates nothing
+ * but a few bytes for each step.
  *
  * @param profiler what it is recorded with
  * @param steps counts the steps
@@ -36,11 +38,6 @@ record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
                 afterWarmup.run();
             }
         }
-
-        /** How many have ended after the warm-up. */
-        long counted() {
-            return Math.max(0, ended.get() - warmup);
-        }
     }
 
     @Override
@@ -68,12 +65,18 @@ record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
     }
 
     @Override
-    public long startStep() {
+    public long startStep(long tokens, long kvLength) {
+        long cached = Math.max(0, kvLength);
+        profiler.beginStep(tokens > 1 ? prefill(tokens, cached) : StepInfo.decode(cached));
         return OPEN;
     }
 
+    private static StepInfo prefill(long tokens, long kvLength) {
+        return new StepInfo(StepInfo.Phase.PREFILL, 1, tokens, kvLength, 1, 0);
+    }
+
     @Override
-    public void endStep(long step, long tokens) {
+    public void endStep(long step) {
         if (step != 0) {
             profiler.endPass();
             steps.end();

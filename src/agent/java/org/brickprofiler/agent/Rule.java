@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param brick the brick's name; empty for the other kinds
  * @param category the category of a dynamic brick
  * @param elements how many elements, or tokens, each execution processes
+ * @param kvLength how many positions the key-value cache of a step holds; 0 for the other kinds
  */
 record Rule(
         int line,
@@ -27,7 +28,8 @@ record Rule(
         Anchor to,
         String brick,
         Optional<BrickCategory> category,
-        Elements elements) {
+        Elements elements,
+        Elements kvLength) {
 
     /** What a span is, from the outermost to the innermost; a task is no span. */
     enum Kind {
@@ -112,6 +114,7 @@ record Rule(
      */
     record Elements(long constant, List<String> path) {
 
+        static final Elements ZERO = new Elements(0, List.of());
         static final Elements ONE = new Elements(1, List.of());
 
         boolean isConstant() {
@@ -122,10 +125,5 @@ record Rule(
         public String toString() {
             return isConstant() ? Long.toString(constant) : path.stream().collect(Collectors.joining("."));
         }
-    }
-
-    /** Whether the span is the whole method. */
-    boolean isWhole() {
-        return from.equals(Anchor.ENTRY) && to.equals(Anchor.EXIT);
     }
 }

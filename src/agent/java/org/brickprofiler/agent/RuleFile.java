@@ -37,7 +37,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  * <pre>{@code
  * step:                                  # a forward pass
  *   in: com.example.Llama.forward
- *   tokens: tokens.length                # 1 unless given
+ *   tokens: tokens.length                # 1 unless given; more than one are a prompt
+ *   kv: position                         # what the key-value cache holds; 0 unless given
  *   warmup: 2                            # so many steps count for nothing
  * layer:
  *   in: com.example.Llama.layer          # no anchors: the whole method
@@ -61,7 +62,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  */
 final class RuleFile {
 
-    private static final String NAME = "[^\\s.,;:<>()\\[\\]/]+";
+    private static final String NAME = "(?![\\d-])[^\\s.,;:<>()\\[\\]/]+";
     private static final Pattern TARGET = Pattern.compile(
             "(?<owner>" + NAME + "(?:\\." + NAME + ")*)\\.(?<name>" + NAME + ")(?:\\((?<types>[^()]*)\\))?");
     private static final Pattern CALL =
@@ -132,7 +133,7 @@ final class RuleFile {
         Node step = parts.get("step");
         if (step != null) {
             Map<String, Node> entries =
-                    entries(step, Set.of("in", "lambda", "call", "from", "to", "tokens", "warmup"));
+                    entries(step, Set.of("in", "lambda", "call", "from", "to", "tokens", "kv", "warmup"));
             rules.add(rule(step, Kind.STEP, entries));
             warmup = entries.containsKey("warmup") ? number(entries.get("warmup")) : 0;
         }
@@ -176,6 +177,7 @@ final class RuleFile {
         Node lambda = entries.get("lambda");
         Target target = target(in, lambda == null ? null : call(lambda));
         Node elements = entries.get(kind == Kind.STEP ? "tokens" : "elements");
+        Node kvLength = entries.get("kv");
         Optional<BrickCategory> category = category(entries.get("category"));
         return new Rule(
                 line(node),
@@ -185,7 +187,8 @@ final class RuleFile {
                 to,
                 kind == Kind.BRICK ? brick(node, entries.get("brick"), category) : "",
                 category,
-                elements == null ? Elements.ONE : elements(elements));
+                elements == null ? Elements.ONE : elements(elements),
+                kvLength == null ? Elements.ZERO : elements(kvLength));
     }
 
     private String brick(Node rule, @Nullable Node node, Optional<BrickCategory> category) {

@@ -43,14 +43,34 @@ final class Weaver {
     private final Map<String, List<Rule>> rules;
     private final ToIntFunction<Rule> keys;
 
-    /**
-     * What became of a class.
-     *
-     * @param bytes the woven class file; null where no rule could be applied
-     * @param applied the rules that were
-     * @param problems for each other rule why it was not, and warnings
-     */
-    record Result(byte @Nullable [] bytes, List<Rule> applied, List<Problem> problems) {}
+    /** What became of a class. */
+    static final class Result {
+
+        private final byte @Nullable [] bytes;
+        private final List<Rule> applied;
+        private final List<Problem> problems;
+
+        private Result(byte @Nullable [] bytes, List<Rule> applied, List<Problem> problems) {
+            this.bytes = bytes;
+            this.applied = List.copyOf(applied);
+            this.problems = List.copyOf(problems);
+        }
+
+        /** The woven class file; null where no rule could be applied. The caller's own. */
+        byte @Nullable [] bytes() {
+            return bytes;
+        }
+
+        /** The rules that were applied. */
+        List<Rule> applied() {
+            return applied;
+        }
+
+        /** For each other rule why it was not, and warnings. */
+        List<Problem> problems() {
+            return problems;
+        }
+    }
 
     /**
      * What is said of a rule.
@@ -163,8 +183,12 @@ final class Weaver {
                 if (rule.kind() == Kind.TASK) {
                     MethodWeaver.requireTask(method);
                 } else {
-                    InsnList elements = new ElementsCode(type, method, loader)
-                            .of(rule.elements(), rule.from().equals(Anchor.ENTRY));
+                    ElementsCode code = new ElementsCode(type, method, loader);
+                    boolean atEntry = rule.from().equals(Anchor.ENTRY);
+                    InsnList elements = code.of(rule.elements(), atEntry);
+                    if (rule.kind() == Kind.STEP) {
+                        elements.add(code.of(rule.kvLength(), atEntry));
+                    }
                     MethodWeaver weaver = weavers.getOrDefault(method, new MethodWeaver(method));
                     weaver.add(rule, keys.applyAsInt(rule), elements);
                     weavers.put(method, weaver);

@@ -42,6 +42,8 @@ import picocli.CommandLine;
             "    brick compare before/ -- after/",
             "  A comment for a pull request, and a failing build where anything is 5 %% slower:",
             "    brick compare before/*.json -- after/*.json --markdown --fail-on-regression 5",
+            "  A page to look at and to send around:",
+            "    brick compare before/ -- after/ --html comparison.html",
             "  With a floor that runs of one and the same code ask for:",
             "    brick compare before/ -- after/ --aa same/"
         })
@@ -117,6 +119,7 @@ final class CompareCommand implements Callable<Integer> {
         List<Run> runs = new ArrayList<>();
         for (String argument : arguments) {
             for (Path file : files(argument)) {
+                options.requireNoOutput(file);
                 ProfileSnapshot snapshot = Input.Profile.read(file, traceOptions).snapshot();
                 @Nullable Path twin = known.put(snapshot, file);
                 if (twin != null) {

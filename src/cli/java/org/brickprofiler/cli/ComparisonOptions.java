@@ -1,11 +1,15 @@
 package org.brickprofiler.cli;
 
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Comparison.Kind;
 import org.brickprofiler.compare.Comparison.Line;
+import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.report.ComparisonReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -53,16 +57,39 @@ final class ComparisonOptions {
         @SuppressWarnings("unused") // what is not the one is the other
         @Option(names = "--markdown", description = "Print the comparison as a comment for a pull request.")
         private boolean markdown;
+
+        @Option(
+                names = "--html",
+                paramLabel = "OUT",
+                description = "Write the comparison as one page that opens in a browser, from the disk and without a "
+                        + "network.")
+        private @Nullable Path html;
     }
 
     /**
      * Checks what can be checked without runs.
      *
-     * @throws IllegalArgumentException when a number makes no sense; the message names it
+     * @throws IllegalArgumentException when a number makes no sense, or the page cannot be written; the message names it
      */
     void check() {
         requirePercent("--floor", floor);
         requirePercent("--fail-on-regression", failOn);
+        Path page = page();
+        if (page != null) {
+            OutputFile.requireWritable(page);
+        }
+    }
+
+    /** Checks that a run is not what the page would be written over. */
+    void requireNoOutput(Path run) throws IOException {
+        Path page = page();
+        if (page != null) {
+            Input.requireOutput(run, page);
+        }
+    }
+
+    private @Nullable Path page() {
+        return form == null ? null : form.html;
     }
 
     static void requirePercent(String option, @Nullable Double percent) {
@@ -86,8 +113,13 @@ final class ComparisonOptions {
     }
 
     /** Prints a comparison, and says what it means for the exit code. */
-    int print(Comparison comparison, PrintWriter out, PrintWriter err) {
-        if (form == null) {
+    int print(Comparison comparison, PrintWriter out, PrintWriter err) throws IOException {
+        Path page = page();
+        if (page != null) {
+            byte[] bytes = ComparisonReport.toHtml(comparison).getBytes(StandardCharsets.UTF_8);
+            AtomicFile.write(page, file -> file.write(bytes));
+            out.println("HTML: " + page.toAbsolutePath());
+        } else if (form == null) {
             out.print(ComparisonReport.toText(comparison));
         } else {
             out.print(form.json ? ComparisonReport.toJson(comparison) : ComparisonReport.toMarkdown(comparison));

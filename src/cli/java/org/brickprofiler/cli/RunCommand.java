@@ -311,7 +311,7 @@ final class RunCommand implements Callable<Integer> {
                 : String.format(Locale.ROOT, "%d min", TimeUnit.SECONDS.toMinutes(Math.round(seconds)) + 1);
     }
 
-    private int compare() {
+    private int compare() throws IOException {
         PrintWriter err = spec.commandLine().getErr();
         if (failed > 0) {
             Brick.report(err, failed + " of " + started.values().stream().mapToInt(Integer::intValue).sum()

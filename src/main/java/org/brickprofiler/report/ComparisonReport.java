@@ -28,7 +28,7 @@ import org.brickprofiler.compare.Run;
 import org.brickprofiler.internal.io.PlainText;
 
 /**
- * A comparison of runs for people, for a pull request, and for programs. In all of them what casts doubt on the figures
+ * A comparison of runs for people, for a pull request, for a browser, and for programs. In all of them what casts doubt on the figures
  * stands first. Equal comparisons give equal text, whatever the locale. Stateless; any thread.
  */
 public final class ComparisonReport {
@@ -108,6 +108,23 @@ public final class ComparisonReport {
             throw new UncheckedIOException("memory does not fail", impossible);
         }
         return bytes.toString(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * The report as one page for a browser, which loads nothing, opens from a disk and prints: what casts doubt on the
+     * figures, the whole, then bricks, categories and tiles, those with a verdict and the largest change first, each
+     * with its interval drawn. The page holds the text of {@link #toJson}, which can be saved from it, and for where
+     * scripts are off that of {@link #toText}.
+     *
+     * @param comparison what was compared
+     * @return HTML, to be stored as UTF-8
+     */
+    public static String toHtml(Comparison comparison) {
+        return HtmlPage.render(
+                "Brick comparison",
+                "comparison.js",
+                toText(comparison),
+                HtmlPage.data("comparison", toJson(comparison)));
     }
 
     /**
@@ -306,6 +323,7 @@ public final class ComparisonReport {
             json.writeStartObject();
             json.writeStringField("schema_version", SCHEMA_VERSION);
             json.writeStringField("kind", "brick-comparison");
+            json.writeStringField("headline", headline(comparison));
             json.writeNumberField("floor_pct", comparison.options().floorPercent());
             json.writeNumberField("level", Comparison.LEVEL);
             if (comparison.stepBrick().isPresent()) {
@@ -314,6 +332,11 @@ public final class ComparisonReport {
             json.writeArrayFieldStart("remarks");
             for (String remark : comparison.remarks()) {
                 json.writeString(remark);
+            }
+            json.writeEndArray();
+            json.writeArrayFieldStart("legend");
+            for (String line : legend(comparison).lines().toList()) {
+                json.writeString(line);
             }
             json.writeEndArray();
             runs("before", comparison.before());

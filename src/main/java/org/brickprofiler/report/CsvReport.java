@@ -17,6 +17,7 @@ import org.apache.commons.csv.QuoteMode;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.Work;
 import org.brickprofiler.internal.io.AtomicFile;
 
 /**
@@ -24,7 +25,7 @@ import org.brickprofiler.internal.io.AtomicFile;
  * first, each line ended by CR LF. Files are UTF-8 without a byte order mark.
  *
  * <p>The columns are the keys of a brick in {@link JsonReport}, with the percentiles in place of {@code latency}, whose
- * buckets are left out, and the sums of {@code device}. What is not a brick's is left out. Counts and times in ns are exact. Other
+ * buckets are left out, and the sums of {@code device} and {@code work}. What is not a brick's is left out. Counts and times in ns are exact. Other
  * numbers have up to 15 significant digits, a dot, and no exponent, whatever the locale. A cell is empty where there is
  * no value.
  *
@@ -82,7 +83,10 @@ public final class CsvReport {
             device("device_samples", brick -> Long.toString(brick.device().samples())),
             device("launches", brick -> Long.toString(brick.device().launches())),
             device("launch_ns", brick -> Long.toString(brick.device().launchNs())),
-            device("unresolved", brick -> Long.toString(brick.device().unresolved())));
+            device("unresolved", brick -> Long.toString(brick.device().unresolved())),
+            work("flops", Work::flops),
+            work("bytes", Work::bytes),
+            work("working_set_bytes", Work::workingSetBytes));
 
     private CsvReport() {}
 
@@ -153,6 +157,13 @@ public final class CsvReport {
 
     private static Column device(String key, Function<BrickStats, String> value) {
         return new Column(key, (brick, totalNs) -> brick.device().equals(DeviceTime.NONE) ? "" : value.apply(brick));
+    }
+
+    private static Column work(String key, ToLongFunction<Work> value) {
+        return new Column(
+                key,
+                (brick, totalNs) ->
+                        brick.work().equals(Work.NONE) ? "" : Long.toString(value.applyAsLong(brick.work())));
     }
 
     private static String number(double value) {

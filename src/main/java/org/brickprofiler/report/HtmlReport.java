@@ -6,14 +6,10 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -34,9 +30,8 @@ import org.brickprofiler.internal.io.AtomicFile;
  * The page is one file that loads nothing, opens from a disk, follows the system's light or dark setting, and prints.
  *
  * <p>It holds the text of {@link JsonReport}, from which its own script draws, and which can be saved from the page; and,
- * for where scripts are off, the text of {@link TextReport}. Nothing of the profile becomes markup: neither can end the
- * element that holds it, and the script makes text of it only. A content security policy in the page allows its one
- * script and its one style sheet, by their hashes, and no connection.
+ * for where scripts are off, the text of {@link TextReport}. Nothing of the profile becomes markup. A content security
+ * policy in the page allows its one script and its one style sheet, by their hashes, and no connection.
  *
  * <p>What a snapshot does not hold can be added: {@code HtmlReport.of(snapshot).withGraph(graph).write(path)}. Sections
  * without data are left out. Equal data gives equal pages. Needs jackson-core. Immutable; any thread.
@@ -48,29 +43,6 @@ public final class HtmlReport {
 
     /** What stands for a parent or a layer where there is none. */
     private static final int NONE = -1;
-
-    private static final String STYLE = resource("report.css");
-    private static final String SCRIPT = resource("report.js");
-
-    /** The places of the page that are filled, in order: hashes, style sheet, text report, data, script. */
-    private static final String PAGE = """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <meta name="color-scheme" content="light dark">
-            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '%s'; script-src '%s'">
-            <title>Brick profile</title>
-            <style>%s</style>
-            </head>
-            <body>
-            <noscript><pre>%s</pre></noscript>
-            <main id="report"></main>
-            %s<script>%s</script>
-            </body>
-            </html>
-            """;
 
     private final ProfileSnapshot snapshot;
 
@@ -151,13 +123,11 @@ public final class HtmlReport {
      * @return HTML, to be stored as UTF-8
      */
     public String render() {
-        return PAGE.formatted(
-                hash(STYLE),
-                hash(SCRIPT),
-                STYLE,
-                TextReport.render(snapshot).replace("&", "&amp;").replace("<", "&lt;"),
-                element("profile", JsonReport.toJson(snapshot)) + String.join("", added.values()),
-                SCRIPT);
+        return HtmlPage.render(
+                "Brick profile",
+                "report.js",
+                TextReport.render(snapshot),
+                HtmlPage.data("profile", JsonReport.toJson(snapshot)) + String.join("", added.values()));
     }
 
     /**
@@ -184,12 +154,7 @@ public final class HtmlReport {
         } catch (IOException impossible) {
             throw new UncheckedIOException("memory does not fail", impossible);
         }
-        return element(id, bytes.toString(UTF_8) + "\n");
-    }
-
-    private static String element(String id, String json) {
-        // In JSON this character is in strings only, where the escape stands for it. The script takes it back.
-        return "<script type=\"application/json\" id=\"" + id + "\">" + json.replace("<", "\\u003c") + "</script>\n";
+        return HtmlPage.data(id, bytes.toString(UTF_8) + "\n");
     }
 
     /** The nodes in columns, each behind its parent, whose place among them is the first column. */
@@ -246,27 +211,5 @@ public final class HtmlReport {
             }
         }
         return nodes;
-    }
-
-    private static String resource(String name) {
-        try (InputStream in = HtmlReport.class.getResourceAsStream(name)) {
-            if (in == null) {
-                throw new IllegalStateException("the library's jar lacks " + name + " beside HtmlReport");
-            }
-            // The hash is that of the text as a browser reads it, to which line ends are line feeds.
-            return "\n" + new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n");
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot read " + name + " of the library's jar", e);
-        }
-    }
-
-    /** What a content security policy calls a text that stands in the page. */
-    private static String hash(String text) {
-        try {
-            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8));
-            return "sha256-" + Base64.getEncoder().encodeToString(digest);
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every Java has SHA-256", impossible);
-        }
     }
 }

@@ -7,7 +7,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.Bottleneck;
@@ -18,6 +21,11 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.Step;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
+import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
@@ -40,6 +48,7 @@ final class JsonReportReader {
     private final List<Environment> environments = new ArrayList<>();
     private final List<TileStats> tiles = new ArrayList<>();
     private final List<StreamTotals> streams = new ArrayList<>();
+    private Steps steps = Steps.NONE;
 
     private @Nullable List<BrickStats> bricks;
     private Instant startedAt = Instant.EPOCH;
@@ -97,6 +106,7 @@ final class JsonReportReader {
             case "bricks" -> bricks = bricks(key);
             case "tiles" -> input.array(key, () -> tiles.add(read("tile", new TileFields()).tile()));
             case "streams" -> input.array(key, () -> streams.add(read("stream", new StreamFields()).totals()));
+            case "steps" -> steps = read(key, new StepsFields()).steps();
             default -> input.skip();
         }
     }
@@ -127,7 +137,8 @@ final class JsonReportReader {
                 environments,
                 bricks,
                 tiles,
-                streams);
+                streams,
+                steps);
     }
 
     // ---- the objects within a report, each while it is read ----
@@ -135,6 +146,46 @@ final class JsonReportReader {
     private <T extends JsonInput.KeyReader> T read(String what, T fields) throws IOException {
         input.object(what, fields);
         return fields;
+    }
+
+    private @Nullable LatencyDistribution distribution(String what) throws IOException {
+        long[] counts = new long[LatencyBuckets.COUNT];
+        boolean[] found = new boolean[1];
+        input.object(what, key -> {
+            switch (key) {
+                case "relative_error" -> requireSameBuckets(key);
+                case "buckets" -> {
+                    found[0] = true;
+                    input.array(key, () -> bucket(counts));
+                }
+                default -> input.skip();
+            }
+        });
+        return found[0] ? LatencyDistribution.ofCounts(counts) : null;
+    }
+
+    private void requireSameBuckets(String key) throws IOException {
+        if (input.real(key, 1.0) != LatencyDistribution.RELATIVE_ERROR) {
+            throw input.wrong(key, "is that of other buckets; here it is " + LatencyDistribution.RELATIVE_ERROR);
+        }
+    }
+
+    private void bucket(long[] counts) throws IOException {
+        long[] pair = {-1, -1};
+        int[] length = {0};
+        input.array("bucket", () -> {
+            boolean isIndex = length[0] == 0;
+            if (length[0] < pair.length) {
+                pair[length[0]] = isIndex
+                        ? input.whole("bucket number", 0, counts.length - 1L)
+                        : input.whole("bucket count", 0, Long.MAX_VALUE);
+            }
+            length[0]++;
+        });
+        if (length[0] != pair.length) {
+            throw input.error("a bucket has " + length[0] + " numbers instead of its own number and its count");
+        }
+        counts[(int) pair[0]] = pair[1];
     }
 
     /** One brick. */
@@ -145,6 +196,7 @@ final class JsonReportReader {
         private Bottleneck bottleneck = Bottleneck.UNKNOWN;
         private @Nullable LatencyDistribution latency;
         private DeviceTime device = DeviceTime.NONE;
+        private Work work = Work.NONE;
 
         @Override
         public void read(String key) throws IOException {
@@ -165,8 +217,9 @@ final class JsonReportReader {
                         "min_cycles",
                         "max_cycles" -> numbers.readWhole(key);
                 case "min_us", "max_us", "throughput", "compression_ratio" -> numbers.readReal(key);
-                case "latency" -> latency = latency();
+                case "latency" -> latency = distribution(key);
                 case "device" -> device = JsonReportReader.this.read(key, new DeviceFields()).time();
+                case "work" -> work = JsonReportReader.this.read(key, new WorkFields()).work();
                 default -> input.skip();
             }
         }
@@ -192,7 +245,8 @@ final class JsonReportReader {
                     numbers.whole("min_cycles"),
                     numbers.whole("max_cycles"),
                     Optional.ofNullable(latency),
-                    device);
+                    device,
+                    work);
         }
 
         private static BrickCategory usualCategory(String name) {
@@ -211,46 +265,6 @@ final class JsonReportReader {
             return numbers.has("total_compressed_bytes") || ratio == 1.0 || ratio == 0.0
                     ? numbers.whole("total_compressed_bytes")
                     : Math.round(numbers.whole("total_bytes") / ratio);
-        }
-
-        private @Nullable LatencyDistribution latency() throws IOException {
-            long[] counts = new long[LatencyBuckets.COUNT];
-            boolean[] found = new boolean[1];
-            input.object("latency", key -> {
-                switch (key) {
-                    case "relative_error" -> requireSameBuckets(key);
-                    case "buckets" -> {
-                        found[0] = true;
-                        input.array(key, () -> bucket(counts));
-                    }
-                    default -> input.skip();
-                }
-            });
-            return found[0] ? LatencyDistribution.ofCounts(counts) : null;
-        }
-
-        private void requireSameBuckets(String key) throws IOException {
-            if (input.real(key, 1.0) != LatencyDistribution.RELATIVE_ERROR) {
-                throw input.wrong(key, "is that of other buckets; here it is " + LatencyDistribution.RELATIVE_ERROR);
-            }
-        }
-
-        private void bucket(long[] counts) throws IOException {
-            long[] pair = {-1, -1};
-            int[] length = {0};
-            input.array("bucket", () -> {
-                boolean isIndex = length[0] == 0;
-                if (length[0] < pair.length) {
-                    pair[length[0]] = isIndex
-                            ? input.whole("bucket number", 0, counts.length - 1L)
-                            : input.whole("bucket count", 0, Long.MAX_VALUE);
-                }
-                length[0]++;
-            });
-            if (length[0] != pair.length) {
-                throw input.error("a bucket has " + length[0] + " numbers instead of its own number and its count");
-            }
-            counts[(int) pair[0]] = pair[1];
         }
     }
 
@@ -275,6 +289,23 @@ final class JsonReportReader {
                     numbers.whole("min_launch_ns"),
                     numbers.whole("max_launch_ns"),
                     numbers.whole("unresolved"));
+        }
+    }
+
+    /** What one brick had to do. */
+    private final class WorkFields implements JsonInput.KeyReader {
+        private final JsonInput.Numbers numbers = input.numbers();
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "flops", "bytes", "working_set_bytes" -> numbers.readWhole(key);
+                default -> input.skip();
+            }
+        }
+
+        Work work() {
+            return new Work(numbers.whole("flops"), numbers.whole("bytes"), numbers.whole("working_set_bytes"));
         }
     }
 
@@ -378,6 +409,126 @@ final class JsonReportReader {
                     numbers.whole("waits"),
                     numbers.whole("clock_error_ns"),
                     Optional.ofNullable(failure));
+        }
+    }
+
+    /** The steps. */
+    private final class StepsFields implements JsonInput.KeyReader {
+        private final List<StepStats> phases = new ArrayList<>();
+        private final List<String> columns = new ArrayList<>();
+        private final List<Step> kept = new ArrayList<>();
+        private LatencyDistribution timeToFirstToken = LatencyDistribution.EMPTY;
+        private LatencyDistribution timePerOutputToken = LatencyDistribution.EMPTY;
+        private long abandoned;
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "abandoned" -> abandoned = input.whole(key, 0, Long.MAX_VALUE);
+                case "time_to_first_token" -> timeToFirstToken = knownDistribution(key);
+                case "time_per_output_token" -> timePerOutputToken = knownDistribution(key);
+                case "phases" ->
+                    input.array(key, () -> phases.add(JsonReportReader.this.read("phase", new PhaseFields()).stats()));
+                case "kept_columns" -> input.array(key, () -> columns.add(input.text("column")));
+                case "kept" -> input.array(key, () -> kept.add(step()));
+                default -> input.skip();
+            }
+        }
+
+        private Step step() throws IOException {
+            StepInfo.Phase[] phase = {StepInfo.Phase.DECODE};
+            Map<String, Long> numbers = new HashMap<>();
+            int[] length = {0};
+            input.array("step", () -> {
+                String column = length[0] < columns.size() ? columns.get(length[0]) : "";
+                if (column.equals(StepRow.PHASE)) {
+                    phase[0] = phase(column);
+                } else if (!column.isEmpty()) {
+                    numbers.put(column, input.whole(column, Long.MIN_VALUE, Long.MAX_VALUE));
+                }
+                length[0]++;
+            });
+            if (length[0] != columns.size()) {
+                throw input.error("a step has " + length[0] + " values, but kept_columns has " + columns.size());
+            }
+            try {
+                return StepRow.step(phase[0], numbers);
+            } catch (IllegalArgumentException | ArithmeticException wrong) {
+                throw input.error("a step is wrong: " + wrong.getMessage());
+            }
+        }
+
+        Steps steps() {
+            return new Steps(phases, timeToFirstToken, timePerOutputToken, abandoned, kept);
+        }
+    }
+
+    private StepInfo.Phase phase(String key) throws IOException {
+        return input.oneOf(key, StepInfo.Phase.values(), StepInfo.Phase::name);
+    }
+
+    private LatencyDistribution knownDistribution(String key) throws IOException {
+        LatencyDistribution read = distribution(key);
+        return read == null ? LatencyDistribution.EMPTY : read;
+    }
+
+    /** The sums of the steps of one phase. */
+    private final class PhaseFields implements JsonInput.KeyReader {
+        private final JsonInput.Numbers numbers = input.numbers();
+        private final Map<BrickCategory, Long> categoryNs = new EnumMap<>(BrickCategory.class);
+        private StepInfo.@Nullable Phase phase;
+        private LatencyDistribution durations = LatencyDistribution.EMPTY;
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "phase" -> phase = phase(key);
+                case "count",
+                        "wall_ns",
+                        "total_ns",
+                        "min_ns",
+                        "max_ns",
+                        "sequences",
+                        "prefill_tokens",
+                        "output_tokens",
+                        "drafted_tokens",
+                        "accepted_tokens",
+                        "kv_length",
+                        "attributed" -> numbers.readWhole(key);
+                case "category_ns" -> input.object(key, this::category);
+                case "durations" -> durations = knownDistribution(key);
+                default -> input.skip();
+            }
+        }
+
+        private void category(String key) throws IOException {
+            for (BrickCategory category : BrickCategory.values()) {
+                if (category.displayName().equals(key)) {
+                    categoryNs.put(category, input.whole(key, 0, Long.MAX_VALUE));
+                }
+            }
+        }
+
+        StepStats stats() throws IOException {
+            if (phase == null) {
+                throw input.error("an entry of phases has no phase");
+            }
+            return new StepStats(
+                    phase,
+                    numbers.whole("count"),
+                    numbers.whole("wall_ns"),
+                    numbers.whole("total_ns"),
+                    numbers.whole("min_ns"),
+                    numbers.whole("max_ns"),
+                    durations,
+                    numbers.whole("sequences"),
+                    numbers.whole("prefill_tokens"),
+                    numbers.whole("output_tokens"),
+                    numbers.whole("drafted_tokens"),
+                    numbers.whole("accepted_tokens"),
+                    numbers.whole("kv_length"),
+                    numbers.whole("attributed"),
+                    categoryNs);
         }
     }
 }

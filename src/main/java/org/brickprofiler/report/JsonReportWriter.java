@@ -12,6 +12,7 @@ import java.io.OutputStream;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.DoubleToLongFunction;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
@@ -19,6 +20,10 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.Step;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
+import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.tile.TileStats;
 
@@ -124,6 +129,9 @@ final class JsonReportWriter {
         json.writeBooleanField("tile_profiling_enabled", !snapshot.tilesOff());
         tiles();
         streams();
+        if (!snapshot.steps().equals(Steps.NONE)) {
+            steps(snapshot.steps());
+        }
         fields(further);
         json.writeEndObject();
     }
@@ -202,11 +210,25 @@ final class JsonReportWriter {
         json.writeNumberField("max_cycles", brick.maxCycles());
         json.writeStringField("bottleneck", brick.bottleneck().name().toLowerCase(Locale.ROOT));
         if (brick.latency().isPresent()) {
-            latency(brick, brick.latency().get());
+            distribution("latency", brick.latency().get(), brick::percentileNs);
         }
         if (!brick.device().equals(DeviceTime.NONE)) {
             device(brick);
         }
+        if (!brick.work().equals(Work.NONE)) {
+            work(brick);
+        }
+        json.writeEndObject();
+    }
+
+    private void work(BrickStats brick) throws IOException {
+        Work work = brick.work();
+        json.writeObjectFieldStart("work");
+        json.writeNumberField("flops", work.flops());
+        json.writeNumberField("bytes", work.bytes());
+        json.writeNumberField("working_set_bytes", work.workingSetBytes());
+        number("gflops", brick.gflops());
+        number("arithmetic_intensity", work.intensity());
         json.writeEndObject();
     }
 
@@ -223,12 +245,13 @@ final class JsonReportWriter {
         json.writeEndObject();
     }
 
-    private void latency(BrickStats brick, LatencyDistribution latency) throws IOException {
-        json.writeObjectFieldStart("latency");
-        percentileUs("p50_us", brick, 50);
-        percentileUs("p90_us", brick, 90);
-        percentileUs("p99_us", brick, 99);
-        percentileUs("p999_us", brick, 99.9);
+    private void distribution(String key, LatencyDistribution latency, DoubleToLongFunction percentileNs)
+            throws IOException {
+        json.writeObjectFieldStart(key);
+        number("p50_us", percentileNs.applyAsLong(50) / 1e3);
+        number("p90_us", percentileNs.applyAsLong(90) / 1e3);
+        number("p99_us", percentileNs.applyAsLong(99) / 1e3);
+        number("p999_us", percentileNs.applyAsLong(99.9) / 1e3);
         number("relative_error", LatencyDistribution.RELATIVE_ERROR);
         json.writeArrayFieldStart("buckets");
         long[] counts = latency.counts();
@@ -239,10 +262,6 @@ final class JsonReportWriter {
         }
         json.writeEndArray();
         json.writeEndObject();
-    }
-
-    private void percentileUs(String key, BrickStats brick, double percent) throws IOException {
-        number(key, brick.percentileNs(percent) / 1e3);
     }
 
     private void categories() throws IOException {
@@ -303,6 +322,55 @@ final class JsonReportWriter {
             json.writeEndObject();
         }
         json.writeEndArray();
+    }
+
+    private void steps(Steps steps) throws IOException {
+        json.writeObjectFieldStart("steps");
+        json.writeNumberField("abandoned", steps.abandoned());
+        LatencyDistribution first = steps.timeToFirstToken();
+        LatencyDistribution perToken = steps.timePerOutputToken();
+        distribution("time_to_first_token", first, first::percentileNs);
+        distribution("time_per_output_token", perToken, perToken::percentileNs);
+        json.writeArrayFieldStart("phases");
+        for (StepStats phase : steps.phases()) {
+            phase(phase);
+        }
+        json.writeEndArray();
+        json.writeFieldName("kept_columns");
+        StepRow.writeColumns(json);
+        json.writeArrayFieldStart("kept");
+        for (Step step : steps.kept()) {
+            StepRow.write(json, step);
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    private void phase(StepStats phase) throws IOException {
+        json.writeStartObject();
+        json.writeStringField("phase", phase.phase().name().toLowerCase(Locale.ROOT));
+        json.writeNumberField("count", phase.count());
+        json.writeNumberField("wall_ns", phase.wallNs());
+        json.writeNumberField("total_ns", phase.totalNs());
+        json.writeNumberField("min_ns", phase.minNs());
+        json.writeNumberField("max_ns", phase.maxNs());
+        number("avg_us", phase.avgNs() / 1e3);
+        number("output_tokens_per_s", phase.outputTokensPerSecond());
+        number("prefill_tokens_per_s", phase.prefillTokensPerSecond());
+        json.writeNumberField("sequences", phase.sequences());
+        json.writeNumberField("prefill_tokens", phase.prefillTokens());
+        json.writeNumberField("output_tokens", phase.outputTokens());
+        json.writeNumberField("drafted_tokens", phase.draftedTokens());
+        json.writeNumberField("accepted_tokens", phase.acceptedTokens());
+        json.writeNumberField("kv_length", phase.kvLength());
+        json.writeNumberField("attributed", phase.attributed());
+        json.writeObjectFieldStart("category_ns");
+        for (Map.Entry<BrickCategory, Long> part : phase.categoryNs().entrySet()) {
+            json.writeNumberField(part.getKey().displayName(), part.getValue());
+        }
+        json.writeEndObject();
+        distribution("durations", phase.durations(), phase::percentileNs);
+        json.writeEndObject();
     }
 
     /** Leaves out what is no number: JSON has no word for it, and other parsers would refuse the file. */

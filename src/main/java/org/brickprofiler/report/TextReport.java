@@ -23,7 +23,10 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
+import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.tile.TileStats;
@@ -89,6 +92,7 @@ public final class TextReport {
         TextReport report = new TextReport(snapshot, bytesPerElement);
         report.header();
         report.warnings();
+        report.steps();
         report.bricks();
         report.categories();
         report.tiles();
@@ -190,6 +194,54 @@ public final class TextReport {
                     .append(count(snapshot.pending()))
                     .append(snapshot.pending() == 1 ? " measurement has" : " measurements have")
                     .append(" begun and no known end; finalize(elapsedNs()) or endPass() resolves them.\n");
+        }
+    }
+
+    private void steps() {
+        Steps steps = snapshot.steps();
+        if (!steps.phases().isEmpty()) {
+            TextTable<StepStats> table = new TextTable<StepStats>()
+                    .left("phase", phase -> phase.phase().name().toLowerCase(Locale.ROOT), "")
+                    .right("steps", phase -> count(phase.count()), "")
+                    .right("avg", phase -> durationCell(phase.avgNs()), "")
+                    .right("p50", phase -> durationCell(phase.percentileNs(50)), "")
+                    .right("p99", phase -> durationCell(phase.percentileNs(99)), "")
+                    .right("max", phase -> durationCell(phase.maxNs()), "")
+                    .right("prompt tokens/s", phase -> tokenRateCell(phase.prefillTokensPerSecond()), "")
+                    .right("output tokens/s", phase -> tokenRateCell(phase.outputTokensPerSecond()), "")
+                    .right("batch", phase -> meanCell(phase.avgBatch()), "")
+                    .right("KV length", phase -> meanCell(phase.avgKvLength()), "")
+                    .rightIf(
+                            steps.phases().stream().anyMatch(phase -> phase.draftedTokens() > 0),
+                            "% of drafted accepted",
+                            phase -> phase.draftedTokens() == 0 ? NONE : percent(100 * phase.acceptanceRate()),
+                            "");
+            text.append("\nSteps\n\n").append(table.render(steps.phases()));
+        }
+        waited("Time to first token", steps.timeToFirstToken());
+        waited("Time per output token", steps.timePerOutputToken());
+        if (steps.abandoned() > 0) {
+            text.append("Steps that began and did not end: ").append(count(steps.abandoned())).append(".\n");
+        }
+    }
+
+    private static String tokenRateCell(double perSecond) {
+        return perSecond == 0 ? NONE : rateCell(perSecond);
+    }
+
+    private static String meanCell(double mean) {
+        return mean == Math.rint(mean) ? count((long) mean) : number(mean);
+    }
+
+    private void waited(String what, LatencyDistribution times) {
+        if (times.count() > 0) {
+            text.append(String.format(
+                    Locale.ROOT,
+                    "%s: p50 %s, p99 %s, of %s.\n",
+                    what,
+                    duration(times.percentileNs(50)),
+                    duration(times.percentileNs(99)),
+                    count(times.count())));
         }
     }
 

@@ -1,1096 +1,761 @@
-/*
- * Draws the HTML report from the JSON that stands in the page, whose keys are those of JsonReport. No library, no network,
- * no markup from data: all text goes through text nodes.
- */
-"use strict";
+/* Draws the page of a profile, whose keys are those of JsonReport. It stands behind page.js, in one module. */
 
-(() => {
-  const source = document.getElementById("profile").textContent;
-  const profile = JSON.parse(source);
-  const bricks = profile.bricks;
-  const brickNs = profile.total_ns;
-  const wallNs = profile.wall_ns;
-  // A trace that was read has a wall time, and nothing of who recorded.
-  const isOfTrace = wallNs > 0 && profile.threads === 0 && !profile.virtual_threads && !profile.overhead_ns;
-  const samples = sum(bricks, (brick) => brick.count);
+const profile = held("profile");
+const bricks = profile.bricks;
+const brickNs = profile.total_ns;
+const wallNs = profile.wall_ns;
+// A trace that was read has a wall time, and nothing of who recorded.
+const isOfTrace = wallNs > 0 && profile.threads === 0 && !profile.virtual_threads && !profile.overhead_ns;
+const samples = sum(bricks, (brick) => brick.count);
 
-  // ---- elements ----
+// ---- how durations are spread ----
 
-  const SVG = "http://www.w3.org/2000/svg";
+/** The lowest duration of a bucket of LatencyDistribution, ns: 64 buckets for each power of two. */
+function lowestNs(bucket) {
+  const shift = Math.max(0, Math.floor(bucket / 64) - 1);
+  return (bucket - shift * 64) * 2 ** shift;
+}
 
-  function fill(element, attributes, children) {
-    for (const [name, value] of Object.entries(attributes)) {
-      if (value === false || value === undefined) {
-        continue;
-      }
-      if (name.startsWith("on")) {
-        element.addEventListener(name.slice(2), value);
-      } else if (name.startsWith("--")) {
-        element.style.setProperty(name, value);
-      } else {
-        element.setAttribute(name, value === true ? "" : value);
-      }
+/** Counts of samples in columns of equal width on a logarithmic scale from the shortest to the longest sample. */
+function histogram(brick, columns) {
+  const scale = logarithmic(brick);
+  const counts = new Array(columns).fill(0);
+  for (const [bucket, n] of brick.latency.buckets) {
+    const from = columns * scale(Math.max(lowestNs(bucket), 1));
+    const to = Math.max(columns * scale(lowestNs(bucket + 1)), from + 1e-6);
+    const first = Math.min(columns - 1, Math.max(0, Math.floor(from)));
+    const last = Math.min(columns - 1, Math.max(first, Math.ceil(to) - 1));
+    const length = Math.min(columns, to) - Math.max(0, from);
+    for (let column = first; column <= last; column++) {
+      const part = Math.min(to, column + 1) - Math.max(from, column);
+      counts[column] += first === last || length <= 0 ? n / (last - first + 1) : (n * Math.max(0, part)) / length;
     }
-    element.append(...children.flat(2).filter((child) => child !== undefined && child !== ""));
-    return element;
   }
+  return counts;
+}
 
-  /** An element of HTML; strings become text. */
-  function html(tag, attributes, ...children) {
-    return fill(document.createElement(tag), attributes, children);
+/** From a duration to 0 for the brick's shortest up to 1 for its longest. */
+function logarithmic(brick) {
+  const low = Math.log(Math.max(1, brick.min_ns));
+  const high = Math.log(Math.max(2, brick.max_ns));
+  return (ns) => (high > low ? Math.min(1, Math.max(0, (Math.log(Math.max(1, ns)) - low) / (high - low))) : 0.5);
+}
+
+function outline(counts, width, height) {
+  const largest = Math.max(...counts);
+  const step = width / counts.length;
+  let path = "M0 " + height;
+  counts.forEach((n, i) => {
+    // What is there shows, however little it is.
+    const y = height - (n === 0 ? 0 : Math.max(1, (n / largest) * (height - 1)));
+    path += "V" + y.toFixed(1) + "H" + ((i + 1) * step).toFixed(1);
+  });
+  return path + "V" + height + "Z";
+}
+
+function spreadText(brick) {
+  const percentiles = brick.latency
+    ? ", half within " + duration(1e3 * brick.latency.p50_us) + ", 99 % within " + duration(1e3 * brick.latency.p99_us)
+    : ", " + duration(ratio(brick.total_ns, brick.count)) + " on average";
+  return "From " + duration(brick.min_ns) + " to " + duration(brick.max_ns) + percentiles;
+}
+
+function spread(brick) {
+  if (brick.count === 0) {
+    return NONE;
   }
-
-  function svg(tag, attributes, ...children) {
-    return fill(document.createElementNS(SVG, tag), attributes, children);
-  }
-
-  function title(text) {
-    return svg("title", {}, text);
-  }
-
-  // ---- numbers, as TextReport prints them: four significant digits ----
-
-  const FORMATS = [0, 1, 2, 3].map(
-    (decimals) =>
-      new Intl.NumberFormat("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+  const width = 108;
+  const height = 22;
+  const scale = logarithmic(brick);
+  const picture = svg(
+    "svg",
+    { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spreadText(brick) },
+    title(spreadText(brick)),
   );
-  const TIME_UNITS = ["ns", "\u00b5s", "ms", "s"];
-  const PREFIXES = ["", "k", "M", "G", "T", "P"];
-  const NONE = "\u2013";
-  const NARROW = "\u00a0";
-
-  function plain(rounded) {
-    const digits = Math.max(1, Math.floor(Math.log10(Math.max(1, rounded)) + 1e-9) + 1);
-    return FORMATS[Math.max(0, 4 - digits)].format(rounded);
+  picture.style.setProperty("--colour", colour(brick.category));
+  if (brick.latency) {
+    picture.append(svg("path", { class: "shape", d: outline(histogram(brick, 54), width, height) }));
+    picture.append(tick("p50", width * scale(1e3 * brick.latency.p50_us), 0, height));
+    picture.append(tick("p99", width * scale(1e3 * brick.latency.p99_us), 0, height));
+  } else {
+    const mean = width * scale(ratio(brick.total_ns, brick.count));
+    picture.append(svg("line", { class: "line", x1: 0, x2: width, y1: height / 2, y2: height / 2 }));
+    picture.append(tick("p50", mean, 5, height - 5));
   }
+  return picture;
+}
 
-  function scaled(value, units) {
-    let rounded = Number(value.toPrecision(4));
-    const whole = Number.isInteger(rounded);
-    let unit = 0;
-    while (unit < units.length - 1 && rounded >= 1000) {
-      rounded /= 1000;
-      unit++;
+function tick(kind, x, from, to) {
+  return svg("line", { class: kind, x1: x.toFixed(1), x2: x.toFixed(1), y1: from, y2: to });
+}
+
+/** The distribution of an opened brick, with its scale. */
+function largeHistogram(brick) {
+  const width = 760;
+  const top = 34;
+  const height = 100;
+  const bottom = top + height;
+  const scale = logarithmic(brick);
+  const picture = svg(
+    "svg",
+    { width, height: bottom + 24, viewBox: `-4 0 ${width + 8} ${bottom + 24}`, role: "img", "aria-label": spreadText(brick) },
+    svg("path", {
+      class: "shape",
+      d: outline(histogram(brick, 190), width, height),
+      transform: `translate(0 ${top})`,
+    }),
+    svg("line", { class: "axis", x1: 0, x2: width, y1: bottom, y2: bottom }),
+  );
+  picture.style.setProperty("--colour", colour(brick.category));
+  let free = [-Infinity, -Infinity];
+  const marks = [["p50", "p50_us"], ["p90", "p90_us"], ["p99", "p99_us"], ["p99.9", "p999_us"]];
+  for (const [label, key] of marks) {
+    const x = width * scale(1e3 * brick.latency[key]);
+    const row = free[0] <= x ? 0 : free[1] <= x ? 1 : -1;
+    picture.append(tick(label === "p50" ? "p50" : "p99", x, row < 0 ? top : 2 + 14 * row, bottom));
+    if (row >= 0) {
+      const text = label + " " + duration(1e3 * brick.latency[key]);
+      const end = x + 6 + 6.6 * text.length > width;
+      picture.append(
+        svg("text", { class: "strong", x: end ? x - 4 : x + 4, y: 11 + 14 * row, "text-anchor": end ? "end" : "start" }, text),
+      );
+      free[row] = x + 12 + 6.6 * text.length;
     }
-    return [unit === 0 && whole ? FORMATS[0].format(rounded) : plain(rounded), units[unit]];
   }
-
-  /** A duration as text, from ns. */
-  function duration(ns) {
-    return scaled(ns, TIME_UNITS).join(NARROW);
+  let last = -Infinity;
+  for (const ns of steps(brick.min_ns, brick.max_ns)) {
+    const x = width * scale(ns);
+    if (x - last >= 64) {
+      picture.append(svg("line", { class: "axis", x1: x, x2: x, y1: bottom, y2: bottom + 4 }));
+      picture.append(svg("text", { x, y: bottom + 17, "text-anchor": x < 24 ? "start" : x > width - 24 ? "end" : "middle" }, step(ns)));
+      last = x;
+    }
   }
+  return picture;
+}
 
-  function measured([figure, unit]) {
-    return html("span", { class: "measure" }, figure + NARROW, html("span", { class: "unit" }, unit));
+/** Round durations within a range: the shortest list of 1, 2 and 5 times powers of ten, or of tenths of the range. */
+function steps(fromNs, toNs) {
+  const round = [];
+  for (let power = 1; power <= toNs; power *= 10) {
+    round.push(...[1, 2, 5].map((digit) => digit * power).filter((ns) => ns >= fromNs && ns <= toNs));
   }
-
-  /** A duration in a column: units have one width, so that numbers end at one place. */
-  function time(ns) {
-    return measured(scaled(ns, TIME_UNITS));
+  if (round.length >= 3) {
+    return round;
   }
-
-  function rate(value) {
-    return measured(scaled(value, PREFIXES));
+  const width = 10 ** Math.floor(Math.log10(Math.max(1, toNs - fromNs)));
+  const parts = [];
+  for (let ns = Math.ceil(fromNs / width) * width; ns <= toNs; ns += width) {
+    parts.push(ns);
   }
+  return parts;
+}
 
-  function count(value) {
-    return FORMATS[0].format(value);
+function step(ns) {
+  const unit = Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(1, ns)) / 3 + 1e-9)));
+  return Number((ns / 1000 ** unit).toPrecision(6)) + NARROW + TIME_UNITS[unit];
+}
+
+// ---- the sections, in the order in which an engineer looks ----
+
+function moment(text) {
+  return text.replace(/(\.\d{3})\d*Z$/, "$1Z").replace("T", " ").replace("Z", " UTC");
+}
+
+function period() {
+  return profile.ended_at === "1970-01-01T00:00:00Z"
+    ? "Taken at a time that is not known"
+    : moment(profile.started_at) + " to " + moment(profile.ended_at);
+}
+
+/** The brick whose elements are the tokens of a pass: every token passes it once. */
+function tokenBrick() {
+  const once = ["Sampling", "LmHead", "Embedding"].map((name) => bricks.find((brick) => brick.name === name));
+  return once.find((brick) => brick !== undefined && brick.total_elements > 0);
+}
+
+function figures() {
+  const list = html("dl", { class: "figures" });
+  const tokens = tokenBrick();
+  if (tokens && wallNs > 0) {
+    const n = tokens.total_elements;
+    const base = "with the profiler on, by the elements of " + tokens.name;
+    list.append(figure("Tokens per second", number((n * 1e9) / wallNs), count(n) + " in " + duration(wallNs) + " " + base));
+    list.append(figure("Time per token", time(wallNs / n), duration(brickNs / n) + " of brick time, summed over threads"));
+  } else if (profile.total_tokens > 0) {
+    list.append(figure("Elements per second", rate(profile.total_throughput), "of summed brick time"));
   }
+  list.append(
+    figure(
+      "Brick time",
+      time(brickNs),
+      "summed over " + plural(samples, "sample", "samples")
+        + (wallNs > 0 ? ", " + percent(100 * ratio(brickNs, wallNs)) + "\u00a0% of wall time" : ""),
+    ),
+  );
+  list.append(
+    wallNs > 0
+      ? figure("Wall time", time(wallNs), isOfTrace ? "from first to last event" : "with the profiler on; " + threads())
+      : figure("Threads", profile.threads === 0 ? NONE : count(profile.threads), threads()),
+  );
+  return list;
+}
 
-  function number(value) {
-    return plain(Number(value.toPrecision(4)));
+function threads() {
+  if (profile.virtual_threads) {
+    return count(profile.threads) + " platform threads recorded, and virtual threads, which are not counted";
   }
+  return profile.threads === 0 && samples > 0
+    ? "the number of threads is not known"
+    : plural(profile.threads, "thread", "threads") + " recorded";
+}
 
-  function percent(value) {
-    return value > 0 && value < 0.05 ? "<0.1" : FORMATS[1].format(value);
+function recordedCategories() {
+  return profile.categories.filter((category) => category.count > 0).sort((a, b) => b.total_ns - a.total_ns);
+}
+
+/** What the numbers say of the limit, in sentences; nothing is guessed. */
+function limits() {
+  const largest = recordedCategories()[0];
+  if (largest === undefined || brickNs === 0) {
+    return "";
   }
-
-  function ratio(part, whole) {
-    return whole === 0 ? 0 : part / whole;
+  const within = bricks.find((brick) => brick.category === largest.name);
+  const sentences = [
+    largest.name + " takes " + percent(largest.pct) + "\u00a0% of brick time; its largest brick is ",
+    named(within.name),
+    " with " + percent(within.pct) + "\u00a0%.",
+  ];
+  for (const limit of ["memory", "compute"]) {
+    const pct = sum(bricks.filter((brick) => brick.bottleneck === limit), (brick) => brick.pct);
+    if (pct > 0) {
+      sentences.push(" Bricks marked as limited by " + limit + " take " + percent(pct) + "\u00a0%.");
+    }
   }
-
-  function sum(items, value) {
-    return items.reduce((total, item) => total + value(item), 0);
-  }
-
-  function plural(n, one, many) {
-    return count(n) + " " + (n === 1 ? one : many);
-  }
-
-  // ---- names ----
-
-  const LONGEST_NAME = 44;
-
-  /** Makes visible what a browser would obey or hide: controls, marks of direction, lone halves of characters. */
-  function visible(name) {
-    return name.replace(
-      /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
-      (character) => "\\u" + character.charCodeAt(0).toString(16).padStart(4, "0"),
+  const bound = bricks.filter(isLaunchBound);
+  if (bound.length > 0) {
+    sentences.push(
+      " Launch-bound, the host takes longer to launch them than the device to do them: ",
+      bound.flatMap((brick, i) => [i === 0 ? "" : ", ", named(brick.name)]),
+      ".",
     );
   }
-
-  function shortened(name) {
-    const characters = Array.from(visible(name));
-    return characters.length <= LONGEST_NAME
-      ? characters.join("")
-      : characters.slice(0, 24).join("") + "\u2026" + characters.slice(-19).join("");
-  }
-
-  /** A name as text of its own direction. */
-  function named(name) {
-    const short = shortened(name);
-    return html("bdi", { title: short === visible(name) ? false : visible(name) }, short);
-  }
-
-  function colour(category) {
-    return "var(--" + category.toLowerCase().replaceAll(" ", "-") + ", var(--other))";
-  }
-
-  function categoryCell(category) {
-    return html("span", {}, html("i", { class: "swatch", "--colour": colour(category), "aria-hidden": "true" }), category);
-  }
-
-  // ---- tables ----
-
-  /**
-   * A table. A column has a label, the cell of a row, and optionally: text (aligned to the left), value (to sort by),
-   * total (of the last line).
-   */
-  function table(label, columns, rows, { sorted, detail, wide } = {}) {
-    const body = html("tbody", {});
-    const lines = rows.map((row) => line(columns, row, detail));
-    lines.forEach(({ tr }) => body.append(tr));
-    const heads = columns.map((column) => head(column, (clicked) => sort(clicked)));
-    const said = html("p", { class: "unseen", role: "status" });
-    const totals = columns.some((column) => column.total !== undefined);
-    const element = html(
-      "table",
-      { class: wide ? "wide" : false },
-      html("caption", { class: "unseen" }, label),
-      html("thead", {}, html("tr", {}, heads)),
-      body,
-      totals ? html("tfoot", {}, html("tr", {}, columns.map(totalCell))) : "",
+  const unsteady = bricks
+    .filter((brick) => brick.latency && brick.pct >= 1 && brick.latency.p50_us > 0)
+    .sort((a, b) => tail(b) - tail(a))[0];
+  if (unsteady && tail(unsteady) >= 2) {
+    sentences.push(
+      " Of the bricks above 1 %, ",
+      named(unsteady.name),
+      " varies most: its p99 is " + number(tail(unsteady)) + " times its p50.",
     );
+  }
+  return html("p", { class: "limits" }, sentences.flat());
+}
 
-    function sort(column, silent) {
-      const at = heads[columns.indexOf(column)];
-      const first = column.text ? "ascending" : "descending";
-      const second = column.text ? "descending" : "ascending";
-      const order = at.getAttribute("aria-sort") === first ? second : first;
-      heads.forEach((each) => each.removeAttribute("aria-sort"));
-      at.setAttribute("aria-sort", order);
-      const sign = order === "ascending" ? 1 : -1;
-      lines.sort((a, b) => sign * compare(column.value(a.row), column.value(b.row)));
-      lines.forEach((each) => {
-        body.append(each.tr);
-        if (each.opened) {
-          body.append(each.opened);
-        }
-      });
-      if (!silent) {
-        said.textContent = "Sorted by " + column.label + ", " + order;
-      }
+function tail(brick) {
+  return ratio(brick.latency.p99_us, brick.latency.p50_us);
+}
+
+function launchUs(brick) {
+  return brick.device && brick.device.launches > 0 ? brick.device.launch_ns / 1e3 / brick.device.launches : 0;
+}
+
+function isLaunchBound(brick) {
+  return Boolean(brick.device) && brick.device.time_source === "device" && launchUs(brick) > brick.avg_us;
+}
+
+/** One bar of all categories; the table below says the same in numbers. */
+function whole() {
+  const shown = recordedCategories().filter((category) => category.total_ns > 0);
+  if (shown.length === 0) {
+    return "";
+  }
+  const text = shown.map((category) => category.name + " " + percent(category.pct) + "\u00a0%").join(", ");
+  return stacked(
+    "Brick time by category: " + text,
+    shown.map(({ name, pct }) => ({ label: name + " " + percent(pct) + NARROW + "%", colour: colour(name), pct })),
+  );
+}
+
+/** What makes the numbers read wrongly. */
+function faults() {
+  const found = [];
+  const unresolved = sum(bricks, (brick) => (brick.device ? brick.device.unresolved : 0));
+  if (bricks.length === 0) {
+    found.push("No bricks were recorded: " + (profile.pending > 0 ? "everything that was measured is pending." : "none was stopped while the profiler was on."));
+  }
+  if (profile.literal_overlaps > 0) {
+    found.push(
+      "Overlapping: " + count(profile.literal_overlaps) + " deferred measurements were resolved together with others, and "
+        + "each lasts until then. The same time counts several times: totals, averages and shares are too large. "
+        + "Attribution.SEQUENTIAL divides the time among them.",
+    );
+  }
+  if (profile.pending > 0) {
+    found.push("Pending: " + plural(profile.pending, "measurement has", "measurements have") + " begun and no known end. They are in no count.");
+  }
+  if (profile.dropped_pending > 0) {
+    found.push("Dropped: " + plural(profile.dropped_pending, "deferred measurement", "deferred measurements") + " found the queue full. Counts and totals are too low by them.");
+  }
+  if (unresolved > 0) {
+    found.push("Unresolved: the device did not report the time of " + plural(unresolved, "sample", "samples") + ". They are in no count and no total.");
+  }
+  for (const stream of profile.streams || []) {
+    if (stream.failure) {
+      found.push(["Stream ", named(stream.stream), ": ", html("bdi", {}, visible(stream.failure)), "."]);
     }
+  }
+  if (wallNs > 0 && brickNs > wallNs && profile.literal_overlaps === 0) {
+    found.push("Brick time exceeds wall time: bricks ran on several threads at once, or inside one another.");
+  }
+  return found;
+}
 
-    if (sorted !== undefined) {
-      sort(columns[sorted], true);
+function has(value) {
+  return bricks.some((brick) => value(brick) > 0);
+}
+
+/** A column of bricks by time; without samples there is none. */
+function timeColumn(label, ns, known = (brick) => brick.count > 0) {
+  return {
+    label,
+    value: (brick) => (known(brick) ? ns(brick) : -1),
+    cell: (brick) => (known(brick) ? time(ns(brick)) : NONE),
+  };
+}
+
+function numberColumn(label, value, known) {
+  return {
+    label,
+    value: (brick) => (known(brick) ? value(brick) : -1),
+    cell: (brick) => (known(brick) ? number(value(brick)) : NONE),
+  };
+}
+
+function brickColumns() {
+  const largest = bricks[0].total_ns;
+  const spreads = has((brick) => (brick.latency ? 1 : 0));
+  const timed = has((brick) => (brick.device ? brick.device.device_samples : 0));
+  const unresolved = (brick) => (brick.device ? brick.device.unresolved : 0);
+  const bounded = bricks.some((brick) => brick.bottleneck !== "unknown");
+  const p50 = (brick) => 1e3 * brick.latency.p50_us;
+  const p99 = (brick) => 1e3 * brick.latency.p99_us;
+  const hasLatency = (brick) => Boolean(brick.latency);
+  const hasCycles = (brick) => brick.total_cycles > 0;
+  return [
+    { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => named(brick.name), total: "all bricks" },
+    { label: "category", text: true, value: (brick) => brick.category, cell: (brick) => categoryCell(brick.category), total: "" },
+    { label: "count", value: (brick) => brick.count, cell: (brick) => count(brick.count), total: count(samples) },
+    { ...timeColumn("total", (brick) => brick.total_ns), total: time(brickNs) },
+    {
+      label: "% of brick time",
+      value: (brick) => brick.total_ns,
+      cell: (brick) => share(brick.total_ns, brickNs, largest, brick.category),
+      total: percent(brickNs === 0 ? 0 : 100),
+    },
+    timeColumn("avg", (brick) => ratio(brick.total_ns, brick.count)),
+    timeColumn("min", (brick) => brick.min_ns),
+    spreads && timeColumn("p50", p50, hasLatency),
+    spreads && timeColumn("p99", p99, hasLatency),
+    timeColumn("max", (brick) => brick.max_ns),
+    { label: spreads ? "min to max, p50 and p99" : "min to max, avg", text: true, hint: "Each on a logarithmic scale of its own", cell: spread },
+    has((brick) => brick.total_elements) && { label: "elements/s", value: (brick) => brick.throughput, cell: (brick) => rate(brick.throughput) },
+    has((brick) => brick.total_bytes) && numberColumn("GB/s", (brick) => brick.throughput_gbps, (brick) => brick.total_bytes > 0),
+    has((brick) => brick.total_cycles) && numberColumn("cycles/element", (brick) => ratio(brick.total_cycles, brick.total_elements), hasCycles),
+    timed && { label: "time of", text: true, value: timeSource, cell: timeSource },
+    has(launchUs) && timeColumn("host's launch", (brick) => 1e3 * launchUs(brick), (brick) => launchUs(brick) > 0),
+    has(unresolved) && { label: "unresolved", value: unresolved, cell: (brick) => count(unresolved(brick)) },
+    bounded && { label: "limit", text: true, value: limitOf, cell: limitOf },
+  ].filter(Boolean);
+}
+
+function timeSource(brick) {
+  return brick.count === 0 ? NONE : brick.device ? brick.device.time_source : "host";
+}
+
+function limitOf(brick) {
+  return brick.bottleneck === "unknown" ? NONE : brick.bottleneck;
+}
+
+function brickSection() {
+  if (bricks.length === 0) {
+    return "";
+  }
+  const columns = brickColumns();
+  const made = table("Bricks", columns, bricks, { sorted: 3, detail: brickDetail, wide: true });
+  const words = (brick) => visible(brick.name) + "\n" + brick.category;
+  return section("Bricks", filter(made.lines, "Filter bricks by name or category", words, "brick", "bricks"), made.element);
+}
+
+/** All that is known of one brick. */
+function brickDetail(brick) {
+  const device = brick.device;
+  const facts = [
+    ["Category", brick.category],
+    ["Limit", brick.bottleneck],
+    ["Samples", count(brick.count)],
+    ["Total", count(brick.total_ns) + " ns"],
+    ["Average", duration(ratio(brick.total_ns, brick.count))],
+    ["Shortest", count(brick.min_ns) + " ns"],
+    ["Longest", count(brick.max_ns) + " ns"],
+    ["Recorded last", count(brick.last_ns) + " ns"],
+    brick.latency && ["p90", duration(1e3 * brick.latency.p90_us)],
+    brick.latency && ["p99.9", duration(1e3 * brick.latency.p999_us)],
+    ["Elements", count(brick.total_elements)],
+    ["Elements for each sample", number(ratio(brick.total_elements, brick.count))],
+    brick.total_bytes > 0 && ["Input bytes", count(brick.total_bytes)],
+    brick.total_compressed_bytes > 0 && ["Output bytes", count(brick.total_compressed_bytes)],
+    brick.total_compressed_bytes > 0 && ["Input by output bytes", number(brick.compression_ratio)],
+    brick.total_cycles > 0 && ["Cycles", count(brick.total_cycles)],
+    brick.total_cycles > 0 && ["Cycles for each ns", number(ratio(brick.total_cycles, brick.total_ns))],
+    device && ["Timed by a device", count(device.device_samples)],
+    device && ["Launches timed", count(device.launches)],
+    device && device.launches > 0 && ["Shortest launch", count(device.min_launch_ns) + " ns"],
+    device && device.launches > 0 && ["Longest launch", count(device.max_launch_ns) + " ns"],
+    device && ["Unresolved", count(device.unresolved)],
+  ].filter(Boolean);
+  const long = shortened(brick.name) !== visible(brick.name);
+  return [
+    long ? html("p", { class: "full-name" }, html("bdi", {}, visible(brick.name))) : "",
+    brick.latency && brick.count > 0 ? largeHistogram(brick) : "",
+    html("dl", {}, facts.map(([what, value]) => html("div", {}, html("dt", {}, what), html("dd", {}, value)))),
+  ];
+}
+
+function categorySection() {
+  const shown = recordedCategories();
+  if (shown.length === 0) {
+    return "";
+  }
+  const largest = shown[0].total_ns;
+  const columns = [
+    { label: "category", text: true, cell: (category) => categoryCell(category.name), total: "all categories" },
+    { label: "count", cell: (category) => count(category.count), total: count(samples) },
+    { label: "total", cell: (category) => time(category.total_ns), total: time(brickNs) },
+    { label: "% of brick time", cell: (category) => share(category.total_ns, brickNs, largest, category.name), total: percent(brickNs === 0 ? 0 : 100) },
+    wallNs > 0 && {
+      label: "% of wall time",
+      cell: (category) => percent(100 * ratio(category.total_ns, wallNs)),
+      total: percent(100 * ratio(brickNs, wallNs)),
+    },
+  ].filter(Boolean);
+  return section("Categories", "", table("Categories", columns, shown).element);
+}
+
+function tileSection() {
+  const shown = profile.tiles.filter((tile) => tile.count > 0);
+  if (shown.length === 0) {
+    return "";
+  }
+  const columns = [
+    { label: "level", text: true, cell: (tile) => tile.level },
+    { label: "tiles", cell: (tile) => count(tile.count) },
+    { label: "total", cell: (tile) => time(tile.total_ns) },
+    { label: "avg", cell: (tile) => time(ratio(tile.total_ns, tile.count)) },
+    { label: "min", cell: (tile) => time(tile.min_ns) },
+    { label: "max", cell: (tile) => time(tile.max_ns) },
+    { label: "GFLOP/s of tile time", cell: (tile) => number(tile.gflops) },
+    { label: "FLOP/B at 4 B an element", cell: (tile) => number(tile.arithmetic_intensity) },
+    { label: "slowest tile", text: true, cell: (tile) => (tile.slowest_row < 0 ? NONE : `row ${tile.slowest_row}, col ${tile.slowest_col}`) },
+  ];
+  const off = profile.tile_profiling_enabled ? "" : note("Their switch was off when the profile was taken");
+  return section("Tiles", off, table("Tiles", columns, shown).element);
+}
+
+function deviceSection() {
+  const streams = profile.streams || [];
+  if (streams.length === 0) {
+    return "";
+  }
+  const columns = [
+    { label: "stream", text: true, cell: (stream) => named(stream.stream) },
+    { label: "device", text: true, cell: (stream) => [named(stream.device), " #" + stream.device_index] },
+    { label: "bricks timed", cell: (stream) => count(stream.samples) },
+    { label: "busy", cell: (stream) => time(stream.busy_ns) },
+    { label: "idle in passes", cell: (stream) => time(stream.idle_ns) },
+    { label: "idle % of both", cell: (stream) => share(stream.idle_ns, stream.busy_ns + stream.idle_ns, stream.busy_ns + stream.idle_ns, "Other") },
+    { label: "waits", cell: (stream) => count(stream.waits) },
+    { label: "clock error", cell: (stream) => time(stream.clock_error_ns) },
+  ];
+  return section("Devices", "", table("Devices", columns, streams).element);
+}
+
+function known(...parts) {
+  const there = parts.filter((part) => String(part).trim() !== "");
+  return there.length === 0 ? "not known" : there.join(", ");
+}
+
+function environmentSection() {
+  const facts = [];
+  for (const environment of profile.environments) {
+    const { processors } = environment;
+    const clock = environment.clock_resolution_ns;
+    facts.push(["Machine", known(environment.cpu, processors === 0 ? "" : plural(processors, "processor", "processors"), environment.arch, environment.os)]);
+    facts.push(["Java", known(environment.java_version, environment.jvm, clock === 0 ? "" : "clock step " + duration(clock))]);
+  }
+  const recorded = samples + sum(profile.tiles, (tile) => tile.count);
+  facts.push([
+    "Profiler\u2019s own cost",
+    profile.overhead_ns === 0 || brickNs === 0
+      ? "not known"
+      : "about " + duration(profile.overhead_ns) + ", " + number((100 * profile.overhead_ns) / brickNs) + "\u00a0% of brick time ("
+        + duration(profile.overhead_ns / recorded) + " a sample)",
+  ]);
+  if (profile.l2_cache_hit_rate !== undefined) {
+    facts.push(["L2 cache hit rate", percent(100 * profile.l2_cache_hit_rate) + "\u00a0%"]);
+  }
+  if (profile.zero_copy) {
+    facts.push(["Zero copy", "transfers copy nothing"]);
+  }
+  const list = html("dl", { class: "facts" }, facts.map(([what, value]) => [html("dt", {}, what), html("dd", {}, html("bdi", {}, visible(value)))]));
+  return section("Environment", "", list);
+}
+
+// ---- one pass: its layers, and its graph as a tree along its critical path ----
+
+/** The nodes of a graph, from its columns, with their children. */
+function nodesOf(graph) {
+  const categories = new Map(bricks.map((brick) => [brick.name, brick.category]));
+  const nodes = graph.name.map((name, i) => ({
+    name,
+    kind: graph.kind[i],
+    layer: graph.layer[i],
+    category: categories.get(name) || "Other",
+    ns: graph.node_ns[i],
+    selfNs: graph.self_ns[i],
+    startNs: graph.start_ns[i],
+    slackNs: graph.slack_ns[i],
+    parent: graph.parent[i],
+    children: [],
+  }));
+  nodes.filter((node) => node.parent >= 0).forEach((node) => nodes[node.parent].children.push(node));
+  return nodes;
+}
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Time by brick and layer: a map from the name to its times, one for each layer in order; null where it did not run. */
+function byLayer(nodes) {
+  const layers = [...new Set(nodes.filter((node) => node.layer >= 0).map((node) => node.layer))].sort((a, b) => a - b);
+  const places = new Map(layers.map((layer, i) => [layer, i]));
+  const rows = new Map();
+  for (const layer of nodes.filter((node) => node.layer >= 0)) {
+    for (const node of layer.children) {
+      if (!rows.has(node.name)) {
+        rows.set(node.name, { name: node.name, category: node.category, times: new Array(layers.length).fill(null) });
+      }
+      rows.get(node.name).times[places.get(layer.layer)] += node.ns;
     }
-    const scroll = html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": label + ", table" }, element);
-    // Its header stays in sight where the table need not scroll by itself.
-    new ResizeObserver(() => scroll.classList.toggle("fits", element.offsetWidth <= scroll.clientWidth)).observe(scroll);
-    return { element: html("div", {}, said, scroll), lines };
   }
+  return { layers, rows: [...rows.values()] };
+}
 
-  function head(column, sort) {
-    const content = column.value
-      ? html("button", { type: "button", class: "sort", onclick: () => sort(column) }, column.label)
-      : column.label;
-    return html("th", { scope: "col", class: column.text ? "text" : false, title: column.hint }, content);
+const SHADES = 8;
+const DARKEST = 4;
+
+function layerSection(nodes) {
+  const { layers, rows } = byLayer(nodes);
+  if (layers.length < 2 || rows.length === 0) {
+    return "";
   }
-
-  function totalCell(column, index) {
-    const content = column.total === undefined ? "" : column.total;
-    return index === 0
-      ? html("th", { scope: "row", class: "text" }, content)
-      : html("td", { class: column.text ? "text" : false }, content);
+  const cells = [];
+  for (const row of rows) {
+    row.median = median(row.times.filter((ns) => ns !== null));
+    row.times.forEach((ns, i) => ns !== null && cells.push({ row, layer: layers[i], ns, times: ratio(ns, row.median) }));
   }
+  const far = cells.filter((cell) => cell.times >= 2).sort((a, b) => b.ns - b.row.median - (a.ns - a.row.median)).slice(0, 3);
+  const text = far.length === 0
+    ? "No brick takes twice its median in any layer."
+    : "Furthest above their medians: " + far.map(cellText).join("; ") + ".";
+  const readout = html("p", { class: "quiet readout" }, "\u00a0");
+  const heads = "Each brick\u2019s time in each layer of one pass, as a multiple of its median over the layers";
+  return section("Layers", note(heads), html("p", {}, text), heatMap(layers, rows, text, readout), readout);
+}
 
-  function line(columns, row, detail) {
-    const made = { row, opened: undefined };
-    const cells = columns.map((column, index) => {
-      let content = column.cell(row);
-      if (index > 0) {
-        return html("td", { class: column.text ? "text" : false }, content);
+function cellText(cell) {
+  return shortened(cell.row.name) + " in layer " + cell.layer + ", " + duration(cell.ns) + ", " + number(cell.times) + " times";
+}
+
+/** Rows are bricks in the order in which they ran, columns layers. Cells of a row that look alike are one path. */
+function heatMap(layers, rows, text, readout) {
+  const left = 20 + 7 * Math.max(...rows.map((row) => shortened(row.name).length));
+  const width = Math.max(2, Math.min(26, Math.floor(800 / layers.length)));
+  const height = 18;
+  const right = left + width * layers.length;
+  const bottom = height * rows.length;
+  const picture = svg("svg", {
+    class: "heat",
+    width: right + 90,
+    height: bottom + 24,
+    viewBox: `0 0 ${right + 90} ${bottom + 24}`,
+    role: "img",
+    "aria-label": "Heat map of " + rows.length + " bricks in " + layers.length + " layers. " + text,
+  });
+  rows.forEach((row, y) => {
+    const shades = Array.from({ length: SHADES + 1 }, () => "");
+    row.times.forEach((ns, x) => {
+      if (ns !== null) {
+        const above = Math.log2(Math.max(1, ratio(ns, row.median))) / Math.log2(DARKEST);
+        const shade = Math.round(SHADES * Math.min(1, above));
+        shades[shade] += `M${left + x * width} ${y * height}h${width - 1}v${height - 1}h${1 - width}z`;
       }
-      if (detail) {
-        content = html("button", { type: "button", class: "open", "aria-expanded": "false", onclick: toggle }, content);
-      }
-      return html("th", { scope: "row", class: "text" }, content);
     });
-    made.tr = html("tr", {}, cells);
-
-    function toggle(event) {
-      if (made.opened) {
-        made.opened.remove();
-        made.opened = undefined;
-      } else {
-        made.opened = html("tr", { class: "detail" }, html("td", { colspan: columns.length }, detail(row)));
-        made.tr.after(made.opened);
+    picture.append(svg("text", { class: "strong", x: left - 8, y: y * height + 13, "text-anchor": "end" }, shortened(row.name)));
+    shades.forEach((d, shade) => {
+      if (d !== "") {
+        picture.append(svg("path", { class: "cell", d, "fill-opacity": 0.1 + (0.9 * shade) / SHADES }));
       }
-      event.currentTarget.setAttribute("aria-expanded", String(made.opened !== undefined));
-    }
-
-    return made;
-  }
-
-  function compare(a, b) {
-    return typeof a === "string" ? a.localeCompare(b, "en") : a - b;
-  }
-
-  /** A share behind its bar, whose length is in proportion to the largest. */
-  function share(part, whole, largest, category) {
-    return html(
-      "span",
-      { class: "share", "--colour": colour(category) },
-      html("i", { "aria-hidden": "true", "--part": 100 * ratio(part, largest) + "%" }),
-      html("span", {}, percent(100 * ratio(part, whole))),
-    );
-  }
-
-  // ---- how durations are spread ----
-
-  /** The lowest duration of a bucket of LatencyDistribution, ns: 64 buckets for each power of two. */
-  function lowestNs(bucket) {
-    const shift = Math.max(0, Math.floor(bucket / 64) - 1);
-    return (bucket - shift * 64) * 2 ** shift;
-  }
-
-  /** Counts of samples in columns of equal width on a logarithmic scale from the shortest to the longest sample. */
-  function histogram(brick, columns) {
-    const scale = logarithmic(brick);
-    const counts = new Array(columns).fill(0);
-    for (const [bucket, n] of brick.latency.buckets) {
-      const from = columns * scale(Math.max(lowestNs(bucket), 1));
-      const to = Math.max(columns * scale(lowestNs(bucket + 1)), from + 1e-6);
-      const first = Math.min(columns - 1, Math.max(0, Math.floor(from)));
-      const last = Math.min(columns - 1, Math.max(first, Math.ceil(to) - 1));
-      const length = Math.min(columns, to) - Math.max(0, from);
-      for (let column = first; column <= last; column++) {
-        const part = Math.min(to, column + 1) - Math.max(from, column);
-        counts[column] += first === last || length <= 0 ? n / (last - first + 1) : (n * Math.max(0, part)) / length;
-      }
-    }
-    return counts;
-  }
-
-  /** From a duration to 0 for the brick's shortest up to 1 for its longest. */
-  function logarithmic(brick) {
-    const low = Math.log(Math.max(1, brick.min_ns));
-    const high = Math.log(Math.max(2, brick.max_ns));
-    return (ns) => (high > low ? Math.min(1, Math.max(0, (Math.log(Math.max(1, ns)) - low) / (high - low))) : 0.5);
-  }
-
-  function outline(counts, width, height) {
-    const largest = Math.max(...counts);
-    const step = width / counts.length;
-    let path = "M0 " + height;
-    counts.forEach((n, i) => {
-      // What is there shows, however little it is.
-      const y = height - (n === 0 ? 0 : Math.max(1, (n / largest) * (height - 1)));
-      path += "V" + y.toFixed(1) + "H" + ((i + 1) * step).toFixed(1);
     });
-    return path + "V" + height + "Z";
-  }
-
-  function spreadText(brick) {
-    const percentiles = brick.latency
-      ? ", half within " + duration(1e3 * brick.latency.p50_us) + ", 99 % within " + duration(1e3 * brick.latency.p99_us)
-      : ", " + duration(ratio(brick.total_ns, brick.count)) + " on average";
-    return "From " + duration(brick.min_ns) + " to " + duration(brick.max_ns) + percentiles;
-  }
-
-  function spread(brick) {
-    if (brick.count === 0) {
-      return NONE;
+    picture.append(svg("text", { x: right + 8, y: y * height + 13 }, duration(row.median)));
+  });
+  const every = [1, 2, 5, 10, 20, 50, 100].find((n) => n * width >= 30) || 100;
+  layers.forEach((layer, x) => {
+    if (x % every === 0) {
+      picture.append(svg("text", { x: left + x * width + width / 2, y: bottom + 16, "text-anchor": "middle" }, String(layer)));
     }
-    const width = 108;
-    const height = 22;
-    const scale = logarithmic(brick);
-    const picture = svg(
+  });
+  picture.append(svg("text", { x: left - 8, y: bottom + 16, "text-anchor": "end" }, "layer"));
+  picture.append(svg("text", { x: right + 8, y: bottom + 16 }, "median"));
+  picture.addEventListener("pointermove", (event) => {
+    const box = picture.getBoundingClientRect();
+    const row = rows[Math.floor((event.clientY - box.top) / height)];
+    const x = Math.floor((event.clientX - box.left - left) / width);
+    const ns = row && layers[x] !== undefined ? row.times[x] : null;
+    readout.textContent = ns === null ? NARROW : cellText({ row, layer: layers[x], ns, times: ratio(ns, row.median) });
+  });
+  const legend = html(
+    "p",
+    { class: "quiet legend" },
+    "its median or less ",
+    svg(
       "svg",
-      { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spreadText(brick) },
-      title(spreadText(brick)),
-    );
-    picture.style.setProperty("--colour", colour(brick.category));
-    if (brick.latency) {
-      picture.append(svg("path", { class: "shape", d: outline(histogram(brick, 54), width, height) }));
-      picture.append(tick("p50", width * scale(1e3 * brick.latency.p50_us), 0, height));
-      picture.append(tick("p99", width * scale(1e3 * brick.latency.p99_us), 0, height));
-    } else {
-      const mean = width * scale(ratio(brick.total_ns, brick.count));
-      picture.append(svg("line", { class: "line", x1: 0, x2: width, y1: height / 2, y2: height / 2 }));
-      picture.append(tick("p50", mean, 5, height - 5));
-    }
-    return picture;
-  }
-
-  function tick(kind, x, from, to) {
-    return svg("line", { class: kind, x1: x.toFixed(1), x2: x.toFixed(1), y1: from, y2: to });
-  }
-
-  /** The distribution of an opened brick, with its scale. */
-  function largeHistogram(brick) {
-    const width = 760;
-    const top = 34;
-    const height = 100;
-    const bottom = top + height;
-    const scale = logarithmic(brick);
-    const picture = svg(
-      "svg",
-      { width, height: bottom + 24, viewBox: `-4 0 ${width + 8} ${bottom + 24}`, role: "img", "aria-label": spreadText(brick) },
-      svg("path", {
-        class: "shape",
-        d: outline(histogram(brick, 190), width, height),
-        transform: `translate(0 ${top})`,
-      }),
-      svg("line", { class: "axis", x1: 0, x2: width, y1: bottom, y2: bottom }),
-    );
-    picture.style.setProperty("--colour", colour(brick.category));
-    let free = [-Infinity, -Infinity];
-    const marks = [["p50", "p50_us"], ["p90", "p90_us"], ["p99", "p99_us"], ["p99.9", "p999_us"]];
-    for (const [label, key] of marks) {
-      const x = width * scale(1e3 * brick.latency[key]);
-      const row = free[0] <= x ? 0 : free[1] <= x ? 1 : -1;
-      picture.append(tick(label === "p50" ? "p50" : "p99", x, row < 0 ? top : 2 + 14 * row, bottom));
-      if (row >= 0) {
-        const text = label + " " + duration(1e3 * brick.latency[key]);
-        const end = x + 6 + 6.6 * text.length > width;
-        picture.append(
-          svg("text", { class: "strong", x: end ? x - 4 : x + 4, y: 11 + 14 * row, "text-anchor": end ? "end" : "start" }, text),
-        );
-        free[row] = x + 12 + 6.6 * text.length;
-      }
-    }
-    let last = -Infinity;
-    for (const ns of steps(brick.min_ns, brick.max_ns)) {
-      const x = width * scale(ns);
-      if (x - last >= 64) {
-        picture.append(svg("line", { class: "axis", x1: x, x2: x, y1: bottom, y2: bottom + 4 }));
-        picture.append(svg("text", { x, y: bottom + 17, "text-anchor": x < 24 ? "start" : x > width - 24 ? "end" : "middle" }, step(ns)));
-        last = x;
-      }
-    }
-    return picture;
-  }
-
-  /** Round durations within a range: the shortest list of 1, 2 and 5 times powers of ten, or of tenths of the range. */
-  function steps(fromNs, toNs) {
-    const round = [];
-    for (let power = 1; power <= toNs; power *= 10) {
-      round.push(...[1, 2, 5].map((digit) => digit * power).filter((ns) => ns >= fromNs && ns <= toNs));
-    }
-    if (round.length >= 3) {
-      return round;
-    }
-    const width = 10 ** Math.floor(Math.log10(Math.max(1, toNs - fromNs)));
-    const parts = [];
-    for (let ns = Math.ceil(fromNs / width) * width; ns <= toNs; ns += width) {
-      parts.push(ns);
-    }
-    return parts;
-  }
-
-  function step(ns) {
-    const unit = Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(1, ns)) / 3 + 1e-9)));
-    return Number((ns / 1000 ** unit).toPrecision(6)) + NARROW + TIME_UNITS[unit];
-  }
-
-  // ---- the sections, in the order in which an engineer looks ----
-
-  function section(name, note, ...content) {
-    const id = name.toLowerCase().replaceAll(" ", "-");
-    return html(
-      "section",
-      { "aria-labelledby": id, id: "section-" + id },
-      html("div", { class: "section-head" }, html("h2", { id }, name), note),
-      content,
-    );
-  }
-
-  function note(text) {
-    return html("p", {}, text);
-  }
-
-  function moment(text) {
-    return text.replace(/(\.\d{3})\d*Z$/, "$1Z").replace("T", " ").replace("Z", " UTC");
-  }
-
-  function period() {
-    return profile.ended_at === "1970-01-01T00:00:00Z"
-      ? "Taken at a time that is not known"
-      : moment(profile.started_at) + " to " + moment(profile.ended_at);
-  }
-
-  function top() {
-    const save = html("button", { type: "button", class: "action", onclick: saveJson }, "Save JSON");
-    return html(
-      "header",
-      {},
-      html("div", { class: "head" }, html("h1", {}, "Brick profile"), save),
-      html("p", { class: "quiet" }, period()),
-    );
-  }
-
-  /** The JSON as JsonReport wrote it: the page holds an escape for one character, which JSON never escapes. */
-  function saveJson() {
-    const json = source.replace(/\\(?:u003c|[^])/g, (escape) => (escape === "\\u003c" ? "<" : escape));
-    const url = URL.createObjectURL(new Blob([json], { type: "application/json" }));
-    html("a", { href: url, download: "brick-profile.json" }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  }
-
-  /** The brick whose elements are the tokens of a pass: every token passes it once. */
-  function tokenBrick() {
-    const once = ["Sampling", "LmHead", "Embedding"].map((name) => bricks.find((brick) => brick.name === name));
-    return once.find((brick) => brick !== undefined && brick.total_elements > 0);
-  }
-
-  function figure(label, value, explanation) {
-    return html(
-      "div",
-      {},
-      html("dt", {}, label),
-      html("dd", { class: "value" }, value),
-      html("dd", { class: "quiet" }, explanation),
-    );
-  }
-
-  function figures() {
-    const list = html("dl", { class: "figures" });
-    const tokens = tokenBrick();
-    if (tokens && wallNs > 0) {
-      const n = tokens.total_elements;
-      const base = "with the profiler on, by the elements of " + tokens.name;
-      list.append(figure("Tokens per second", number((n * 1e9) / wallNs), count(n) + " in " + duration(wallNs) + " " + base));
-      list.append(figure("Time per token", time(wallNs / n), duration(brickNs / n) + " of brick time, summed over threads"));
-    } else if (profile.total_tokens > 0) {
-      list.append(figure("Elements per second", rate(profile.total_throughput), "of summed brick time"));
-    }
-    list.append(
-      figure(
-        "Brick time",
-        time(brickNs),
-        "summed over " + plural(samples, "sample", "samples")
-          + (wallNs > 0 ? ", " + percent(100 * ratio(brickNs, wallNs)) + "\u00a0% of wall time" : ""),
+      { width: 14 * (SHADES + 1), height: 12, "aria-hidden": "true" },
+      Array.from({ length: SHADES + 1 }, (_, i) =>
+        svg("rect", { class: "cell", x: 14 * i, width: 13, height: 12, "fill-opacity": 0.1 + (0.9 * i) / SHADES }),
       ),
+    ),
+    " " + DARKEST + " times its median or more",
+  );
+  const scroll = html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Layers, heat map" }, picture);
+  return html("div", {}, legend, scroll);
+}
+
+const MOST_ROOTS = 500;
+
+function graphSection(graph, nodes) {
+  const roots = nodes.filter((node) => node.parent < 0);
+  const critical = nodes.filter((node) => node.slackNs === 0).length;
+  const width = 560;
+  const scale = (ns) => (width * ratio(ns, graph.total_ns)).toFixed(1);
+
+  /** From the earliest start on, on the time of the critical path. */
+  function place(node) {
+    const bar = svg(
+      "svg",
+      { width, height: 14, viewBox: `0 0 ${width} 14`, "aria-hidden": "true" },
+      svg("line", { class: "axis", x1: 0, x2: width, y1: 13.5, y2: 13.5 }),
+      svg("rect", {
+        class: node.slackNs === 0 ? "shape" : "shape off-path",
+        x: scale(node.startNs),
+        y: 2,
+        width: Math.max(1, scale(node.ns)),
+        height: 10,
+      }),
     );
-    list.append(
-      wallNs > 0
-        ? figure("Wall time", time(wallNs), isOfTrace ? "from first to last event" : "with the profiler on; " + threads())
-        : figure("Threads", profile.threads === 0 ? NONE : count(profile.threads), threads()),
-    );
-    return list;
-  }
-
-  function threads() {
-    if (profile.virtual_threads) {
-      return count(profile.threads) + " platform threads recorded, and virtual threads, which are not counted";
-    }
-    return profile.threads === 0 && samples > 0
-      ? "the number of threads is not known"
-      : plural(profile.threads, "thread", "threads") + " recorded";
-  }
-
-  function recordedCategories() {
-    return profile.categories.filter((category) => category.count > 0).sort((a, b) => b.total_ns - a.total_ns);
-  }
-
-  /** What the numbers say of the limit, in sentences; nothing is guessed. */
-  function limits() {
-    const largest = recordedCategories()[0];
-    if (largest === undefined || brickNs === 0) {
-      return "";
-    }
-    const within = bricks.find((brick) => brick.category === largest.name);
-    const sentences = [
-      largest.name + " takes " + percent(largest.pct) + "\u00a0% of brick time; its largest brick is ",
-      named(within.name),
-      " with " + percent(within.pct) + "\u00a0%.",
-    ];
-    for (const limit of ["memory", "compute"]) {
-      const pct = sum(bricks.filter((brick) => brick.bottleneck === limit), (brick) => brick.pct);
-      if (pct > 0) {
-        sentences.push(" Bricks marked as limited by " + limit + " take " + percent(pct) + "\u00a0%.");
-      }
-    }
-    const bound = bricks.filter(isLaunchBound);
-    if (bound.length > 0) {
-      sentences.push(
-        " Launch-bound, the host takes longer to launch them than the device to do them: ",
-        bound.flatMap((brick, i) => [i === 0 ? "" : ", ", named(brick.name)]),
-        ".",
-      );
-    }
-    const unsteady = bricks
-      .filter((brick) => brick.latency && brick.pct >= 1 && brick.latency.p50_us > 0)
-      .sort((a, b) => tail(b) - tail(a))[0];
-    if (unsteady && tail(unsteady) >= 2) {
-      sentences.push(
-        " Of the bricks above 1 %, ",
-        named(unsteady.name),
-        " varies most: its p99 is " + number(tail(unsteady)) + " times its p50.",
-      );
-    }
-    return html("p", { class: "limits" }, sentences.flat());
-  }
-
-  function tail(brick) {
-    return ratio(brick.latency.p99_us, brick.latency.p50_us);
-  }
-
-  function launchUs(brick) {
-    return brick.device && brick.device.launches > 0 ? brick.device.launch_ns / 1e3 / brick.device.launches : 0;
-  }
-
-  function isLaunchBound(brick) {
-    return Boolean(brick.device) && brick.device.time_source === "device" && launchUs(brick) > brick.avg_us;
-  }
-
-  /** One bar of all categories; the table below says the same in numbers. */
-  function whole() {
-    const shown = recordedCategories().filter((category) => category.total_ns > 0);
-    if (shown.length === 0) {
-      return "";
-    }
-    const text = shown.map((category) => category.name + " " + percent(category.pct) + "\u00a0%").join(", ");
-    const bar = html("div", { class: "whole", role: "img", "aria-label": "Brick time by category: " + text });
-    for (const category of shown) {
-      const label = category.name + " " + percent(category.pct) + NARROW + "%";
-      const part = html("span", { title: label, "--colour": colour(category.name) }, html("i", {}));
-      part.append(html("b", {}, category.pct >= 7 ? label : NARROW));
-      part.style.flexBasis = category.pct + "%";
-      bar.append(part);
-    }
+    bar.style.setProperty("--colour", colour(node.category));
     return bar;
   }
 
-  /** What makes the numbers read wrongly, above all of them but the headline. */
-  function notices() {
-    const found = [];
-    const unresolved = sum(bricks, (brick) => (brick.device ? brick.device.unresolved : 0));
-    if (bricks.length === 0) {
-      found.push("No bricks were recorded: " + (profile.pending > 0 ? "everything that was measured is pending." : "none was stopped while the profiler was on."));
-    }
-    if (profile.literal_overlaps > 0) {
-      found.push(
-        "Overlapping: " + count(profile.literal_overlaps) + " deferred measurements were resolved together with others, and "
-          + "each lasts until then. The same time counts several times: totals, averages and shares are too large. "
-          + "Attribution.SEQUENTIAL divides the time among them.",
-      );
-    }
-    if (profile.pending > 0) {
-      found.push("Pending: " + plural(profile.pending, "measurement has", "measurements have") + " begun and no known end. They are in no count.");
-    }
-    if (profile.dropped_pending > 0) {
-      found.push("Dropped: " + plural(profile.dropped_pending, "deferred measurement", "deferred measurements") + " found the queue full. Counts and totals are too low by them.");
-    }
-    if (unresolved > 0) {
-      found.push("Unresolved: the device did not report the time of " + plural(unresolved, "sample", "samples") + ". They are in no count and no total.");
-    }
-    for (const stream of profile.streams || []) {
-      if (stream.failure) {
-        found.push(["Stream ", named(stream.stream), ": ", html("bdi", {}, visible(stream.failure)), "."]);
-      }
-    }
-    if (wallNs > 0 && brickNs > wallNs && profile.literal_overlaps === 0) {
-      found.push("Brick time exceeds wall time: bricks ran on several threads at once, or inside one another.");
-    }
-    if (found.length === 0) {
-      return "";
-    }
-    return html(
-      "section",
-      { class: "notices", "aria-labelledby": "notices" },
-      html("h2", { id: "notices" }, "Before you read on"),
-      html("ul", {}, found.map((text) => html("li", {}, text))),
+  function rowOf(node, depth) {
+    const label = [named(node.name), node.kind === "Brick" || node.kind === "Layer" ? "" : html("span", { class: "quiet" }, " " + node.kind.toLowerCase())];
+    let below = [];
+    const opener = node.children.length === 0
+      ? html("span", { class: "leaf" }, label)
+      : html("button", { type: "button", class: "open", "aria-expanded": "false", onclick: toggle }, html("span", {}, label));
+    const tr = html(
+      "tr",
+      {},
+      html("th", { scope: "row", class: "text", "--depth": Math.min(depth, 20) }, opener),
+      html("td", { class: "text" }, place(node)),
+      html("td", {}, time(node.ns)),
+      html("td", {}, time(node.selfNs)),
+      html("td", {}, node.slackNs === 0 ? "on the path" : time(node.slackNs)),
     );
-  }
 
-  function has(value) {
-    return bricks.some((brick) => value(brick) > 0);
-  }
-
-  /** A column of bricks by time; without samples there is none. */
-  function timeColumn(label, ns, known = (brick) => brick.count > 0) {
-    return {
-      label,
-      value: (brick) => (known(brick) ? ns(brick) : -1),
-      cell: (brick) => (known(brick) ? time(ns(brick)) : NONE),
-    };
-  }
-
-  function numberColumn(label, value, known) {
-    return {
-      label,
-      value: (brick) => (known(brick) ? value(brick) : -1),
-      cell: (brick) => (known(brick) ? number(value(brick)) : NONE),
-    };
-  }
-
-  function brickColumns() {
-    const largest = bricks[0].total_ns;
-    const spreads = has((brick) => (brick.latency ? 1 : 0));
-    const timed = has((brick) => (brick.device ? brick.device.device_samples : 0));
-    const unresolved = (brick) => (brick.device ? brick.device.unresolved : 0);
-    const bounded = bricks.some((brick) => brick.bottleneck !== "unknown");
-    const p50 = (brick) => 1e3 * brick.latency.p50_us;
-    const p99 = (brick) => 1e3 * brick.latency.p99_us;
-    const hasLatency = (brick) => Boolean(brick.latency);
-    const hasCycles = (brick) => brick.total_cycles > 0;
-    return [
-      { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => named(brick.name), total: "all bricks" },
-      { label: "category", text: true, value: (brick) => brick.category, cell: (brick) => categoryCell(brick.category), total: "" },
-      { label: "count", value: (brick) => brick.count, cell: (brick) => count(brick.count), total: count(samples) },
-      { ...timeColumn("total", (brick) => brick.total_ns), total: time(brickNs) },
-      {
-        label: "% of brick time",
-        value: (brick) => brick.total_ns,
-        cell: (brick) => share(brick.total_ns, brickNs, largest, brick.category),
-        total: percent(brickNs === 0 ? 0 : 100),
-      },
-      timeColumn("avg", (brick) => ratio(brick.total_ns, brick.count)),
-      timeColumn("min", (brick) => brick.min_ns),
-      spreads && timeColumn("p50", p50, hasLatency),
-      spreads && timeColumn("p99", p99, hasLatency),
-      timeColumn("max", (brick) => brick.max_ns),
-      { label: spreads ? "min to max, p50 and p99" : "min to max, avg", text: true, hint: "Each on a logarithmic scale of its own", cell: spread },
-      has((brick) => brick.total_elements) && { label: "elements/s", value: (brick) => brick.throughput, cell: (brick) => rate(brick.throughput) },
-      has((brick) => brick.total_bytes) && numberColumn("GB/s", (brick) => brick.throughput_gbps, (brick) => brick.total_bytes > 0),
-      has((brick) => brick.total_cycles) && numberColumn("cycles/element", (brick) => ratio(brick.total_cycles, brick.total_elements), hasCycles),
-      timed && { label: "time of", text: true, value: timeSource, cell: timeSource },
-      has(launchUs) && timeColumn("host's launch", (brick) => 1e3 * launchUs(brick), (brick) => launchUs(brick) > 0),
-      has(unresolved) && { label: "unresolved", value: unresolved, cell: (brick) => count(unresolved(brick)) },
-      bounded && { label: "limit", text: true, value: limitOf, cell: limitOf },
-    ].filter(Boolean);
-  }
-
-  function timeSource(brick) {
-    return brick.count === 0 ? NONE : brick.device ? brick.device.time_source : "host";
-  }
-
-  function limitOf(brick) {
-    return brick.bottleneck === "unknown" ? NONE : brick.bottleneck;
-  }
-
-  function brickSection() {
-    if (bricks.length === 0) {
-      return "";
+    function close() {
+      below.forEach((child) => child.close());
+      below.forEach((child) => child.tr.remove());
+      below = [];
     }
-    const columns = brickColumns();
-    const made = table("Bricks", columns, bricks, { sorted: 3, detail: brickDetail, wide: true });
-    const filter = html("input", {
-      type: "search",
-      id: "filter",
-      placeholder: "Filter by name or category",
-      "aria-label": "Filter bricks by name or category",
-      oninput: () => show(),
-    });
-    const shown = html("span", { role: "status", class: "quiet" }, plural(bricks.length, "brick", "bricks"));
 
-    function show() {
-      const wanted = filter.value.trim().toLowerCase();
-      let n = 0;
-      for (const { row, tr, opened } of made.lines) {
-        const hit = (visible(row.name) + "\n" + row.category).toLowerCase().includes(wanted);
-        tr.hidden = !hit;
-        if (opened) {
-          opened.hidden = !hit;
-        }
-        n += hit ? 1 : 0;
+    function toggle() {
+      const opening = below.length === 0;
+      if (opening) {
+        below = node.children.map((child) => rowOf(child, depth + 1));
+        tr.after(...below.map((child) => child.tr));
+      } else {
+        close();
       }
-      shown.textContent = wanted === "" ? plural(n, "brick", "bricks") : n + " of " + plural(bricks.length, "brick", "bricks");
+      opener.setAttribute("aria-expanded", String(opening));
     }
 
-    return section("Bricks", html("span", { class: "filter" }, shown, " ", filter), made.element);
+    return { tr, close };
   }
 
-  /** All that is known of one brick. */
-  function brickDetail(brick) {
-    const device = brick.device;
-    const facts = [
-      ["Category", brick.category],
-      ["Limit", brick.bottleneck],
-      ["Samples", count(brick.count)],
-      ["Total", count(brick.total_ns) + " ns"],
-      ["Average", duration(ratio(brick.total_ns, brick.count))],
-      ["Shortest", count(brick.min_ns) + " ns"],
-      ["Longest", count(brick.max_ns) + " ns"],
-      ["Recorded last", count(brick.last_ns) + " ns"],
-      brick.latency && ["p90", duration(1e3 * brick.latency.p90_us)],
-      brick.latency && ["p99.9", duration(1e3 * brick.latency.p999_us)],
-      ["Elements", count(brick.total_elements)],
-      ["Elements for each sample", number(ratio(brick.total_elements, brick.count))],
-      brick.total_bytes > 0 && ["Input bytes", count(brick.total_bytes)],
-      brick.total_compressed_bytes > 0 && ["Output bytes", count(brick.total_compressed_bytes)],
-      brick.total_compressed_bytes > 0 && ["Input by output bytes", number(brick.compression_ratio)],
-      brick.total_cycles > 0 && ["Cycles", count(brick.total_cycles)],
-      brick.total_cycles > 0 && ["Cycles for each ns", number(ratio(brick.total_cycles, brick.total_ns))],
-      device && ["Timed by a device", count(device.device_samples)],
-      device && ["Launches timed", count(device.launches)],
-      device && device.launches > 0 && ["Shortest launch", count(device.min_launch_ns) + " ns"],
-      device && device.launches > 0 && ["Longest launch", count(device.max_launch_ns) + " ns"],
-      device && ["Unresolved", count(device.unresolved)],
-    ].filter(Boolean);
-    const long = shortened(brick.name) !== visible(brick.name);
-    return [
-      long ? html("p", { class: "full-name" }, html("bdi", {}, visible(brick.name))) : "",
-      brick.latency && brick.count > 0 ? largeHistogram(brick) : "",
-      html("dl", {}, facts.map(([what, value]) => html("div", {}, html("dt", {}, what), html("dd", {}, value)))),
-    ];
-  }
-
-  function categorySection() {
-    const shown = recordedCategories();
-    if (shown.length === 0) {
-      return "";
-    }
-    const largest = shown[0].total_ns;
-    const columns = [
-      { label: "category", text: true, cell: (category) => categoryCell(category.name), total: "all categories" },
-      { label: "count", cell: (category) => count(category.count), total: count(samples) },
-      { label: "total", cell: (category) => time(category.total_ns), total: time(brickNs) },
-      { label: "% of brick time", cell: (category) => share(category.total_ns, brickNs, largest, category.name), total: percent(brickNs === 0 ? 0 : 100) },
-      wallNs > 0 && {
-        label: "% of wall time",
-        cell: (category) => percent(100 * ratio(category.total_ns, wallNs)),
-        total: percent(100 * ratio(brickNs, wallNs)),
-      },
-    ].filter(Boolean);
-    return section("Categories", "", table("Categories", columns, shown).element);
-  }
-
-  function tileSection() {
-    const shown = profile.tiles.filter((tile) => tile.count > 0);
-    if (shown.length === 0) {
-      return "";
-    }
-    const columns = [
-      { label: "level", text: true, cell: (tile) => tile.level },
-      { label: "tiles", cell: (tile) => count(tile.count) },
-      { label: "total", cell: (tile) => time(tile.total_ns) },
-      { label: "avg", cell: (tile) => time(ratio(tile.total_ns, tile.count)) },
-      { label: "min", cell: (tile) => time(tile.min_ns) },
-      { label: "max", cell: (tile) => time(tile.max_ns) },
-      { label: "GFLOP/s of tile time", cell: (tile) => number(tile.gflops) },
-      { label: "FLOP/B at 4 B an element", cell: (tile) => number(tile.arithmetic_intensity) },
-      { label: "slowest tile", text: true, cell: (tile) => (tile.slowest_row < 0 ? NONE : `row ${tile.slowest_row}, col ${tile.slowest_col}`) },
-    ];
-    const off = profile.tile_profiling_enabled ? "" : note("Their switch was off when the profile was taken");
-    return section("Tiles", off, table("Tiles", columns, shown).element);
-  }
-
-  function deviceSection() {
-    const streams = profile.streams || [];
-    if (streams.length === 0) {
-      return "";
-    }
-    const columns = [
-      { label: "stream", text: true, cell: (stream) => named(stream.stream) },
-      { label: "device", text: true, cell: (stream) => [named(stream.device), " #" + stream.device_index] },
-      { label: "bricks timed", cell: (stream) => count(stream.samples) },
-      { label: "busy", cell: (stream) => time(stream.busy_ns) },
-      { label: "idle in passes", cell: (stream) => time(stream.idle_ns) },
-      { label: "idle % of both", cell: (stream) => share(stream.idle_ns, stream.busy_ns + stream.idle_ns, stream.busy_ns + stream.idle_ns, "Other") },
-      { label: "waits", cell: (stream) => count(stream.waits) },
-      { label: "clock error", cell: (stream) => time(stream.clock_error_ns) },
-    ];
-    return section("Devices", "", table("Devices", columns, streams).element);
-  }
-
-  function known(...parts) {
-    const there = parts.filter((part) => String(part).trim() !== "");
-    return there.length === 0 ? "not known" : there.join(", ");
-  }
-
-  function environmentSection() {
-    const facts = [];
-    for (const environment of profile.environments) {
-      const { processors } = environment;
-      const clock = environment.clock_resolution_ns;
-      facts.push(["Machine", known(environment.cpu, processors === 0 ? "" : plural(processors, "processor", "processors"), environment.arch, environment.os)]);
-      facts.push(["Java", known(environment.java_version, environment.jvm, clock === 0 ? "" : "clock step " + duration(clock))]);
-    }
-    const recorded = samples + sum(profile.tiles, (tile) => tile.count);
-    facts.push([
-      "Profiler\u2019s own cost",
-      profile.overhead_ns === 0 || brickNs === 0
-        ? "not known"
-        : "about " + duration(profile.overhead_ns) + ", " + number((100 * profile.overhead_ns) / brickNs) + "\u00a0% of brick time ("
-          + duration(profile.overhead_ns / recorded) + " a sample)",
-    ]);
-    if (profile.l2_cache_hit_rate !== undefined) {
-      facts.push(["L2 cache hit rate", percent(100 * profile.l2_cache_hit_rate) + "\u00a0%"]);
-    }
-    if (profile.zero_copy) {
-      facts.push(["Zero copy", "transfers copy nothing"]);
-    }
-    const list = html("dl", { class: "facts" }, facts.map(([what, value]) => [html("dt", {}, what), html("dd", {}, html("bdi", {}, visible(value)))]));
-    return section("Environment", "", list);
-  }
-
-  // ---- one pass: its layers, and its graph as a tree along its critical path ----
-
-  /** What was added to the profile, if it was. */
-  function added(id) {
-    const element = document.getElementById(id);
-    return element === null ? undefined : JSON.parse(element.textContent);
-  }
-
-  /** The nodes of a graph, from its columns, with their children. */
-  function nodesOf(graph) {
-    const categories = new Map(bricks.map((brick) => [brick.name, brick.category]));
-    const nodes = graph.name.map((name, i) => ({
-      name,
-      kind: graph.kind[i],
-      layer: graph.layer[i],
-      category: categories.get(name) || "Other",
-      ns: graph.node_ns[i],
-      selfNs: graph.self_ns[i],
-      startNs: graph.start_ns[i],
-      slackNs: graph.slack_ns[i],
-      parent: graph.parent[i],
-      children: [],
-    }));
-    nodes.filter((node) => node.parent >= 0).forEach((node) => nodes[node.parent].children.push(node));
-    return nodes;
-  }
-
-  function median(values) {
-    const sorted = [...values].sort((a, b) => a - b);
-    const middle = Math.floor(sorted.length / 2);
-    return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-  }
-
-  /** Time by brick and layer: a map from the name to its times, one for each layer in order; null where it did not run. */
-  function byLayer(nodes) {
-    const layers = [...new Set(nodes.filter((node) => node.layer >= 0).map((node) => node.layer))].sort((a, b) => a - b);
-    const places = new Map(layers.map((layer, i) => [layer, i]));
-    const rows = new Map();
-    for (const layer of nodes.filter((node) => node.layer >= 0)) {
-      for (const node of layer.children) {
-        if (!rows.has(node.name)) {
-          rows.set(node.name, { name: node.name, category: node.category, times: new Array(layers.length).fill(null) });
-        }
-        rows.get(node.name).times[places.get(layer.layer)] += node.ns;
-      }
-    }
-    return { layers, rows: [...rows.values()] };
-  }
-
-  const SHADES = 8;
-  const DARKEST = 4;
-
-  function layerSection(nodes) {
-    const { layers, rows } = byLayer(nodes);
-    if (layers.length < 2 || rows.length === 0) {
-      return "";
-    }
-    const cells = [];
-    for (const row of rows) {
-      row.median = median(row.times.filter((ns) => ns !== null));
-      row.times.forEach((ns, i) => ns !== null && cells.push({ row, layer: layers[i], ns, times: ratio(ns, row.median) }));
-    }
-    const far = cells.filter((cell) => cell.times >= 2).sort((a, b) => b.ns - b.row.median - (a.ns - a.row.median)).slice(0, 3);
-    const text = far.length === 0
-      ? "No brick takes twice its median in any layer."
-      : "Furthest above their medians: " + far.map(cellText).join("; ") + ".";
-    const readout = html("p", { class: "quiet readout" }, "\u00a0");
-    const heads = "Each brick\u2019s time in each layer of one pass, as a multiple of its median over the layers";
-    return section("Layers", note(heads), html("p", {}, text), heatMap(layers, rows, text, readout), readout);
-  }
-
-  function cellText(cell) {
-    return shortened(cell.row.name) + " in layer " + cell.layer + ", " + duration(cell.ns) + ", " + number(cell.times) + " times";
-  }
-
-  /** Rows are bricks in the order in which they ran, columns layers. Cells of a row that look alike are one path. */
-  function heatMap(layers, rows, text, readout) {
-    const left = 20 + 7 * Math.max(...rows.map((row) => shortened(row.name).length));
-    const width = Math.max(2, Math.min(26, Math.floor(800 / layers.length)));
-    const height = 18;
-    const right = left + width * layers.length;
-    const bottom = height * rows.length;
-    const picture = svg("svg", {
-      class: "heat",
-      width: right + 90,
-      height: bottom + 24,
-      viewBox: `0 0 ${right + 90} ${bottom + 24}`,
-      role: "img",
-      "aria-label": "Heat map of " + rows.length + " bricks in " + layers.length + " layers. " + text,
-    });
-    rows.forEach((row, y) => {
-      const shades = Array.from({ length: SHADES + 1 }, () => "");
-      row.times.forEach((ns, x) => {
-        if (ns !== null) {
-          const above = Math.log2(Math.max(1, ratio(ns, row.median))) / Math.log2(DARKEST);
-          const shade = Math.round(SHADES * Math.min(1, above));
-          shades[shade] += `M${left + x * width} ${y * height}h${width - 1}v${height - 1}h${1 - width}z`;
-        }
-      });
-      picture.append(svg("text", { class: "strong", x: left - 8, y: y * height + 13, "text-anchor": "end" }, shortened(row.name)));
-      shades.forEach((d, shade) => {
-        if (d !== "") {
-          picture.append(svg("path", { class: "cell", d, "fill-opacity": 0.1 + (0.9 * shade) / SHADES }));
-        }
-      });
-      picture.append(svg("text", { x: right + 8, y: y * height + 13 }, duration(row.median)));
-    });
-    const every = [1, 2, 5, 10, 20, 50, 100].find((n) => n * width >= 30) || 100;
-    layers.forEach((layer, x) => {
-      if (x % every === 0) {
-        picture.append(svg("text", { x: left + x * width + width / 2, y: bottom + 16, "text-anchor": "middle" }, String(layer)));
-      }
-    });
-    picture.append(svg("text", { x: left - 8, y: bottom + 16, "text-anchor": "end" }, "layer"));
-    picture.append(svg("text", { x: right + 8, y: bottom + 16 }, "median"));
-    picture.addEventListener("pointermove", (event) => {
-      const box = picture.getBoundingClientRect();
-      const row = rows[Math.floor((event.clientY - box.top) / height)];
-      const x = Math.floor((event.clientX - box.left - left) / width);
-      const ns = row && layers[x] !== undefined ? row.times[x] : null;
-      readout.textContent = ns === null ? NARROW : cellText({ row, layer: layers[x], ns, times: ratio(ns, row.median) });
-    });
-    const legend = html(
-      "p",
-      { class: "quiet legend" },
-      "its median or less ",
-      svg(
-        "svg",
-        { width: 14 * (SHADES + 1), height: 12, "aria-hidden": "true" },
-        Array.from({ length: SHADES + 1 }, (_, i) =>
-          svg("rect", { class: "cell", x: 14 * i, width: 13, height: 12, "fill-opacity": 0.1 + (0.9 * i) / SHADES }),
-        ),
-      ),
-      " " + DARKEST + " times its median or more",
-    );
-    const scroll = html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Layers, heat map" }, picture);
-    return html("div", {}, legend, scroll);
-  }
-
-  const MOST_ROOTS = 500;
-
-  function graphSection(graph, nodes) {
-    const roots = nodes.filter((node) => node.parent < 0);
-    const critical = nodes.filter((node) => node.slackNs === 0).length;
-    const width = 560;
-    const scale = (ns) => (width * ratio(ns, graph.total_ns)).toFixed(1);
-
-    /** From the earliest start on, on the time of the critical path. */
-    function place(node) {
-      const bar = svg(
-        "svg",
-        { width, height: 14, viewBox: `0 0 ${width} 14`, "aria-hidden": "true" },
-        svg("line", { class: "axis", x1: 0, x2: width, y1: 13.5, y2: 13.5 }),
-        svg("rect", {
-          class: node.slackNs === 0 ? "shape" : "shape off-path",
-          x: scale(node.startNs),
-          y: 2,
-          width: Math.max(1, scale(node.ns)),
-          height: 10,
-        }),
-      );
-      bar.style.setProperty("--colour", colour(node.category));
-      return bar;
-    }
-
-    function rowOf(node, depth) {
-      const label = [named(node.name), node.kind === "Brick" || node.kind === "Layer" ? "" : html("span", { class: "quiet" }, " " + node.kind.toLowerCase())];
-      let below = [];
-      const opener = node.children.length === 0
-        ? html("span", { class: "leaf" }, label)
-        : html("button", { type: "button", class: "open", "aria-expanded": "false", onclick: toggle }, html("span", {}, label));
-      const tr = html(
-        "tr",
-        {},
-        html("th", { scope: "row", class: "text", "--depth": Math.min(depth, 20) }, opener),
-        html("td", { class: "text" }, place(node)),
-        html("td", {}, time(node.ns)),
-        html("td", {}, time(node.selfNs)),
-        html("td", {}, node.slackNs === 0 ? "on the path" : time(node.slackNs)),
-      );
-
-      function close() {
-        below.forEach((child) => child.close());
-        below.forEach((child) => child.tr.remove());
-        below = [];
-      }
-
-      function toggle() {
-        const opening = below.length === 0;
-        if (opening) {
-          below = node.children.map((child) => rowOf(child, depth + 1));
-          tr.after(...below.map((child) => child.tr));
-        } else {
-          close();
-        }
-        opener.setAttribute("aria-expanded", String(opening));
-      }
-
-      return { tr, close };
-    }
-
-    const heads = ["node", "earliest start to end, on the critical path\u2019s time", "total", "self", "slack"];
-    const element = html(
-      "table",
-      { class: "tree" },
-      html("caption", { class: "unseen" }, "Critical path"),
-      html("thead", {}, html("tr", {}, heads.map((head, i) => html("th", { scope: "col", class: i < 2 ? "text" : false }, head)))),
-      html("tbody", {}, roots.slice(0, MOST_ROOTS).map((node) => rowOf(node, 0).tr)),
-    );
-    const omitted = graph.left_out + Math.max(0, roots.length - MOST_ROOTS);
-    return section(
-      "Critical path",
-      note("One pass: " + duration(graph.total_ns) + " through " + plural(critical, "node", "nodes") + " of " + count(nodes.length + graph.left_out)
-        + (omitted > 0 ? "; " + count(omitted) + " nodes are not listed" : "")),
-      html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Critical path, table" }, element),
-    );
-  }
-
-  function passSections() {
-    const graph = added("graph");
-    if (graph === undefined || graph.name.length === 0) {
-      return [];
-    }
-    const nodes = nodesOf(graph);
-    return [layerSection(nodes), graphSection(graph, nodes)];
-  }
-
-  function checksumSection() {
-    const text = added("checksums");
-    if (text === undefined) {
-      return "";
-    }
-    const [verdict, ...rest] = text.trimEnd().split("\n");
-    return section("Checksums", "", html("p", {}, verdict), rest.length === 0 ? "" : html("pre", { tabindex: "0" }, rest.join("\n").trim()));
-  }
-
-  const [layerMap = "", criticalPath = ""] = passSections();
-
-  document.getElementById("report").append(
-    ...[
-      top(),
-      figures(),
-      limits(),
-      whole(),
-      notices(),
-      brickSection(),
-      categorySection(),
-      layerMap,
-      tileSection(),
-      criticalPath,
-      deviceSection(),
-      checksumSection(),
-      environmentSection(),
-    ].filter((part) => part !== ""),
+  const heads = ["node", "earliest start to end, on the critical path\u2019s time", "total", "self", "slack"];
+  const element = html(
+    "table",
+    { class: "tree" },
+    html("caption", { class: "unseen" }, "Critical path"),
+    html("thead", {}, html("tr", {}, heads.map((head, i) => html("th", { scope: "col", class: i < 2 ? "text" : false }, head)))),
+    html("tbody", {}, roots.slice(0, MOST_ROOTS).map((node) => rowOf(node, 0).tr)),
   );
-})();
+  const omitted = graph.left_out + Math.max(0, roots.length - MOST_ROOTS);
+  return section(
+    "Critical path",
+    note("One pass: " + duration(graph.total_ns) + " through " + plural(critical, "node", "nodes") + " of " + count(nodes.length + graph.left_out)
+      + (omitted > 0 ? "; " + count(omitted) + " nodes are not listed" : "")),
+    html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Critical path, table" }, element),
+  );
+}
+
+function passSections() {
+  const graph = held("graph");
+  if (graph === undefined || graph.name.length === 0) {
+    return [];
+  }
+  const nodes = nodesOf(graph);
+  return [layerSection(nodes), graphSection(graph, nodes)];
+}
+
+function checksumSection() {
+  const text = held("checksums");
+  if (text === undefined) {
+    return "";
+  }
+  const [verdict, ...rest] = text.trimEnd().split("\n");
+  return section("Checksums", "", html("p", {}, verdict), rest.length === 0 ? "" : html("pre", { tabindex: "0" }, rest.join("\n").trim()));
+}
+
+const [layerMap = "", criticalPath = ""] = passSections();
+
+show(
+  head("Brick profile", period(), "profile", "brick-profile.json"),
+  figures(),
+  limits(),
+  whole(),
+  notices(faults()),
+  brickSection(),
+  categorySection(),
+  layerMap,
+  tileSection(),
+  criticalPath,
+  deviceSection(),
+  checksumSection(),
+  environmentSection(),
+);

@@ -60,13 +60,13 @@ final class Woven {
         }
 
         @Override
-        public long startStep() {
-            return RECORDER.startStep();
+        public long startStep(long tokens, long kvLength) {
+            return RECORDER.startStep(tokens, kvLength);
         }
 
         @Override
-        public void endStep(long step, long tokens) {
-            RECORDER.endStep(step, tokens);
+        public void endStep(long step) {
+            RECORDER.endStep(step);
         }
 
         @Override

@@ -91,6 +91,23 @@ class CompareCommandTest {
         assertThat(Cli.run("compare", before + "/[0-9].json", "--", after).out()).isEqualTo(expected);
     }
 
+    @Test
+    void writesAPageForABrowser() throws IOException {
+        Path page = folder.resolve("comparison.html");
+        Path run = before.resolve("1.json");
+        String kept = Files.readString(run);
+
+        assertThat(Cli.run("compare", before, "--", after, "--html", page))
+                .isEqualTo(new Cli(0, "HTML: " + page.toAbsolutePath() + "\n", ""));
+        assertThat(Files.readString(page)).contains("\"kind\": \"brick-comparison\"", "8 runs before, 8 after");
+        Cli.run("compare", before, "--", after, "--html", run).assertRefused("cannot write " + run + ": it is the input");
+        assertThat(run).hasContent(kept);
+        Path nowhere = folder.resolve("missing").resolve("a.html");
+        Cli.run("compare", before, "--", after, "--html", nowhere).assertRefused("cannot write " + nowhere);
+        Cli.run("run", "--before", "exit 9", "--after", "exit 9", "--html", nowhere)
+                .assertRefused("cannot write " + nowhere);
+    }
+
     @Spec("16.1")
     @Test
     void givesNumbersForOneRunASide() {
@@ -168,6 +185,7 @@ class CompareCommandTest {
         Cli.run("compare", before, "--", copy).assertRefused(copy + " holds the same run as " + before.resolve("1.json"));
         Cli.run("compare", before, "--", after, "--floor", "-1").assertRefused("--floor -1.0 is not within 0 to 100");
         Cli.run("compare", before, "--", after, "--fail-on-regression", "x").assertRefused("--fail-on-regression");
+        Cli.run("compare", before, "--", after, "--json", "--html", "a.html").assertRefused("mutually exclusive");
         Cli.run("compare", before, "--", after, "--json", "--markdown").assertRefused("mutually exclusive");
         Cli.run("compare", before, "--", after, "--jsn").assertRefused("Unknown option: '--jsn'");
     }

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Comparison.Change;
 import org.brickprofiler.compare.Comparison.Kind;
@@ -23,7 +26,10 @@ import org.junit.jupiter.api.Test;
 
 class ComparisonReportTest {
 
-    private static final String HOSTILE = "a|b `c` <script>@all</script> *x* \u202e\n# h";
+    static final String HOSTILE = "a|b `c` <script>@all</script> *x* \u202e\n# h";
+
+    private static final Pattern DATA =
+            Pattern.compile("<script type=\"application/json\" id=\"comparison\">(.*?)</script>", Pattern.DOTALL);
 
     private static Line line(
             Kind kind, String name, double before, double after, Change change, @Nullable Change beside,
@@ -43,7 +49,7 @@ class ComparisonReportTest {
     }
 
     /** Every kind of line and every verdict. */
-    private static Comparison full() {
+    static Comparison full() {
         Change common = new Change(-0.5, -1.5, 0.5);
         Line noted = new Line(
                 Kind.BRICK, HOSTILE, Optional.of(new Side(1_500, 4, 3)), Optional.of(new Side(3_000, 5, 2)),
@@ -81,7 +87,7 @@ class ComparisonReportTest {
                                 Verdict.NO_DIFFERENCE)));
     }
 
-    private static Comparison empty() {
+    static Comparison empty() {
         Run run = Run.of("a.json", Samples.empty());
         return new Comparison(
                 List.of(run), List.of(run), Options.defaults(), Optional.empty(), List.of(), List.of());
@@ -120,6 +126,19 @@ class ComparisonReportTest {
         assertThat(lines.path(4).path("beside_others").path("pct").asDouble()).isEqualTo(8.5);
         assertThat(lines.path(5).path("change").has("low_pct")).isFalse();
         assertThat(lines.path(6).has("after")).isFalse();
+    }
+
+    @Spec("8.5")
+    @Test
+    void writesAPageThatHoldsTheJson() throws IOException {
+        String page = ComparisonReport.toHtml(full());
+
+        Matcher data = DATA.matcher(page);
+        assertThat(data.find()).isTrue();
+        assertThat(new ObjectMapper().readTree(data.group(1)))
+                .isEqualTo(new ObjectMapper().readTree(ComparisonReport.toJson(full())));
+        assertThat(page).doesNotContain("<script>@all").contains("<noscript><pre>3 runs before, 2 after");
+        assertThat(page.getBytes(StandardCharsets.UTF_8)).hasSizeLessThan(60_000);
     }
 
     @Test

@@ -1,18 +1,13 @@
 package org.brickprofiler.report;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.ToDoubleFunction;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
@@ -23,58 +18,18 @@ import org.brickprofiler.checksum.Comparison;
 import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
-import org.brickprofiler.testing.Browser;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.TraceReader;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The page in a real browser. Nothing may be printed to the console, and nothing be asked of a network, in any test. */
-class HtmlReportIT {
+class HtmlReportIT extends PageInBrowser {
 
     private static final String ROW = "#section-bricks tbody tr:not(.detail)";
     private static final String NAME = ROW + " bdi";
-
-    private static @Nullable Browser shared;
-
-    @TempDir
-    private static Path profile;
-
-    @TempDir
-    private Path folder;
-
-    private Browser browser;
-
-    /** Not once before all: a test that is skipped counts by itself. */
-    @BeforeEach
-    void startBrowser() throws Exception {
-        if (shared == null) {
-            shared = Browser.start(profile);
-        }
-        browser = shared;
-    }
-
-    @AfterAll
-    static void closeBrowser() throws IOException {
-        if (shared != null) {
-            shared.close();
-        }
-    }
-
-    @AfterEach
-    void nothingWentWrong() throws Exception {
-        // An answer of the page comes after all that it did before.
-        browser.evaluate("1");
-        assertThat(browser.complaints()).isEmpty();
-        assertThat(browser.requests()).allMatch(address -> address.startsWith("file:") || address.startsWith("data:"));
-    }
 
     /** Pages with all that can be added to a profile, among others. */
     static List<HtmlReport> pages() {
@@ -103,24 +58,7 @@ class HtmlReportIT {
     }
 
     private void show(HtmlReport report) throws Exception {
-        Path page = folder.resolve("report.html");
-        report.write(page);
-        browser.open(page);
-    }
-
-    /** The text of a column, as a person reads it. */
-    private List<String> column(String label) throws Exception {
-        List<String> labels = browser.texts("#section-bricks thead th");
-        int at = labels.indexOf(label) + 1;
-        assertThat(at).as("column '%s' of %s", label, labels).isPositive();
-        return browser.texts(ROW + " > :nth-child(" + at + ")").stream()
-                .map(text -> text.replace('\u00a0', ' ').strip())
-                .toList();
-    }
-
-    /** A duration as the page writes it. */
-    private static String time(double ns) {
-        return HumanUnits.duration(ns).replace("us", "\u00b5s");
+        show(report.render());
     }
 
     /** A trace of another program has no elements, no threads that recorded, and no profiler of ours. */
@@ -146,22 +84,22 @@ class HtmlReportIT {
             return;
         }
         List<BrickStats> bricks = snapshot.bricks();
-        assertThat(column("count")).isEqualTo(bricks.stream().map(b -> HumanUnits.count(b.count())).toList());
-        assertThat(column("total")).isEqualTo(times(bricks, BrickStats::totalNs));
-        assertThat(column("avg")).isEqualTo(times(bricks, b -> (double) b.totalNs() / b.count()));
-        assertThat(column("min")).isEqualTo(times(bricks, BrickStats::minNs));
-        assertThat(column("max")).isEqualTo(times(bricks, BrickStats::maxNs));
-        assertThat(column("% of brick time"))
+        assertThat(column("bricks", "count")).isEqualTo(bricks.stream().map(b -> HumanUnits.count(b.count())).toList());
+        assertThat(column("bricks", "total")).isEqualTo(times(bricks, BrickStats::totalNs));
+        assertThat(column("bricks", "avg")).isEqualTo(times(bricks, b -> (double) b.totalNs() / b.count()));
+        assertThat(column("bricks", "min")).isEqualTo(times(bricks, BrickStats::minNs));
+        assertThat(column("bricks", "max")).isEqualTo(times(bricks, BrickStats::maxNs));
+        assertThat(column("bricks", "% of brick time"))
                 .isEqualTo(bricks.stream()
                         .map(b -> HumanUnits.percent(b.percentage(snapshot.totalNs())))
                         .toList());
-        assertThat(column("elements/s"))
+        assertThat(column("bricks", "elements/s"))
                 .isEqualTo(bricks.stream()
                         .map(b -> HumanUnits.rateCell(b.throughput()).strip())
                         .toList());
         if (bricks.get(0).latency().isPresent()) {
-            assertThat(column("p50").get(0)).isEqualTo(time((double) bricks.get(0).percentileNs(50)));
-            assertThat(column("p99").get(0)).isEqualTo(time((double) bricks.get(0).percentileNs(99)));
+            assertThat(column("bricks", "p50").get(0)).isEqualTo(time((double) bricks.get(0).percentileNs(50)));
+            assertThat(column("bricks", "p99").get(0)).isEqualTo(time((double) bricks.get(0).percentileNs(99)));
         }
         assertThat(browser.texts("#section-bricks tfoot td").get(2).replace('\u00a0', ' '))
                 .isEqualTo(time((double) snapshot.totalNs()));
@@ -205,7 +143,7 @@ class HtmlReportIT {
     void sortsByEveryColumnAndBack() throws Exception {
         show(Samples.many(30));
         List<String> names = browser.texts(NAME);
-        List<String> bySize = column("max");
+        List<String> bySize = column("bricks", "max");
         List<String> sorted = new ArrayList<>(names);
         Collections.sort(sorted);
 
@@ -220,15 +158,11 @@ class HtmlReportIT {
         assertThat(browser.texts(NAME)).isEqualTo(names);
         assertThat(browser.texts("[aria-sort=descending]")).containsExactly("total");
         click("max");
-        assertThat(column("max")).hasSameElementsAs(bySize);
+        assertThat(column("bricks", "max")).hasSameElementsAs(bySize);
         assertThat(browser.evaluate("JSON.parse(document.getElementById('profile').textContent).bricks"
                         + ".sort((a, b) => b.max_ns - a.max_ns).map((brick) => brick.name).join()")
                 .asText())
                 .isEqualTo(String.join(",", browser.texts(NAME)));
-    }
-
-    private void click(String label) throws Exception {
-        browser.evaluate("[...document.querySelectorAll('.sort')].find((b) => b.textContent === '" + label + "').click()");
     }
 
     @Test
@@ -255,20 +189,6 @@ class HtmlReportIT {
         assertThat(browser.texts(".detail")).isEmpty();
     }
 
-    /** Goes on by the tabulator key until the focus is on what has a name. */
-    private void tabTo(String name) throws Exception {
-        for (int i = 0; i < 40; i++) {
-            browser.press("Tab");
-            String focused = browser.evaluate(
-                            "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent")
-                    .asText();
-            if (focused.equals(name)) {
-                return;
-            }
-        }
-        throw new AssertionError("the tabulator key does not lead to " + name);
-    }
-
     @Spec("8.5")
     @ParameterizedTest
     @ValueSource(strings = {
@@ -290,17 +210,6 @@ class HtmlReportIT {
         assertThat(browser.evaluate("document.title").asText()).isEqualTo("Brick profile");
         assertThat(browser.evaluate("document.images.length + document.scripts.length").asInt()).isEqualTo(2);
         assertThat(savedJson()).isEqualTo(JsonReport.toJson(snapshot));
-    }
-
-    private static String shortened(String name) {
-        return name.length() <= 44 ? name : name.substring(0, 24) + "\u2026" + name.substring(name.length() - 19);
-    }
-
-    /** What the button saves. */
-    private String savedJson() throws Exception {
-        return browser.evaluate("new Promise((saved) => { URL.createObjectURL = (blob) => { blob.text().then(saved); "
-                        + "return 'data:,'; }; document.querySelector('.action').click(); })")
-                .asText();
     }
 
     @Test
@@ -366,16 +275,7 @@ class HtmlReportIT {
     @ParameterizedTest
     @MethodSource("pages")
     void hasNoFaultOfAccessibility(HtmlReport page) throws Exception {
-        for (String scheme : List.of("light", "dark")) {
-            browser.prefer(scheme);
-            show(page);
-            browser.evaluate("document.querySelectorAll('.open').forEach((button, i) => i < 9 && button.click())");
-            browser.evaluate(axe() + "; 0");
-            JsonNode found = browser.evaluate("axe.run().then(({passes, violations}) => ({passes: passes.length, violations: "
-                    + "violations.map(({id, nodes}) => id + ': ' + nodes.map((node) => node.html).join(' '))}))");
-            assertThat(found.get("violations")).as(scheme).isEmpty();
-            assertThat(found.get("passes").asInt()).as("rules that applied").isGreaterThan(20);
-        }
+        assertNoFaultOfAccessibility(page.render());
     }
 
     @Test
@@ -387,12 +287,6 @@ class HtmlReportIT {
         assertThat(browser.evaluate("axe.run().then(({violations}) => violations.map(({id}) => id).sort().join())")
                         .asText())
                 .isEqualTo("color-contrast,label");
-    }
-
-    private static String axe() throws IOException {
-        try (InputStream in = HtmlReportIT.class.getResourceAsStream("/axe.min.js")) {
-            return new String(Objects.requireNonNull(in, "axe.min.js").readAllBytes(), UTF_8);
-        }
     }
 
     @Test
@@ -408,17 +302,7 @@ class HtmlReportIT {
 
     @Test
     void keepsToTheWindowHoweverNarrow() throws Exception {
-        try {
-            for (int width : List.of(360, 800, 1600)) {
-                browser.resize(width, 900);
-                show(Samples.full());
-                assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
-                        .as("at %s pixels", width)
-                        .isLessThanOrEqualTo(width);
-            }
-        } finally {
-            browser.resize(1280, 1400);
-        }
+        assertKeepsToTheWindow(HtmlReport.render(Samples.full()));
     }
 
     @Test
@@ -438,7 +322,7 @@ class HtmlReportIT {
         assertThat(browser.text("#section-layers .heat")).contains("layer");
         assertThat(browser.text("#section-critical-path"))
                 .contains("of 10,202; 202 nodes are not listed");
-        browser.evaluate("document.querySelector('#filter').focus()");
+        browser.evaluate("document.querySelector('.filter input').focus()");
         browser.type("layers.499.");
         assertThat(browser.texts(ROW + ":not([hidden]) bdi")).containsExactly("model.layers.499.block");
     }
@@ -455,12 +339,7 @@ class HtmlReportIT {
             Path pictures = Files.createDirectories(Path.of(wanted));
             int n = 0;
             for (HtmlReport page : pages()) {
-                show(page);
-                for (String scheme : List.of("light", "dark")) {
-                    browser.prefer(scheme);
-                    Files.write(pictures.resolve(n + "-" + scheme + ".png"), browser.picture());
-                }
-                n++;
+                picture(page.render(), pictures.resolve("report-" + n++));
             }
             Files.writeString(pictures.resolve("first-paint.txt"), firstPaints(large()));
         }

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The text of the page; HtmlReportIT shows it in a browser. */
 class HtmlReportTest {
 
-    private static final Pattern SCRIPT = Pattern.compile("<script>(.*?)</script>", Pattern.DOTALL);
+    private static final Pattern SCRIPT = Pattern.compile("<script type=\"module\">(.*?)</script>", Pattern.DOTALL);
     private static final Pattern STYLE = Pattern.compile("<style>(.*?)</style>", Pattern.DOTALL);
     private static final Pattern DATA = data("profile");
     private static final Pattern GRAPH = data("graph");

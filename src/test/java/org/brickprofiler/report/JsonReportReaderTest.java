@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Instant;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
@@ -41,6 +42,7 @@ final class JsonReportReaderTest {
     void theGoldenFilesAreReadBack() throws IOException {
         assertThat(JsonReport.read(Golden.path("full.json"))).isEqualTo(Samples.full());
         assertThat(JsonReport.read(Golden.path("device.json"))).isEqualTo(Samples.device());
+        assertThat(JsonReport.read(Golden.path("steps.json"))).isEqualTo(Samples.steps());
     }
 
     @Spec("8.2")
@@ -194,5 +196,26 @@ final class JsonReportReaderTest {
         json.setCharAt(json.length() - 1, ']');
 
         assertThat(JsonReport.fromJson(json.append('}').toString()).bricks()).hasSize(4_000);
+    }
+
+    @Test
+    void aStepMustHaveAValueForEachColumn() throws IOException {
+        String json = Files.readString(Golden.path("steps.json"));
+        assertThatIOException()
+                .isThrownBy(() -> JsonReport.fromJson(json.replace("\"started_at_unix_ns\", ", "")))
+                .withMessageContaining("a step has 21 values, but kept_columns has 20");
+        assertThatIOException()
+                .isThrownBy(() -> JsonReport.fromJson(json.replace("\"decode\"", "\"thinking\"")))
+                .withMessageContaining("phase \"thinking\" is none of PREFILL, DECODE, MIXED");
+        assertThatIOException()
+                .isThrownBy(() -> JsonReport.fromJson(json.replace(", 2500000, ", ", -2500000, ")))
+                .withMessageContaining("durationNs -2500000 is negative");
+    }
+
+    @Test
+    void columnsOfStepsThatAreNotKnownAreLeftOut() throws IOException {
+        String json = Files.readString(Golden.path("steps.json"));
+        assertThat(JsonReport.fromJson(json.replace("\"started_at_unix_ns\"", "\"mood\"")).steps().kept())
+                .allMatch(step -> step.startedAtUnixNs() == 0 && step.durationNs() > 0);
     }
 }

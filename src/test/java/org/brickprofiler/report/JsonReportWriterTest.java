@@ -51,6 +51,11 @@ final class JsonReportWriterTest {
         Golden.assertSame(JsonReport.toJson(Samples.device()), "device.json");
     }
 
+    @Test
+    void looksAsExpectedWithSteps() throws IOException {
+        Golden.assertSame(JsonReport.toJson(Samples.steps()), "steps.json");
+    }
+
     @Spec("8.2")
     @Test
     void hasEveryKeyOfTheContract() throws IOException {

@@ -2,10 +2,12 @@ package org.brickprofiler.report;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Random;
+import java.util.stream.LongStream;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
@@ -13,6 +15,11 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.Step;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
+import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.EdgeType;
 import org.brickprofiler.graph.ExecutionGraph;
@@ -97,14 +104,22 @@ final class Samples {
                         new StreamTotals("decode", "Example GPU", 0, 2_177, 683_120_300, 21_400_900, 32, 4_200,
                                 Optional.empty()),
                         new StreamTotals("copies", "Example GPU", 0, 0, 0, 0, 0, 0,
-                                Optional.of("the device was lost"))));
+                                Optional.of("the device was lost"))),
+                Steps.NONE);
     }
 
     private static BrickStats onDevice(BrickStats b, DeviceTime device) {
         return new BrickStats(
                 b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(),
                 b.lastAtUnixNs(), b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(),
-                b.minCycles(), b.maxCycles(), b.latency(), device);
+                b.minCycles(), b.maxCycles(), b.latency(), device, b.work());
+    }
+
+    static BrickStats working(BrickStats b, Work work) {
+        return new BrickStats(
+                b.name(), b.category(), b.bottleneck(), b.count(), b.totalNs(), b.minNs(), b.maxNs(), b.lastNs(),
+                b.lastAtUnixNs(), b.totalElements(), b.totalBytes(), b.totalCompressedBytes(), b.totalCycles(),
+                b.minCycles(), b.maxCycles(), b.latency(), b.device(), work);
     }
 
     /** Everything that a snapshot can hold. */
@@ -149,14 +164,17 @@ final class Samples {
                         brick("DownProjection", BrickCategory.FFN, 1, 900_000, 900_000, 900_000, 1),
                         brick("LmHead", BrickCategory.OTHER, 1, 600_000, 600_000, 600_000, 1)),
                 List.of(),
-                List.of());
+                List.of(),
+                Steps.NONE);
     }
 
     private static List<BrickStats> fullBricks() {
         return List.of(
-                new BrickStats("DownProjection", BrickCategory.FFN, Bottleneck.MEMORY, 704, 6_120_450_112L, 8_011_000,
-                        12_345_678, 8_700_001, LAST_AT_UNIX_NS, 704, 127_205_900_288L, 0, 0, 0, 0,
-                        Optional.of(latency(704, 8_650_000))),
+                working(
+                        new BrickStats("DownProjection", BrickCategory.FFN, Bottleneck.MEMORY, 704, 6_120_450_112L,
+                                8_011_000, 12_345_678, 8_700_001, LAST_AT_UNIX_NS, 704, 127_205_900_288L, 0, 0, 0, 0,
+                                Optional.of(latency(704, 8_650_000))),
+                        new Work(63_491_014_656L, 127_205_900_288L, 4_000_000_000L)),
                 new BrickStats("GateProjection", BrickCategory.FFN, Bottleneck.MEMORY, 704, 6_013_000_771L, 8_000_001,
                         11_900_000, 8_500_500, LAST_AT_UNIX_NS, 704, 127_205_900_288L, 0, 0, 0, 0,
                         Optional.of(latency(704, 8_490_000))),
@@ -249,6 +267,68 @@ final class Samples {
         long[] counts = new long[bucket + 9];
         counts[bucket] = count * 9 / 10;
         counts[bucket + 8] = count - counts[bucket];
+        return LatencyDistribution.ofCounts(counts);
+    }
+
+    /** Steps of two phases, one of which checks drafted tokens. */
+    static ProfileSnapshot steps() {
+        Step prompt = new Step(
+                0, 1_760_000_000_000_000_000L, 40_000_000, StepInfo.prefill(512), 0,
+                Map.of(BrickCategory.ATTENTION, 9_000_000L, BrickCategory.FFN, 28_000_000L));
+        Step token = new Step(
+                1, 1_760_000_000_041_000_000L, 2_500_000, StepInfo.decode(512).withDraftedTokens(4), 3, Map.of());
+        return new ProfileSnapshot(
+                STARTED,
+                ENDED,
+                50_000_000,
+                1,
+                false,
+                65_432,
+                0,
+                0,
+                0,
+                OptionalDouble.empty(),
+                false,
+                true,
+                List.of(ENVIRONMENT),
+                List.of(
+                        brick("DownProjection", BrickCategory.FFN, 2, 28_000_000, 500_000, 27_500_000, 513),
+                        brick("AttentionScore", BrickCategory.ATTENTION, 2, 9_000_000, 500_000, 8_500_000, 513)),
+                List.of(),
+                List.of(),
+                new Steps(
+                        List.of(phase(prompt, 1, 37_000_000), phase(token, 2, 0)),
+                        distribution(40_000_000),
+                        distribution(875_000),
+                        1,
+                        List.of(prompt, token)));
+    }
+
+    private static StepStats phase(Step step, long steps, long attributedNs) {
+        StepInfo info = step.info();
+        return new StepStats(
+                info.phase(),
+                steps,
+                steps * step.durationNs(),
+                steps * step.durationNs(),
+                step.durationNs(),
+                step.durationNs(),
+                distribution(LongStream.generate(step::durationNs).limit(steps).toArray()),
+                steps,
+                steps * info.prefillTokens(),
+                steps * step.outputTokens(),
+                steps * info.draftedTokens(),
+                steps * step.acceptedTokens(),
+                steps * info.kvLength(),
+                attributedNs > 0 ? steps : 0,
+                step.categoryNs());
+    }
+
+    private static LatencyDistribution distribution(long... durationsNs) {
+        long[] counts = new long[LatencyBuckets.COUNT];
+        for (long ns : durationsNs) {
+            counts[LatencyBuckets.indexOf(ns)]++;
+        }
         return LatencyDistribution.ofCounts(counts);
     }
 }

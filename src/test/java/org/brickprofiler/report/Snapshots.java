@@ -16,6 +16,9 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.Steps;
+import org.brickprofiler.StepsProperties;
+import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
@@ -27,7 +30,7 @@ final class Snapshots extends DomainContextBase {
     private static final long LARGEST = 1L << 52;
     private static final int MOST_BRICKS = 8;
 
-    private record Parts(List<TileStats> tiles, List<StreamTotals> streams) {}
+    private record Parts(List<TileStats> tiles, List<StreamTotals> streams, Steps steps) {}
 
     @Provide
     Arbitrary<ProfileSnapshot> snapshots() {
@@ -40,7 +43,9 @@ final class Snapshots extends DomainContextBase {
                         environments().list().ofMaxSize(3),
                         bricks().list().ofMaxSize(MOST_BRICKS),
                         Combinators.combine(
-                                        tiles().list().ofMaxSize(4), streams().list().ofMaxSize(3))
+                                        tiles().list().ofMaxSize(4),
+                                        streams().list().ofMaxSize(3),
+                                        StepsProperties.steps(LARGEST))
                                 .as(Parts::new))
                 .as((at, times, threads, flags, l2, environments, bricks, parts) -> new ProfileSnapshot(
                         at.get(0),
@@ -58,7 +63,8 @@ final class Snapshots extends DomainContextBase {
                         environments,
                         bricks,
                         parts.tiles,
-                        parts.streams))
+                        parts.streams,
+                        parts.steps))
                 // Combinations of edge cases alone would use up the tries; single ones are drawn all the same.
                 .withoutEdgeCases();
     }
@@ -90,12 +96,13 @@ final class Snapshots extends DomainContextBase {
                         texts(),
                         Arbitraries.of(BrickCategory.class),
                         Arbitraries.of(Bottleneck.class),
-                        numbers().list().ofSize(12),
+                        numbers().list().ofSize(15),
                         latencies().optional(),
                         devices())
                 .as((name, category, bottleneck, n, latency, device) -> new BrickStats(
                         name, category, bottleneck, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), n.get(5),
-                        n.get(6), n.get(7), n.get(8), n.get(9), n.get(10), n.get(11), latency, device));
+                        n.get(6), n.get(7), n.get(8), n.get(9), n.get(10), n.get(11), latency, device,
+                        new Work(n.get(12), n.get(13), n.get(14))));
     }
 
     private static Arbitrary<DeviceTime> devices() {

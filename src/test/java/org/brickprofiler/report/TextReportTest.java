@@ -40,6 +40,11 @@ final class TextReportTest {
     }
 
     @Test
+    void looksAsExpectedWithSteps() throws IOException {
+        Golden.assertSame(TextReport.render(Samples.steps()), "steps.txt");
+    }
+
+    @Test
     void anEmptyProfileIsSaidToBeEmpty() throws IOException {
         Golden.assertSame(TextReport.render(Samples.empty()), "empty.txt");
     }

@@ -33,7 +33,10 @@ public enum Fixture {
     GRAPHVIZ("Graphviz", "", "", "graphviz"),
 
     /** Chromium, or a browser made of it. */
-    BROWSER("a browser", "", "", "chromium");
+    BROWSER("a browser", "", "", "chromium"),
+
+    /** The server {@code prometheus}, and its {@code promtool}. */
+    PROMETHEUS("the Prometheus server", "", "", "prometheus");
 
     private final String title;
     private final String language;

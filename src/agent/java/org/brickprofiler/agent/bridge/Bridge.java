@@ -56,17 +56,18 @@ public final class Bridge {
         /**
          * Begins a step, a forward pass.
          *
+         * @param tokens tokens that it processes
+         * @param kvLength positions that its key-value cache holds
          * @return not 0
          */
-        long startStep();
+        long startStep(long tokens, long kvLength);
 
         /**
          * Ends a step.
          *
          * @param step what beginning it returned; nothing happens for 0
-         * @param tokens tokens that it processed
          */
-        void endStep(long step, long tokens);
+        void endStep(long step);
 
         /**
          * Which layer the calling thread works for.
@@ -143,20 +144,21 @@ public final class Bridge {
     /**
      * Begins a step.
      *
+     * @param tokens tokens that it processes
+     * @param kvLength positions that its key-value cache holds
      * @return what ends it
      */
-    public static long startStep() {
-        return Holder.SINK.startStep();
+    public static long startStep(long tokens, long kvLength) {
+        return Holder.SINK.startStep(tokens, kvLength);
     }
 
     /**
      * Ends a step.
      *
      * @param step what beginning it returned
-     * @param tokens tokens that it processed
      */
-    public static void endStep(long step, long tokens) {
-        Holder.SINK.endStep(step, tokens);
+    public static void endStep(long step) {
+        Holder.SINK.endStep(step);
     }
 
     /**
@@ -175,7 +177,7 @@ public final class Bridge {
      * @param task the task
      * @return it, or what runs it
      */
-    public static @Nullable Runnable carry(@Nullable Runnable task) {
+    public static @Nullable Runnable carryRunnable(@Nullable Runnable task) {
         long layer = Holder.SINK.layerToken();
         if (layer == 0 || task == null) {
             return task;
@@ -197,7 +199,7 @@ public final class Bridge {
      * @param task the task
      * @return it, or what runs it
      */
-    public static <T> @Nullable Callable<T> carry(@Nullable Callable<T> task) {
+    public static <T> @Nullable Callable<T> carryCallable(@Nullable Callable<T> task) {
         long layer = Holder.SINK.layerToken();
         if (layer == 0 || task == null) {
             return task;
@@ -219,7 +221,7 @@ public final class Bridge {
      * @param task the task
      * @return it, or what runs it
      */
-    public static <T> @Nullable Consumer<T> carry(@Nullable Consumer<T> task) {
+    public static <T> @Nullable Consumer<T> carryConsumer(@Nullable Consumer<T> task) {
         long layer = Holder.SINK.layerToken();
         if (layer == 0 || task == null) {
             return task;
@@ -240,7 +242,7 @@ public final class Bridge {
      * @param task the task
      * @return it, or what runs it
      */
-    public static @Nullable IntConsumer carry(@Nullable IntConsumer task) {
+    public static @Nullable IntConsumer carryIntConsumer(@Nullable IntConsumer task) {
         long layer = Holder.SINK.layerToken();
         if (layer == 0 || task == null) {
             return task;
@@ -261,7 +263,7 @@ public final class Bridge {
      * @param task the task
      * @return it, or what runs it
      */
-    public static @Nullable LongConsumer carry(@Nullable LongConsumer task) {
+    public static @Nullable LongConsumer carryLongConsumer(@Nullable LongConsumer task) {
         long layer = Holder.SINK.layerToken();
         if (layer == 0 || task == null) {
             return task;

@@ -140,6 +140,11 @@ public final class StatSums {
         }
     }
 
+    /** How many rows there are: the keys behind them were not recorded. */
+    int rowCount() {
+        return rows.length;
+    }
+
     /**
      * The sums of one row.
      *

@@ -446,6 +446,18 @@ public final class StatTable extends PerThread.Owned {
         return BUCKETS.getAcquire(this) != null;
     }
 
+    /** Adds the time of each row's samples to the sum of its key's tag; of one that is being added, perhaps. */
+    void addTotalsNs(NameTable keys, long[] totalsNs) {
+        long[] cells = cells();
+        int rowCount = Math.min(keys.size(), cells.length / STRIDE);
+        for (int key = 0; key < rowCount; key++) {
+            int base = key * STRIDE;
+            if ((long) CELL.getAcquire(cells, base + COUNT) != 0) {
+                totalsNs[keys.tag(key)] += (long) CELL.getOpaque(cells, base + TOTAL_NS);
+            }
+        }
+    }
+
     /** Forgets everything. Only the writer. */
     void clear() {
         int rowCount = rowCount();

@@ -1,6 +1,7 @@
 package org.brickprofiler.internal.record;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -36,6 +37,9 @@ public final class TableRegistry {
 
     /** Guarded by {@code readers}. */
     private final LateTables late = new LateTables();
+
+    /** The time of the samples that resets have handed over, ns by key. Guarded by {@code readers}. */
+    private long[] resetNs = new long[0];
 
     /**
      * What ended threads have left.
@@ -335,6 +339,41 @@ public final class TableRegistry {
     }
 
     /**
+     * Adds the time of all samples since the registry was made, whatever was reset in between, to sums by the tags of
+     * their keys. What has ended before the call is in it. Allocates nothing unless a reset was a moment ago.
+     *
+     * @param keys the names of the keys, whose tags are indices
+     * @param totalsNs the sums, ns
+     */
+    public void addTotalsNs(NameTable keys, long[] totalsNs) {
+        synchronized (readers) {
+            late.count(threads.slots());
+            PerThread.Slots<StatTable, Left> now = threads.swept();
+            int size = keys.size();
+            for (int key = 0; key < size; key++) {
+                long totalNs = late.sums().row(key).totalNs() + now.left().sums().row(key).totalNs();
+                totalsNs[keys.tag(key)] += totalNs + (key < resetNs.length ? resetNs[key] : 0);
+            }
+            addTotalsNs(now.live(), keys, totalsNs);
+            addTotalsNs(threads.shared(), keys, totalsNs);
+        }
+    }
+
+    private static void addTotalsNs(List<StatTable> tables, NameTable keys, long[] totalsNs) {
+        for (int i = 0; i < tables.size(); i++) {
+            tables.get(i).addTotalsNs(keys, totalsNs);
+        }
+    }
+
+    /** Keeps the time that a reset is about to hand over. */
+    private void carry(StatSums ended) {
+        resetNs = Arrays.copyOf(resetNs, Math.max(resetNs.length, ended.rowCount()));
+        for (int key = 0; key < ended.rowCount(); key++) {
+            resetNs[key] += ended.row(key).totalNs();
+        }
+    }
+
+    /**
      * Begins anew, and returns what was recorded until then. Every sample is in exactly one of the returned sums and
      * the later readings. Measurements that are pending stay so.
      *
@@ -370,6 +409,7 @@ public final class TableRegistry {
             for (StatTable table : threads.shared()) {
                 emptyShared(table, ended);
             }
+            carry(ended);
             return ended;
         }
     }

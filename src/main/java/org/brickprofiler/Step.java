@@ -1,0 +1,64 @@
+package org.brickprofiler;
+
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * One step that {@link Steps} keeps. Immutable.
+ *
+ * @param index its number, from 0, in the order in which the profiler's steps ended
+ * @param startedAtUnixNs when it began, ns since 1970
+ * @param durationNs from its beginning to its end by the host's clock, ns
+ * @param info what it worked on
+ * @param acceptedTokens drafted tokens that were accepted
+ * @param categoryNs brick time by category, ns, of all threads; empty where it is not known, because another step was under
+ *     way at the same time or bricks were pending. It can exceed the duration: bricks run on several threads, or inside
+ *     one another
+ */
+public record Step(
+        long index,
+        long startedAtUnixNs,
+        long durationNs,
+        StepInfo info,
+        long acceptedTokens,
+        Map<BrickCategory, Long> categoryNs) {
+
+    /**
+     * Copies the map, without categories that took no time.
+     *
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public Step {
+        Objects.requireNonNull(info, "info");
+        Objects.requireNonNull(categoryNs, "categoryNs");
+        requireNotNegative("index", index);
+        requireNotNegative("durationNs", durationNs);
+        requireNotNegative("acceptedTokens", acceptedTokens);
+        categoryNs = positive(categoryNs);
+    }
+
+    /** A sorted copy that cannot be changed, of the times that are not 0. */
+    static Map<BrickCategory, Long> positive(Map<BrickCategory, Long> categoryNs) {
+        Map<BrickCategory, Long> copy = new EnumMap<>(BrickCategory.class);
+        categoryNs.forEach((category, ns) -> {
+            requireNotNegative("time of " + category.displayName(), ns);
+            if (ns > 0) {
+                copy.put(category, ns);
+            }
+        });
+        return Collections.unmodifiableMap(copy);
+    }
+
+    /**
+     * Tokens that it gave, accepted drafted ones among them.
+     *
+     * @return 0 or more
+     */
+    public long outputTokens() {
+        return info.outputTokens() + acceptedTokens;
+    }
+}

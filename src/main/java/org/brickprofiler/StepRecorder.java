@@ -1,0 +1,383 @@
+package org.brickprofiler;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.PriorityQueue;
+import org.brickprofiler.internal.record.LatencyBuckets;
+import org.brickprofiler.internal.record.NameTable;
+import org.brickprofiler.internal.record.PerThread;
+import org.brickprofiler.internal.record.TableRegistry;
+import org.brickprofiler.spi.NanoClock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Follows the steps of all threads in fixed memory. Any thread: steps are rare, so that one lock guards everything. A step
+ * belongs to the thread that began it, which alone ends it.
+ *
+ * <p>The brick time of a step is what all threads had recorded at its end less what they had at its beginning: so a sample
+ * costs nothing more. It is known only where nothing else can be in that difference: no other step was under way meanwhile,
+ * and no measurement was pending at either end.
+ */
+final class StepRecorder {
+
+    private static final StepInfo.Phase[] PHASES = StepInfo.Phase.values();
+    private static final BrickCategory[] CATEGORIES = BrickCategory.values();
+
+    private final TableRegistry registry;
+    private final NameTable names;
+    private final RunPeriod period;
+    private final NanoClock clock;
+    private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
+
+    private Sums sums = new Sums();
+
+    /** How many steps have begun: so a step knows whether another one has begun since. */
+    private long begun;
+
+    /** How many steps have ended, also before resets. */
+    private long ended;
+
+    private final List<Place> underWay = new ArrayList<>();
+
+    /** How many steps of each phase are under way, and up to when the time of such steps is counted. */
+    private final int[] underWayOf = new int[PHASES.length];
+
+    private final long[] countedToNs = new long[PHASES.length];
+
+    /** Raised where the steps that are under way are to be forgotten. */
+    private int epoch;
+
+    /** Where a thread is. Guarded by the recorder. */
+    private static final class Place extends PerThread.Owned {
+        private int epoch;
+
+        /** The step that is under way; null where none is. */
+        private @Nullable StepInfo info;
+
+        private long startNs;
+        private long acceptedTokens;
+
+        /** The number of the step where its brick time may be known, 0 otherwise; and the time before it, by category. */
+        private long alone;
+
+        private final long[] beforeNs = new long[CATEGORIES.length];
+
+        /** Whether a prompt is under way, and since when. */
+        private boolean inPrompt;
+
+        private long promptNs;
+
+        /** Whether the thread's latest step gave tokens, and when. */
+        private boolean hasGiven;
+
+        private long gaveNs;
+
+        Place(@Nullable Thread thread) {
+            super(thread);
+        }
+
+        /** Nothing has been given, and no prompt is under way. */
+        void forgetSteps() {
+            inPrompt = false;
+            hasGiven = false;
+        }
+    }
+
+    /** A named class: the first lambda of a virtual machine takes longer to make than a profiler. */
+    private static final class Places implements PerThread.Keeper<Place, @Nullable Void> {
+        @Override
+        public Place make(@Nullable Thread owner) {
+            return new Place(owner);
+        }
+    }
+
+    /** What steps have come to since the last reset. Guarded by the recorder. */
+    private static final class Sums {
+        private final long[] firstToken = new long[LatencyBuckets.COUNT];
+        private final long[] perOutputToken = new long[LatencyBuckets.COUNT];
+        private final PhaseSums[] phases = Arrays.stream(PHASES).map(PhaseSums::new).toArray(PhaseSums[]::new);
+
+        /** The sample; the one that goes when a better one comes is the first. */
+        private final PriorityQueue<Step> sampled = new PriorityQueue<>(Steps.BY_CHANCE.reversed());
+
+        private long abandoned;
+
+        Steps steps() {
+            List<Step> kept = new ArrayList<>(sampled);
+            List<StepStats> stats = new ArrayList<>();
+            for (PhaseSums phase : phases) {
+                kept.addAll(phase.slowest);
+                stats.add(phase.stats());
+            }
+            return new Steps(
+                    stats,
+                    LatencyDistribution.ofCounts(firstToken),
+                    LatencyDistribution.ofCounts(perOutputToken),
+                    abandoned,
+                    kept);
+        }
+    }
+
+    /** What the steps of a phase have come to. Guarded by the recorder. */
+    private static final class PhaseSums {
+        private final StepInfo.Phase phase;
+        private final long[] durations = new long[LatencyBuckets.COUNT];
+        private final long[] categoryNs = new long[CATEGORIES.length];
+        private final PriorityQueue<Step> slowest = new PriorityQueue<>(Steps.BY_SLOWNESS.reversed());
+        private long count;
+        private long wallNs;
+        private long totalNs;
+        private long minNs = Long.MAX_VALUE;
+        private long maxNs;
+        private long sequences;
+        private long prefillTokens;
+        private long outputTokens;
+        private long draftedTokens;
+        private long acceptedTokens;
+        private long kvLength;
+        private long attributed;
+
+        PhaseSums(StepInfo.Phase phase) {
+            this.phase = phase;
+        }
+
+        void add(StepInfo info, long durationNs, long accepted) {
+            count++;
+            totalNs += durationNs;
+            minNs = Math.min(minNs, durationNs);
+            maxNs = Math.max(maxNs, durationNs);
+            durations[LatencyBuckets.indexOf(durationNs)]++;
+            sequences += info.batch();
+            prefillTokens += info.prefillTokens();
+            outputTokens += info.outputTokens() + accepted;
+            draftedTokens += info.draftedTokens();
+            acceptedTokens += accepted;
+            kvLength += info.kvLength();
+        }
+
+        StepStats stats() {
+            return new StepStats(
+                    phase,
+                    count,
+                    wallNs,
+                    totalNs,
+                    count == 0 ? 0 : minNs,
+                    maxNs,
+                    LatencyDistribution.ofCounts(durations),
+                    sequences,
+                    prefillTokens,
+                    outputTokens,
+                    draftedTokens,
+                    acceptedTokens,
+                    kvLength,
+                    attributed,
+                    byCategory(categoryNs));
+        }
+    }
+
+    StepRecorder(TableRegistry registry, NameTable names, RunPeriod period, NanoClock clock) {
+        this.registry = registry;
+        this.names = names;
+        this.period = period;
+        this.clock = clock;
+    }
+
+    // ---- the thread that drives passes ----
+
+    /**
+     * Begins a step of the calling thread; one that is under way is abandoned.
+     *
+     * @param pending whether a measurement is pending
+     */
+    synchronized void begin(StepInfo info, boolean pending) {
+        Place mine = places.mine();
+        leaveEarlierEpoch(mine);
+        if (mine.info != null) {
+            abandon(mine);
+        }
+        for (Place other : List.copyOf(underWay)) {
+            if (!other.isOwnerAlive()) {
+                abandon(other);
+            }
+        }
+        begun++;
+        mine.alone = pending || !underWay.isEmpty() ? 0 : begun;
+        if (mine.alone != 0) {
+            Arrays.fill(mine.beforeNs, 0);
+            registry.addTotalsNs(names, mine.beforeNs);
+        }
+        mine.info = info;
+        mine.acceptedTokens = 0;
+        underWay.add(mine);
+        int phase = info.phase().index();
+        mine.startNs = clock.nanoTime();
+        if (underWayOf[phase]++ == 0) {
+            countedToNs[phase] = mine.startNs;
+        }
+        if (!mine.inPrompt) {
+            mine.inPrompt = true;
+            mine.promptNs = mine.startNs;
+        }
+    }
+
+    /**
+     * Counts drafted tokens of the step under way as accepted.
+     *
+     * @throws IllegalArgumentException when there are more of them than were drafted
+     */
+    synchronized void accept(long tokens) {
+        Place mine = places.mineOrNull();
+        StepInfo info = mine == null || mine.epoch != epoch ? null : mine.info;
+        if (mine == null || info == null) {
+            return;
+        }
+        if (tokens > info.draftedTokens() - mine.acceptedTokens) {
+            throw new IllegalArgumentException("accepted tokens " + tokens + " are more than the "
+                    + (info.draftedTokens() - mine.acceptedTokens) + " drafted ones that were left");
+        }
+        mine.acceptedTokens += tokens;
+    }
+
+    /**
+     * Ends the step of the calling thread, if one is under way.
+     *
+     * @param endNs the clock
+     * @param pending whether a measurement is pending
+     */
+    synchronized void end(long endNs, boolean pending) {
+        Place mine = places.mineOrNull();
+        if (mine == null) {
+            return;
+        }
+        leaveEarlierEpoch(mine);
+        StepInfo info = mine.info;
+        if (info == null) {
+            return;
+        }
+        PhaseSums phase = sums.phases[info.phase().index()];
+        leave(mine, info, endNs);
+        long durationNs = Math.max(0, endNs - mine.startNs);
+        phase.add(info, durationNs, mine.acceptedTokens);
+        long[] categoryNs = new long[CATEGORIES.length];
+        if (mine.alone == begun && !pending) {
+            registry.addTotalsNs(names, categoryNs);
+            phase.attributed++;
+            for (int i = 0; i < categoryNs.length; i++) {
+                categoryNs[i] = Math.max(0, categoryNs[i] - mine.beforeNs[i]);
+                phase.categoryNs[i] += categoryNs[i];
+            }
+        }
+        keep(new Step(
+                ended++,
+                period.unixNs(mine.startNs),
+                durationNs,
+                info,
+                mine.acceptedTokens,
+                byCategory(categoryNs)));
+        countTokens(mine, info, endNs);
+    }
+
+    private void countTokens(Place mine, StepInfo info, long endNs) {
+        long tokens = info.outputTokens() + mine.acceptedTokens;
+        if (tokens == 0) {
+            return;
+        }
+        if (info.phase() == StepInfo.Phase.PREFILL) {
+            sums.firstToken[LatencyBuckets.indexOf(Math.max(0, endNs - mine.promptNs))]++;
+        } else if (info.phase() == StepInfo.Phase.DECODE) {
+            long sinceNs = Math.max(0, endNs - (mine.hasGiven ? mine.gaveNs : mine.startNs));
+            sums.perOutputToken[LatencyBuckets.indexOf(Math.round((double) sinceNs * info.batch() / tokens))]++;
+        }
+        mine.inPrompt = false;
+        mine.hasGiven = true;
+        mine.gaveNs = endNs;
+    }
+
+    /** The next step of the calling thread follows none: it is not recorded what happened before. */
+    synchronized void interrupt() {
+        Place mine = places.mineOrNull();
+        if (mine == null) {
+            return;
+        }
+        leaveEarlierEpoch(mine);
+        if (mine.info != null) {
+            abandon(mine);
+        }
+        mine.forgetSteps();
+    }
+
+    private void abandon(Place mine) {
+        StepInfo info = Objects.requireNonNull(mine.info, "info");
+        leave(mine, info, clock.nanoTime());
+        mine.forgetSteps();
+        sums.abandoned++;
+    }
+
+    private void leave(Place mine, StepInfo info, long endNs) {
+        mine.info = null;
+        underWay.remove(mine);
+        int phase = info.phase().index();
+        underWayOf[phase]--;
+        sums.phases[phase].wallNs += Math.max(0, endNs - countedToNs[phase]);
+        countedToNs[phase] = Math.max(countedToNs[phase], endNs);
+    }
+
+    private void leaveEarlierEpoch(Place mine) {
+        if (mine.epoch != epoch) {
+            mine.epoch = epoch;
+            mine.info = null;
+            mine.forgetSteps();
+        }
+    }
+
+    private void keep(Step step) {
+        offer(sums.sampled, step, Steps.SAMPLED, Steps.BY_CHANCE);
+        offer(sums.phases[step.info().phase().index()].slowest, step, Steps.SLOWEST, Steps.BY_SLOWNESS);
+    }
+
+    /** Keeps an element among the first ones in an order; the last of these is the first of the queue. */
+    private static void offer(PriorityQueue<Step> queue, Step step, int capacity, Comparator<Step> order) {
+        if (queue.size() < capacity) {
+            queue.add(step);
+        } else if (order.compare(step, queue.element()) < 0) {
+            queue.remove();
+            queue.add(step);
+        }
+    }
+
+    private static Map<BrickCategory, Long> byCategory(long[] categoryNs) {
+        Map<BrickCategory, Long> byCategory = new EnumMap<>(BrickCategory.class);
+        for (BrickCategory category : CATEGORIES) {
+            byCategory.put(category, categoryNs[category.index()]);
+        }
+        return byCategory;
+    }
+
+    // ---- readers ----
+
+    /** The steps that have ended since the last reset. */
+    synchronized Steps read() {
+        return sums.steps();
+    }
+
+    /** The same, and begins anew; steps that are under way count once they end. */
+    synchronized Steps readAndReset() {
+        Steps steps = sums.steps();
+        sums = new Sums();
+        return steps;
+    }
+
+    /** Forgets everything, the steps that are under way too. */
+    synchronized void reset() {
+        epoch++;
+        sums = new Sums();
+        underWay.clear();
+        Arrays.fill(underWayOf, 0);
+        places.sweep();
+    }
+}

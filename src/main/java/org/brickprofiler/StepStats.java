@@ -1,0 +1,165 @@
+package org.brickprofiler;
+
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * The sums of all steps of a phase. Immutable.
+ *
+ * @param phase the phase
+ * @param count number of steps
+ * @param wallNs time in which at least one step of the phase was under way, ns; of merged snapshots, the sum
+ * @param totalNs sum of the steps' durations, ns; with several at a time, more than {@code wallNs}
+ * @param minNs the shortest duration, ns, 0 without steps
+ * @param maxNs the longest duration, ns, 0 without steps
+ * @param durations how the durations are spread
+ * @param sequences sum of the batch sizes
+ * @param prefillTokens tokens of prompts that were processed
+ * @param outputTokens tokens that were given, accepted drafted ones among them
+ * @param draftedTokens drafted tokens that were checked
+ * @param acceptedTokens drafted tokens that were accepted
+ * @param kvLength sum of the steps' {@link StepInfo#kvLength()}
+ * @param attributed of how many steps the brick time by category is known, which are those in {@code categoryNs}
+ * @param categoryNs brick time by category, ns, of those steps, over all threads
+ */
+public record StepStats(
+        StepInfo.Phase phase,
+        long count,
+        long wallNs,
+        long totalNs,
+        long minNs,
+        long maxNs,
+        LatencyDistribution durations,
+        long sequences,
+        long prefillTokens,
+        long outputTokens,
+        long draftedTokens,
+        long acceptedTokens,
+        long kvLength,
+        long attributed,
+        Map<BrickCategory, Long> categoryNs) {
+
+    /**
+     * Copies the map, without categories that took no time.
+     *
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public StepStats {
+        Objects.requireNonNull(phase, "phase");
+        Objects.requireNonNull(durations, "durations");
+        Objects.requireNonNull(categoryNs, "categoryNs");
+        requireNotNegative("count", count);
+        requireNotNegative("wallNs", wallNs);
+        requireNotNegative("totalNs", totalNs);
+        requireNotNegative("minNs", minNs);
+        requireNotNegative("maxNs", maxNs);
+        requireNotNegative("sequences", sequences);
+        requireNotNegative("prefillTokens", prefillTokens);
+        requireNotNegative("outputTokens", outputTokens);
+        requireNotNegative("draftedTokens", draftedTokens);
+        requireNotNegative("acceptedTokens", acceptedTokens);
+        requireNotNegative("kvLength", kvLength);
+        requireNotNegative("attributed", attributed);
+        categoryNs = Step.positive(categoryNs);
+    }
+
+    /**
+     * Tokens that were given per second in which a step of the phase was under way.
+     *
+     * @return tokens/s, 0 where no time was measured
+     */
+    public double outputTokensPerSecond() {
+        return perSecond(outputTokens);
+    }
+
+    /**
+     * Tokens of prompts per second in which a step of the phase was under way.
+     *
+     * @return tokens/s, 0 where no time was measured
+     */
+    public double prefillTokensPerSecond() {
+        return perSecond(prefillTokens);
+    }
+
+    private double perSecond(long tokens) {
+        return wallNs == 0 ? 0.0 : tokens * 1e9 / wallNs;
+    }
+
+    /**
+     * The mean duration of a step.
+     *
+     * @return ns, 0 without steps
+     */
+    public double avgNs() {
+        return mean(totalNs);
+    }
+
+    /**
+     * The mean number of sequences in a step.
+     *
+     * @return sequences, 0 without steps
+     */
+    public double avgBatch() {
+        return mean(sequences);
+    }
+
+    /**
+     * The mean of the positions in the key-value cache when a step began.
+     *
+     * @return positions, summed over the sequences of the step; 0 without steps
+     */
+    public double avgKvLength() {
+        return mean(kvLength);
+    }
+
+    private double mean(long sum) {
+        return count == 0 ? 0.0 : (double) sum / count;
+    }
+
+    /**
+     * A duration that the given share of steps does not exceed, by nearest rank within
+     * {@link LatencyDistribution#RELATIVE_ERROR}.
+     *
+     * @param percent the share, 0 to 100
+     * @return ns, between the shortest and the longest; 0 without steps
+     * @throws IllegalArgumentException when the share is not within 0 to 100
+     */
+    public long percentileNs(double percent) {
+        long ns = durations.percentileNs(percent);
+        return durations.count() == 0 ? 0 : Math.max(minNs, Math.min(maxNs, ns));
+    }
+
+    /**
+     * The share of drafted tokens that were accepted.
+     *
+     * @return 0 to 1; 0 where none were drafted
+     */
+    public double acceptanceRate() {
+        return draftedTokens == 0 ? 0.0 : (double) acceptedTokens / draftedTokens;
+    }
+
+    StepStats plus(StepStats other) {
+        Map<BrickCategory, Long> sums = new EnumMap<>(BrickCategory.class);
+        sums.putAll(categoryNs);
+        other.categoryNs.forEach((category, ns) -> sums.merge(category, ns, Long::sum));
+        return new StepStats(
+                phase,
+                count + other.count,
+                wallNs + other.wallNs,
+                totalNs + other.totalNs,
+                count == 0 ? other.minNs : other.count == 0 ? minNs : Math.min(minNs, other.minNs),
+                Math.max(maxNs, other.maxNs),
+                durations.plus(other.durations),
+                sequences + other.sequences,
+                prefillTokens + other.prefillTokens,
+                outputTokens + other.outputTokens,
+                draftedTokens + other.draftedTokens,
+                acceptedTokens + other.acceptedTokens,
+                kvLength + other.kvLength,
+                attributed + other.attributed,
+                sums);
+    }
+}

@@ -1,0 +1,181 @@
+package org.brickprofiler;
+
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The steps of a run, from {@link BrickProfiler#beginStep} to the end of their pass: sums by phase, the two times that
+ * users of a model wait for, and some steps one by one. Immutable, and of the same size however many steps there were.
+ *
+ * <p><b>Time to first token:</b> from the beginning of the first step of a prompt to the end of the step that gives its
+ * first token, on the thread that drives both; one value for each such step of phase PREFILL. What a request waited for
+ * before its first step is not in it.
+ *
+ * <p><b>Time per output token:</b> from the end of the step before that gave tokens, on the same thread, to the end of this
+ * one, by the tokens that each of its sequences got on average; one value for each step of phase DECODE. So what the engine
+ * does between passes, such as sampling, is in it. Where there was no such step, it is the time from the step's beginning.
+ *
+ * <p><b>The steps that are kept</b> are a sample that is uniform over the run, of {@value #SAMPLED} steps (all of them where
+ * there were fewer), and the {@value #SLOWEST} slowest of each phase. The sample is of the steps with the smallest hashes
+ * of their number, a bottom-<i>k</i> sample (Cohen and Kaplan, "Summarizing data using bottom-k sketches", PODC 2007), so
+ * that it is the same whichever way profiles are merged.
+ *
+ * @param phases the sums of each phase that had a step, in the order of the phases
+ * @param timeToFirstToken times to first token
+ * @param timePerOutputToken times per output token
+ * @param abandoned steps that began and did not end: their thread began another one, or the profiler was switched off
+ * @param kept some steps, by their beginning
+ */
+public record Steps(
+        List<StepStats> phases,
+        LatencyDistribution timeToFirstToken,
+        LatencyDistribution timePerOutputToken,
+        long abandoned,
+        List<Step> kept) {
+
+    /** Of how many steps the uniform sample is. */
+    public static final int SAMPLED = 256;
+
+    /** How many of the slowest steps of each phase are kept besides. */
+    public static final int SLOWEST = 8;
+
+    private static final Comparator<Step> BY_BEGINNING = Comparator.comparingLong(Step::startedAtUnixNs)
+            .thenComparingLong(Step::index)
+            .thenComparingLong(Step::durationNs)
+            .thenComparing(Step::toString);
+
+    /** The order of the sample, which has nothing to do with when a step was or how long it took. */
+    static final Comparator<Step> BY_CHANCE =
+            Comparator.<Step>comparingLong(step -> hash(step.index())).thenComparing(BY_BEGINNING);
+
+    /** The slowest first. */
+    static final Comparator<Step> BY_SLOWNESS =
+            Comparator.comparingLong(Step::durationNs).reversed().thenComparing(BY_BEGINNING);
+
+    /** No steps: none were announced. */
+    public static final Steps NONE =
+            new Steps(List.of(), LatencyDistribution.EMPTY, LatencyDistribution.EMPTY, 0, List.of());
+
+    /**
+     * Sorts, adds up what belongs together, and keeps no more steps than it should.
+     *
+     * @throws IllegalArgumentException when a number is negative
+     */
+    public Steps {
+        Objects.requireNonNull(phases, "phases");
+        Objects.requireNonNull(timeToFirstToken, "timeToFirstToken");
+        Objects.requireNonNull(timePerOutputToken, "timePerOutputToken");
+        Objects.requireNonNull(kept, "kept");
+        requireNotNegative("abandoned", abandoned);
+        phases = sumByPhase(phases);
+        kept = thinned(kept);
+    }
+
+    private static List<StepStats> sumByPhase(Collection<StepStats> parts) {
+        Map<StepInfo.Phase, StepStats> sums = new EnumMap<>(StepInfo.Phase.class);
+        for (StepStats part : parts) {
+            if (part.count() > 0) {
+                sums.merge(part.phase(), part, StepStats::plus);
+            }
+        }
+        return List.copyOf(sums.values());
+    }
+
+    private static List<Step> thinned(Collection<Step> steps) {
+        List<Step> all = new ArrayList<>(new LinkedHashSet<>(steps));
+        Set<Step> chosen = new LinkedHashSet<>();
+        all.sort(BY_CHANCE);
+        chosen.addAll(all.subList(0, Math.min(SAMPLED, all.size())));
+        all.sort(BY_SLOWNESS);
+        for (StepInfo.Phase phase : StepInfo.Phase.values()) {
+            all.stream().filter(step -> step.info().phase() == phase).limit(SLOWEST).forEach(chosen::add);
+        }
+        return chosen.stream().sorted(BY_BEGINNING).toList();
+    }
+
+    /** The finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014). */
+    static long hash(long index) {
+        long mixed = index + 0x9e3779b97f4a7c15L;
+        mixed = (mixed ^ (mixed >>> 30)) * 0xbf58476d1ce4e5b9L;
+        mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
+        return mixed ^ (mixed >>> 31);
+    }
+
+    /**
+     * The sums of a phase.
+     *
+     * @param phase the phase
+     * @return its sums, or empty where it had no step
+     */
+    public Optional<StepStats> phase(StepInfo.Phase phase) {
+        Objects.requireNonNull(phase, "phase");
+        return phases.stream().filter(stats -> stats.phase() == phase).findFirst();
+    }
+
+    /**
+     * Number of steps.
+     *
+     * @return steps of all phases
+     */
+    public long count() {
+        return phases.stream().mapToLong(StepStats::count).sum();
+    }
+
+    /**
+     * The slowest step of a phase.
+     *
+     * @param phase the phase
+     * @return the step, or empty where the phase had none
+     */
+    public Optional<Step> slowest(StepInfo.Phase phase) {
+        return kept(phase).min(BY_SLOWNESS);
+    }
+
+    /**
+     * The kept step of a phase whose duration is closest to the phase's median.
+     *
+     * @param phase the phase
+     * @return the step, or empty where the phase had none
+     */
+    public Optional<Step> median(StepInfo.Phase phase) {
+        long medianNs = phase(phase).map(stats -> stats.percentileNs(50)).orElse(0L);
+        return kept(phase)
+                .min(Comparator.<Step>comparingLong(step -> Math.abs(step.durationNs() - medianNs))
+                        .thenComparing(BY_BEGINNING));
+    }
+
+    private Stream<Step> kept(StepInfo.Phase phase) {
+        Objects.requireNonNull(phase, "phase");
+        return kept.stream().filter(step -> step.info().phase() == phase);
+    }
+
+    /**
+     * Both together, as if one profiler had recorded them. Commutative and associative.
+     *
+     * @param other the other steps
+     * @return the steps of both
+     */
+    public Steps merge(Steps other) {
+        List<StepStats> bothPhases = new ArrayList<>(phases);
+        bothPhases.addAll(other.phases);
+        List<Step> bothKept = new ArrayList<>(kept);
+        bothKept.addAll(other.kept);
+        return new Steps(
+                bothPhases,
+                timeToFirstToken.plus(other.timeToFirstToken),
+                timePerOutputToken.plus(other.timePerOutputToken),
+                abandoned + other.abandoned,
+                bothKept);
+    }
+}

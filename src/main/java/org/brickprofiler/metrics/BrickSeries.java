@@ -1,0 +1,72 @@
+package org.brickprofiler.metrics;
+
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.CategoryStats;
+import org.brickprofiler.ProfileSnapshot;
+
+/**
+ * Sums by brick for systems that keep a series for each combination of labels, which must be few. A brick that has got a
+ * series keeps it. Once so many have one, all further bricks of a category share the series
+ * {@value BrickProfiler#OTHER_NAMES}, so that the sums by category stay exact. Any thread; readers wait for each other.
+ */
+public final class BrickSeries {
+
+    /** The most bricks with a series of their own, unless said otherwise. */
+    public static final int DEFAULT_MOST = 256;
+
+    private final int most;
+    private final Set<Labels> own = new HashSet<>();
+
+    /**
+     * What tells a series from others. Immutable.
+     *
+     * @param brick the brick's name
+     * @param category its category
+     */
+    public record Labels(String brick, BrickCategory category) {}
+
+    /**
+     * No brick has a series yet.
+     *
+     * @param most the most bricks with a series of their own, 0 or more
+     * @throws IllegalArgumentException when the number is negative
+     */
+    public BrickSeries(int most) {
+        if (most < 0) {
+            throw new IllegalArgumentException("at most " + most + " bricks with a series of their own: 0 or more");
+        }
+        this.most = most;
+    }
+
+    /**
+     * The sums of each series. Where bricks are new, those with the most time get the series that are left.
+     *
+     * @param snapshot a snapshot, always of the same profiler
+     * @return sums by series, for bricks of the snapshot; the caller's own
+     */
+    public synchronized Map<Labels, CategoryStats> sums(ProfileSnapshot snapshot) {
+        Map<Labels, CategoryStats> sums = new LinkedHashMap<>();
+        for (BrickStats brick : snapshot.bricks()) {
+            CategoryStats part = new CategoryStats(brick.totalNs(), brick.totalElements(), brick.count());
+            sums.merge(labels(brick), part, BrickSeries::plus);
+        }
+        return sums;
+    }
+
+    private Labels labels(BrickStats brick) {
+        Labels labels = new Labels(brick.name(), brick.category());
+        boolean hasOwn = own.contains(labels) || (own.size() < most && own.add(labels));
+        return hasOwn ? labels : new Labels(BrickProfiler.OTHER_NAMES, brick.category());
+    }
+
+    private static CategoryStats plus(CategoryStats one, CategoryStats two) {
+        return new CategoryStats(
+                one.totalNs() + two.totalNs(), one.totalElements() + two.totalElements(), one.count() + two.count());
+    }
+}

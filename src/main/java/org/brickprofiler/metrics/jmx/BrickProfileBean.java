@@ -1,0 +1,220 @@
+package org.brickprofiler.metrics.jmx;
+
+import java.lang.management.ManagementFactory;
+import java.util.Date;
+import java.util.List;
+import java.util.Objects;
+import javax.management.InstanceAlreadyExistsException;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import javax.management.StandardMBean;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.CategoryStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.metrics.RecentSnapshot;
+import org.brickprofiler.spi.NanoClock;
+
+/**
+ * Registers profilers for clients of JMX, which see a {@link BrickProfileMXBean}. Any thread.
+ *
+ * <pre>{@code
+ * BrickProfileBean.register(profiler, "engine"); // org.brickprofiler:type=BrickProfile,name=engine
+ * }</pre>
+ */
+public final class BrickProfileBean implements BrickProfileMXBean {
+
+    private final BrickProfiler profiler;
+    private final RecentSnapshot recent;
+
+    private BrickProfileBean(BrickProfiler profiler) {
+        this.profiler = profiler;
+        this.recent = new RecentSnapshot(profiler, RecentSnapshot.DEFAULT_AGE, NanoClock.SYSTEM);
+    }
+
+    /**
+     * Registers a profiler with the platform's MBean server, as {@code org.brickprofiler:type=BrickProfile,name=NAME}.
+     *
+     * @param profiler the profiler; the server keeps it alive
+     * @param name tells it from other profilers
+     * @return by which name it can be unregistered
+     * @throws IllegalArgumentException when one is registered by that name, or the name is null or empty
+     */
+    public static ObjectName register(BrickProfiler profiler, String name) {
+        return register(profiler, name, ManagementFactory.getPlatformMBeanServer());
+    }
+
+    /**
+     * Registers a profiler with an MBean server, as {@link #register(BrickProfiler, String)} does.
+     *
+     * @param profiler the profiler; the server keeps it alive
+     * @param name tells it from other profilers
+     * @param server the server
+     * @return by which name it can be unregistered
+     * @throws IllegalArgumentException when one is registered by that name, or the name is null or empty
+     */
+    public static ObjectName register(BrickProfiler profiler, String name, MBeanServer server) {
+        Objects.requireNonNull(profiler, "profiler");
+        if (name == null || name.isEmpty()) {
+            throw new IllegalArgumentException("the name of a bean must not be " + (name == null ? "null" : "empty"));
+        }
+        boolean plain = name.chars().noneMatch(c -> ",=:\"*?\n".indexOf(c) >= 0);
+        try {
+            ObjectName key = new ObjectName(
+                    "org.brickprofiler:type=BrickProfile,name=" + (plain ? name : ObjectName.quote(name)));
+            server.registerMBean(
+                    new StandardMBean(new BrickProfileBean(profiler), BrickProfileMXBean.class, true), key);
+            return key;
+        } catch (InstanceAlreadyExistsException e) {
+            throw new IllegalArgumentException("a profiler is registered as '" + name + "' already", e);
+        } catch (JMException e) {
+            throw new IllegalStateException("cannot register the profiler '" + name + "'", e);
+        }
+    }
+
+    @Override
+    public boolean isEnabled() {
+        return profiler.isEnabled();
+    }
+
+    @Override
+    public void setEnabled(boolean on) {
+        if (on) {
+            profiler.enable();
+        } else {
+            profiler.disable();
+        }
+    }
+
+    @Override
+    public Date getStartedAt() {
+        return Date.from(recent.read().startedAt());
+    }
+
+    @Override
+    public long getWallNs() {
+        return recent.read().wallNs();
+    }
+
+    @Override
+    public long getTotalNs() {
+        return recent.read().totalNs();
+    }
+
+    @Override
+    public long getOverheadNs() {
+        return recent.read().overheadNs();
+    }
+
+    @Override
+    public long getSamples() {
+        return recent.read().samples();
+    }
+
+    @Override
+    public int getThreads() {
+        return recent.read().threads();
+    }
+
+    @Override
+    public long getUnresolved() {
+        return recent.read().unresolved();
+    }
+
+    @Override
+    public long getPending() {
+        return recent.read().pending();
+    }
+
+    @Override
+    public List<Brick> getBricks() {
+        return recent.read().bricks().stream().<Brick>map(BrickView::new).toList();
+    }
+
+    @Override
+    public List<Category> getCategories() {
+        ProfileSnapshot snapshot = recent.read();
+        long totalNs = snapshot.totalNs();
+        return snapshot.categories().entrySet().stream()
+                .filter(entry -> entry.getValue().count() > 0)
+                .<Category>map(entry -> new CategoryView(entry.getKey(), entry.getValue(), totalNs))
+                .toList();
+    }
+
+    @Override
+    public void reset() {
+        profiler.reset();
+        recent.expire();
+    }
+
+    private record BrickView(BrickStats stats) implements Brick {
+        @Override
+        public String getName() {
+            return stats.name();
+        }
+
+        @Override
+        public String getCategory() {
+            return stats.category().displayName();
+        }
+
+        @Override
+        public long getCount() {
+            return stats.count();
+        }
+
+        @Override
+        public long getTotalNs() {
+            return stats.totalNs();
+        }
+
+        @Override
+        public long getMinNs() {
+            return stats.minNs();
+        }
+
+        @Override
+        public long getP50Ns() {
+            return stats.percentileNs(50);
+        }
+
+        @Override
+        public long getP99Ns() {
+            return stats.percentileNs(99);
+        }
+
+        @Override
+        public long getMaxNs() {
+            return stats.maxNs();
+        }
+
+        @Override
+        public long getElements() {
+            return stats.totalElements();
+        }
+    }
+
+    private record CategoryView(BrickCategory category, CategoryStats stats, long baseNs) implements Category {
+        @Override
+        public String getName() {
+            return category.displayName();
+        }
+
+        @Override
+        public long getCount() {
+            return stats.count();
+        }
+
+        @Override
+        public long getTotalNs() {
+            return stats.totalNs();
+        }
+
+        @Override
+        public double getPercentOfBrickTime() {
+            return stats.percentage(baseNs);
+        }
+    }
+}

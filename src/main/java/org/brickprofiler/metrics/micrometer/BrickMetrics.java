@@ -1,0 +1,163 @@
+package org.brickprofiler.metrics.micrometer;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.CategoryStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.metrics.BrickSeries;
+import org.brickprofiler.metrics.BrickSeries.Labels;
+import org.brickprofiler.metrics.RecentSnapshot;
+import org.brickprofiler.spi.NanoClock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bricks of a profiler as meters of Micrometer. Their values are read from snapshots when a registry asks, so that a
+ * sample costs nothing more.
+ *
+ * <pre>{@code
+ * new BrickMetrics(profiler).bindTo(registry);
+ * }</pre>
+ *
+ * <table>
+ * <caption>The meters</caption>
+ * <tr><th>name</th><th>type</th><th>tags</th><th>value</th></tr>
+ * <tr><td>{@code brick.time}</td><td>function timer</td><td>{@code brick}, {@code category}</td>
+ *     <td>samples and their time</td></tr>
+ * <tr><td>{@code brick.elements}</td><td>function counter</td><td>the same</td><td>elements</td></tr>
+ * <tr><td>{@code brick.wall}</td><td>function counter, s</td><td></td><td>time the profiler was on for</td></tr>
+ * <tr><td>{@code brick.overhead}</td><td>function counter, s</td><td></td><td>what recording cost, estimated</td></tr>
+ * <tr><td>{@code brick.unresolved}</td><td>function counter</td><td></td>
+ *     <td>samples whose time a device did not report</td></tr>
+ * </table>
+ *
+ * <p>A brick gets its meters when a reading finds it first, and a registry may show them one reading later. Not more than so
+ * many bricks have series of their own; the further ones share one for each category, named
+ * {@value BrickProfiler#OTHER_NAMES}. A reset of the profiler is a reset of the counters. Any thread. The registry keeps the
+ * profiler alive.
+ */
+public final class BrickMetrics implements MeterBinder {
+
+    private final RecentSnapshot recent;
+    private final BrickSeries series;
+    private final Tags tags;
+
+    /** What was read last; null before. Guarded by {@code this}, as all that follows. */
+    private @Nullable ProfileSnapshot latest;
+
+    private Map<Labels, CategoryStats> sums = Map.of();
+    private final Set<Labels> known = new HashSet<>();
+    private final List<MeterRegistry> registries = new ArrayList<>();
+
+    /**
+     * Meters without further tags, of at most 256 bricks. A snapshot serves for one second.
+     *
+     * @param profiler the profiler
+     */
+    public BrickMetrics(BrickProfiler profiler) {
+        this(profiler, Tags.empty(), BrickSeries.DEFAULT_MOST, RecentSnapshot.DEFAULT_AGE);
+    }
+
+    /**
+     * Meters with options.
+     *
+     * @param profiler the profiler
+     * @param tags what every meter carries besides; needed where a registry has the meters of several profilers
+     * @param mostBricks the most bricks with series of their own, 0 or more
+     * @param snapshotAge how long a snapshot serves: longer than a reading of all meters, shorter than the time between two
+     * @throws IllegalArgumentException when the number or the age is negative
+     */
+    public BrickMetrics(BrickProfiler profiler, Iterable<Tag> tags, int mostBricks, Duration snapshotAge) {
+        this(
+                new RecentSnapshot(profiler, Objects.requireNonNull(snapshotAge, "snapshotAge"), NanoClock.SYSTEM),
+                tags,
+                mostBricks);
+    }
+
+    BrickMetrics(RecentSnapshot recent, Iterable<Tag> tags, int mostBricks) {
+        this.recent = recent;
+        this.tags = Tags.of(Objects.requireNonNull(tags, "tags"));
+        this.series = new BrickSeries(mostBricks);
+    }
+
+    /** {@inheritDoc} */
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        Objects.requireNonNull(registry, "registry");
+        synchronized (this) {
+            registries.add(registry);
+            known.forEach(labels -> register(registry, labels));
+            read();
+        }
+        counter(registry, "brick.wall", "s", "Time the profiler was switched on for.", all -> all.wallNs() / 1e9);
+        counter(registry, "brick.overhead", "s", "Estimated time that recording took.", all -> all.overheadNs() / 1e9);
+        counter(
+                registry, "brick.unresolved", null, "Samples whose time a device did not report.",
+                ProfileSnapshot::unresolved);
+    }
+
+    private void counter(
+            MeterRegistry registry,
+            String name,
+            @Nullable String unit,
+            String description,
+            ToDoubleFunction<ProfileSnapshot> value) {
+        // A registry holds the object of a function weakly: the function itself refers to it, too.
+        FunctionCounter.builder(name, this, ignored -> value.applyAsDouble(read()))
+                .baseUnit("s".equals(unit) ? "seconds" : unit)
+                .description(description)
+                .tags(tags)
+                .register(registry);
+    }
+
+    private void register(MeterRegistry registry, Labels labels) {
+        Tags all = tags.and("brick", labels.brick(), "category", labels.category().displayName());
+        FunctionTimer.builder(
+                        "brick.time",
+                        this,
+                        ignored -> sum(labels).count(),
+                        ignored -> sum(labels).totalNs(),
+                        TimeUnit.NANOSECONDS)
+                .description("Executions of a brick, and their time.")
+                .tags(all)
+                .register(registry);
+        FunctionCounter.builder("brick.elements", this, ignored -> sum(labels).totalElements())
+                .description("Elements that a brick processed: tokens, rows, pages.")
+                .tags(all)
+                .register(registry);
+    }
+
+    private synchronized CategoryStats sum(Labels labels) {
+        read();
+        return sums.getOrDefault(labels, CategoryStats.EMPTY);
+    }
+
+    /** The snapshot that serves now; a new one may bring series. */
+    @SuppressWarnings("ReferenceEquality") // it is the same object while it serves
+    private synchronized ProfileSnapshot read() {
+        ProfileSnapshot now = recent.read();
+        if (now != latest) {
+            latest = now;
+            sums = series.sums(now);
+            for (Labels labels : sums.keySet()) {
+                if (known.add(labels)) {
+                    registries.forEach(registry -> register(registry, labels));
+                }
+            }
+        }
+        return now;
+    }
+}

@@ -1,0 +1,5 @@
+/** Bricks as metrics of OpenTelemetry. It needs OpenTelemetry's metrics SDK on the class path. */
+@NullMarked
+package org.brickprofiler.metrics.otel;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,93 @@
+package org.brickprofiler.report;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+
+/**
+ * One file for a browser, which loads nothing: a style sheet and a script that draws from JSON beside it. Nothing of the
+ * data becomes markup: it cannot end the element that holds it, and the script makes text of it only. A content security
+ * policy in the page allows its one script and its one style sheet, by their hashes, and no connection. Stateless; any
+ * thread.
+ */
+final class HtmlPage {
+
+    private static final String STYLE = resource("page.css");
+    private static final String COMMON = resource("page.js");
+
+    /** The places of the page that are filled, in order: hashes, title, style sheet, text, data, script. */
+    private static final String PAGE = """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '%s'; script-src '%s'">
+            <title>%s</title>
+            <style>%s</style>
+            </head>
+            <body>
+            <noscript><pre>%s</pre></noscript>
+            <main id="report"></main>
+            %s<script type="module">%s</script>
+            </body>
+            </html>
+            """;
+
+    private HtmlPage() {}
+
+    /**
+     * A page.
+     *
+     * @param title of the window; no markup
+     * @param script the name of the script, beside this class, that draws the page with the means of all pages
+     * @param text what shows where scripts are off
+     * @param data elements of {@link #data}, one behind the other
+     * @return HTML, to be stored as UTF-8
+     */
+    static String render(String title, String script, String text, String data) {
+        String all = COMMON + resource(script);
+        return PAGE.formatted(
+                hash(STYLE), hash(all), title, STYLE, text.replace("&", "&amp;").replace("<", "&lt;"), data, all);
+    }
+
+    /**
+     * An element that holds data.
+     *
+     * @param id by which the script finds it
+     * @param json its text, which a script can give back as it is
+     * @return an element and a line break
+     */
+    static String data(String id, String json) {
+        // In JSON this character is in strings only, where the escape stands for it. The script takes it back.
+        return "<script type=\"application/json\" id=\"" + id + "\">" + json.replace("<", "\\u003c") + "</script>\n";
+    }
+
+    private static String resource(String name) {
+        try (InputStream in = HtmlPage.class.getResourceAsStream(name)) {
+            if (in == null) {
+                throw new IllegalStateException("the library's jar lacks " + name + " beside HtmlPage");
+            }
+            // The hash is that of the text as a browser reads it, to which line ends are line feeds.
+            return "\n" + new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n");
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read " + name + " of the library's jar", e);
+        }
+    }
+
+    /** What a content security policy calls a text that stands in the page. */
+    private static String hash(String text) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8));
+            return "sha256-" + Base64.getEncoder().encodeToString(digest);
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every Java has SHA-256", impossible);
+        }
+    }
+}

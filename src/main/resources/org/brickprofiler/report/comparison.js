@@ -1,0 +1,326 @@
+/* Draws the page of a comparison, whose keys are those of ComparisonReport. It stands behind page.js, in one module. */
+
+const comparison = held("comparison");
+const WHOLE = ["total", "step", "tokens_per_sec", "common"];
+
+// ---- lines ----
+
+function linesOf(...kinds) {
+  return comparison.lines.filter((line) => kinds.includes(line.kind));
+}
+
+/** The change that the verdict is about. */
+function tested(line) {
+  return line.beside_others || line.change;
+}
+
+function size(line) {
+  const change = tested(line);
+  return change === undefined ? -1 : Math.abs(change.pct);
+}
+
+function isChange(line) {
+  return line.verdict === "faster" || line.verdict === "slower";
+}
+
+/** Those with a verdict first, then the largest change; what cannot be compared stands last. */
+function largestFirst(lines) {
+  const rank = (line) => (isChange(line) ? 0 : line.verdict === "not_comparable" ? 2 : 1);
+  return [...lines].sort((a, b) => rank(a) - rank(b) || size(b) - size(a));
+}
+
+function figureOf(line, side) {
+  return line.kind === "tokens_per_sec" ? side.tokens_per_sec : side.ns;
+}
+
+function valueCell(line, side) {
+  if (side === undefined) {
+    return NONE;
+  }
+  return line.kind === "tokens_per_sec" ? rate(side.tokens_per_sec) : time(side.ns);
+}
+
+// ---- words ----
+
+const WORDS = {
+  faster: "faster",
+  slower: "slower",
+  no_difference: "no difference shown",
+  too_few_runs: "too few runs",
+  not_comparable: "not comparable",
+};
+
+function signed(pct) {
+  const text = FORMATS[1].format(Math.abs(pct));
+  return (text === "0.0" ? "" : pct < 0 ? "\u2212" : "+") + text;
+}
+
+function intervalOf(change) {
+  return change === undefined || change.low_pct === undefined
+    ? NONE
+    : "[" + signed(change.low_pct) + ", " + signed(change.high_pct) + "]";
+}
+
+function describe(line) {
+  const change = tested(line);
+  const found = change === undefined ? "" : ", " + signed(change.pct) + " %";
+  const within = change === undefined || change.low_pct === undefined ? "" : ", 95 % interval " + intervalOf(change) + " %";
+  return WORDS[line.verdict] + found + within;
+}
+
+// ---- intervals, on one scale for all lines ----
+
+const WIDTH = 210;
+const HEIGHT = 20;
+const MARGIN = 9;
+
+/** Linear up to about this, then logarithmic: an interval of 1 % and a change of 500 % are both seen. */
+const KNEE_PCT = Math.max(1, comparison.floor_pct);
+
+function bend(pct) {
+  return Math.asinh(pct / KNEE_PCT);
+}
+
+const REACH = Math.max(
+  bend(2.5 * KNEE_PCT),
+  ...comparison.lines
+    .map(tested)
+    .filter((change) => change !== undefined)
+    .flatMap((change) => [change.pct, change.low_pct, change.high_pct])
+    .filter((pct) => pct !== undefined)
+    .map((pct) => Math.abs(bend(pct))),
+);
+
+function place(pct) {
+  return WIDTH / 2 + ((WIDTH / 2 - MARGIN) * bend(pct)) / REACH;
+}
+
+/** Shapes differ, for whoever sees no colours: up is faster, down is slower, hollow is no verdict. */
+const MARKS = {
+  faster: "M0 -4.5L4.5 3.5H-4.5Z",
+  slower: "M0 4.5L4.5 -3.5H-4.5Z",
+  no_difference: "M-3.5 0A3.5 3.5 0 1 0 3.5 0A3.5 3.5 0 1 0 -3.5 0Z",
+  too_few_runs: "M0 -4.5L4.5 0L0 4.5L-4.5 0Z",
+  not_comparable: "M-4 -4L4 4M-4 4L4 -4",
+};
+
+function mark(verdict, x, y) {
+  return svg("path", { class: "mark " + verdict, d: MARKS[verdict], transform: `translate(${x.toFixed(1)} ${y})` });
+}
+
+function tickLine(pct, from, to) {
+  return svg("line", { class: "axis", x1: place(pct).toFixed(1), x2: place(pct).toFixed(1), y1: from, y2: to });
+}
+
+function band(height) {
+  const x = place(-comparison.floor_pct);
+  return svg("rect", { class: "floor", x: x.toFixed(1), y: 0, width: (place(comparison.floor_pct) - x).toFixed(1), height });
+}
+
+function drawn(line) {
+  const change = tested(line);
+  if (change === undefined) {
+    return NONE;
+  }
+  const text = describe(line);
+  const middle = HEIGHT / 2;
+  const picture = svg(
+    "svg",
+    { width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": text },
+    title(text),
+    band(HEIGHT),
+    tickLine(0, 0, HEIGHT),
+  );
+  if (change.low_pct !== undefined) {
+    const [low, high] = [place(change.low_pct).toFixed(1), place(change.high_pct).toFixed(1)];
+    picture.append(svg("path", { class: "range", d: `M${low} ${middle - 6}v12m0 -6H${high}m0 -6v12` }));
+  }
+  picture.append(mark(line.verdict, place(change.pct), middle));
+  return picture;
+}
+
+/** The scale of the intervals: 0 in the middle, and round changes as far apart as their labels need. */
+function axis() {
+  const picture = svg("svg", { width: WIDTH, height: 16, viewBox: `0 0 ${WIDTH} 16`, "aria-hidden": "true" });
+  const label = (pct) => svg("text", { x: place(pct).toFixed(1), y: 11, "text-anchor": "middle" }, signed(pct).replace(/\.0$/, ""));
+  picture.append(label(0));
+  let last = place(0);
+  for (let power = 1; power < 1e9; power *= 10) {
+    for (const pct of [1, 2, 5].map((digit) => digit * power)) {
+      if (place(pct) - last >= 32 && place(pct) <= WIDTH - MARGIN) {
+        picture.append(label(pct));
+        // Nothing becomes faster by more than 100 %.
+        picture.append(pct < 100 ? label(-pct) : "");
+        last = place(pct);
+      }
+    }
+  }
+  return picture;
+}
+
+// ---- the sections, in the order in which an engineer looks ----
+
+function figuresOfTheWhole() {
+  const lines = linesOf(...WHOLE);
+  if (lines.length === 0) {
+    return "";
+  }
+  return html(
+    "dl",
+    { class: "figures" },
+    lines.map((line) => {
+      const sides = line.before && line.after ? [valueText(line, line.before) + " to " + valueText(line, line.after) + "; "] : [];
+      const unit = html("span", { class: "unit" }, NARROW + "%");
+      const value = line.change === undefined ? NONE : [signed(line.change.pct), unit];
+      const within = tested(line) === undefined || tested(line).low_pct === undefined ? "" : ", 95\u00a0% interval " + intervalOf(tested(line)) + "\u00a0%";
+      return figure(named(line.name), value, [...sides, html("span", { class: "verdict" }, symbol(line.verdict), WORDS[line.verdict]), within]);
+    }),
+  );
+}
+
+function valueText(line, side) {
+  return line.kind === "tokens_per_sec" ? number(side.tokens_per_sec) : duration(side.ns);
+}
+
+function symbol(verdict) {
+  return svg("svg", { width: 14, height: 12, viewBox: "-7 -6 14 12", "aria-hidden": "true" }, mark(verdict, 0, 0));
+}
+
+/** The time of a step by category, a bar for each side, on one scale. */
+function sides() {
+  const lines = linesOf("category").filter((line) => line.before || line.after);
+  if (lines.length === 0) {
+    return "";
+  }
+  const totals = ["before", "after"].map((side) => sum(lines, (line) => (line[side] ? line[side].ns : 0)));
+  const longest = Math.max(...totals);
+  return html(
+    "div",
+    { class: "sides" },
+    ["before", "after"].map((side, i) => {
+      const there = lines.filter((line) => line[side]);
+      const parts = there.map((line) => ({
+        label: line.name + " " + duration(line[side].ns),
+        colour: colour(line.name),
+        pct: 100 * ratio(line[side].ns, longest),
+      }));
+      const text = side + ", brick time of a step by category: " + parts.map((part) => part.label).join(", ");
+      return [html("p", {}, side, html("span", { class: "quiet" }, duration(totals[i]))), stacked(text, parts)];
+    }),
+  );
+}
+
+function columnsOf(what, lines) {
+  const beside = lines.some((line) => line.beside_others);
+  const pct = (change) => (change === undefined ? -Infinity : change.pct);
+  const besideOf = (line) => line.beside_others;
+  return [
+    { label: what, text: true, value: (line) => line.name, cell: (line) => named(line.name) },
+    { label: "verdict", text: true, value: (line) => WORDS[line.verdict], cell: verdictCell },
+    { label: "95 % interval, %", text: true, below: axis, cell: drawn },
+    { label: "change %", value: (line) => pct(line.change), cell: (line) => (line.change ? signed(line.change.pct) : NONE) },
+    beside && {
+      label: "beside others %",
+      value: (line) => pct(besideOf(line)),
+      cell: (line) => (besideOf(line) ? signed(besideOf(line).pct) : NONE),
+    },
+    { label: "before", value: (line) => (line.before ? figureOf(line, line.before) : -1), cell: (line) => valueCell(line, line.before) },
+    { label: "after", value: (line) => (line.after ? figureOf(line, line.after) : -1), cell: (line) => valueCell(line, line.after) },
+    { label: "speed-up", value: (line) => line.speed_up || -1, cell: (line) => (line.speed_up === undefined ? NONE : line.speed_up.toFixed(3)) },
+    {
+      label: "shown from %",
+      value: (line) => (line.smallest_shown_pct === undefined ? -1 : line.smallest_shown_pct),
+      cell: (line) => (line.smallest_shown_pct === undefined ? NONE : FORMATS[1].format(line.smallest_shown_pct)),
+    },
+    { label: "% of time", hint: "Of the brick time before", value: (line) => line.share_pct, cell: (line) => percent(line.share_pct) },
+  ].filter(Boolean);
+}
+
+function verdictCell(line) {
+  const words = WORDS[line.verdict];
+  return html(
+    "span",
+    { class: "verdict" },
+    symbol(line.verdict),
+    isChange(line) ? html("b", {}, words) : words,
+    line.note === undefined ? "" : html("span", { class: "quiet" }, ": ", html("bdi", {}, visible(line.note))),
+  );
+}
+
+/** All that is known of one line. */
+function lineDetail(line) {
+  const facts = ["before", "after"].flatMap((side) => {
+    const value = line[side];
+    return value === undefined
+      ? [[side, "not in all runs"]]
+      : [
+          [side, plural(value.runs, "run", "runs") + ", mean " + valueText(line, value)],
+          [side + ", spread between runs", value.runs < 2 ? NONE : FORMATS[2].format(value.spread_pct) + "\u00a0%"],
+        ];
+  });
+  const within = (change) => (change === undefined ? NONE : signed(change.pct) + "\u00a0% " + (change.low_pct === undefined ? "" : intervalOf(change)));
+  facts.push(["change", within(line.change)]);
+  if (line.beside_others) {
+    facts.push(["beside others", within(line.beside_others)]);
+  }
+  if (line.probability !== undefined) {
+    facts.push(["chance of such a difference, if there is none", number(100 * line.probability) + "\u00a0%"]);
+  }
+  const long = shortened(line.name) !== visible(line.name);
+  return [
+    long ? html("p", { class: "full-name" }, html("bdi", {}, visible(line.name))) : "",
+    html("dl", {}, facts.map(([what, value]) => html("div", {}, html("dt", {}, what), html("dd", {}, value)))),
+  ];
+}
+
+function linesSection(name, what, lines) {
+  if (lines.length === 0) {
+    return "";
+  }
+  const made = table(name, columnsOf(what, lines), lines, { detail: lineDetail, wide: true });
+  const words = (line) => visible(line.name) + "\n" + WORDS[line.verdict];
+  const beside = lines.length < 8 ? "" : filter(made.lines, "Filter by name or verdict", words, "line", "lines");
+  return section(name, beside, made.element);
+}
+
+function runsSection() {
+  const runs = ["before", "after"].flatMap((side) => comparison[side].map((run) => ({ side, ...run })));
+  const columns = [
+    { label: "run", text: true, cell: (run) => named(run.name) },
+    { label: "side", text: true, cell: (run) => run.side },
+    runs.some((run) => run.tokens_per_sec !== undefined) && {
+      label: "tokens/s, not profiled",
+      cell: (run) => (run.tokens_per_sec === undefined ? NONE : number(run.tokens_per_sec)),
+    },
+    runs.some((run) => run.disturbances.length > 0) && {
+      label: "disturbed by",
+      text: true,
+      cell: (run) => (run.disturbances.length === 0 ? NONE : html("bdi", {}, visible(run.disturbances.join(", ")))),
+    },
+  ].filter(Boolean);
+  return section("Runs", "", table("Runs", columns, runs).element);
+}
+
+function legendSection() {
+  const marks = Object.keys(WORDS).map((verdict) => html("span", { class: "verdict" }, symbol(verdict), WORDS[verdict]));
+  return section(
+    "How to read it",
+    "",
+    html("p", { class: "legend quiet" }, marks),
+    html("p", {}, "Intervals are drawn around 0, linearly near it and then logarithmically; the grey band is the floor."),
+    comparison.legend.map((text) => html("p", {}, html("bdi", {}, text))),
+  );
+}
+
+show(
+  head("Brick comparison", comparison.headline, "comparison", "brick-comparison.json"),
+  notices(comparison.remarks.map((remark) => html("bdi", {}, visible(remark)))),
+  figuresOfTheWhole(),
+  sides(),
+  linesSection("The whole", "the whole", linesOf(...WHOLE)),
+  linesSection("Bricks", "brick, of a sample", largestFirst(linesOf("brick"))),
+  linesSection("Categories", "category, of a step", largestFirst(linesOf("category"))),
+  linesSection("Tiles", "tile", largestFirst(linesOf("tile"))),
+  runsSection(),
+  legendSection(),
+);

@@ -1,0 +1,364 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.brickprofiler.StepInfo.Phase;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+final class StepsTest {
+
+    private final FakeClock clock = new FakeClock();
+    private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+
+    StepsTest() {
+        profiler.enable();
+    }
+
+    private void brick(BrickId id, long ns) {
+        long timer = profiler.startBrick(id);
+        clock.advance(ns);
+        profiler.stopBrick(timer, 1);
+    }
+
+    private void step(StepInfo info, long ns) {
+        profiler.beginStep(info);
+        clock.advance(ns);
+        profiler.endPass();
+    }
+
+    private Steps steps() {
+        return profiler.snapshot().steps();
+    }
+
+    private StepStats stats(Phase phase) {
+        return steps().phase(phase).orElseThrow();
+    }
+
+    private static void onAnotherThread(Runnable work) {
+        Thread thread = new Thread(work);
+        thread.start();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    // ---- what a step counts ----
+
+    @Spec("17.1")
+    @Test
+    void aStepLastsUntilItsPassEnds() {
+        step(StepInfo.prefill(100), 5_000);
+        step(StepInfo.decode(100), 1_000);
+        profiler.beginStep(StepInfo.decode(101));
+        clock.advance(3_000);
+        profiler.endPassAsync();
+
+        assertThat(stats(Phase.PREFILL).count()).isEqualTo(1);
+        assertThat(stats(Phase.PREFILL).prefillTokens()).isEqualTo(100);
+        assertThat(stats(Phase.PREFILL).prefillTokensPerSecond()).isCloseTo(100 / 5e-6, within(1e-3));
+        StepStats decode = stats(Phase.DECODE);
+        assertThat(decode.count()).isEqualTo(2);
+        assertThat(decode.totalNs()).isEqualTo(4_000);
+        assertThat(decode.minNs()).isEqualTo(1_000);
+        assertThat(decode.maxNs()).isEqualTo(3_000);
+        assertThat(decode.percentileNs(50)).isCloseTo(1_000L, within(8L));
+        assertThat(decode.percentileNs(100)).isCloseTo(3_000L, within(24L));
+        assertThat(decode.avgNs()).isEqualTo(2_000);
+        assertThat(decode.avgKvLength()).isEqualTo(100.5);
+        assertThat(decode.outputTokens()).isEqualTo(2);
+        assertThat(decode.outputTokensPerSecond()).isCloseTo(2 / 4e-6, within(1e-3));
+        assertThat(steps().phase(Phase.MIXED)).isEmpty();
+        assertThat(steps().count()).isEqualTo(3);
+    }
+
+    @Spec("17.1")
+    @Test
+    void passesThatWereNotAnnouncedAreNoSteps() {
+        brick(BrickId.RMS_NORM, 10);
+        profiler.endPass();
+        assertThat(steps()).isEqualTo(Steps.NONE);
+        step(StepInfo.decode(1), 10);
+        brick(BrickId.RMS_NORM, 10);
+        profiler.endPass();
+        assertThat(steps().count()).isEqualTo(1);
+    }
+
+    @Spec("17.2")
+    @Test
+    void theBrickTimeOfAStepIsThatOfAllThreads() {
+        brick(BrickId.LM_HEAD, 7);
+        profiler.beginStep(StepInfo.decode(5));
+        brick(BrickId.RMS_NORM, 10);
+        onAnotherThread(() -> brick(BrickId.GATE_PROJECTION, 30));
+        brick(BrickId.RMS_NORM, 1);
+        profiler.endPass();
+        brick(BrickId.RMS_NORM, 1_000);
+
+        Step kept = steps().kept().get(0);
+        assertThat(kept.categoryNs()).isEqualTo(Map.of(BrickCategory.NORM, 11L, BrickCategory.FFN, 30L));
+        assertThat(kept.durationNs()).isEqualTo(41);
+        assertThat(kept.info()).isEqualTo(StepInfo.decode(5));
+        assertThat(stats(Phase.DECODE).attributed()).isEqualTo(1);
+        assertThat(stats(Phase.DECODE).categoryNs()).isEqualTo(kept.categoryNs());
+    }
+
+    @Spec("17.2")
+    @Test
+    void deferredBricksThatTheEndOfThePassResolvesAreInTheStep() {
+        profiler.beginStep(StepInfo.decode(5));
+        profiler.recordDeferred(BrickId.LM_HEAD, profiler.elapsedNs(), 1);
+        clock.advance(50);
+        profiler.endPass();
+        assertThat(stats(Phase.DECODE).categoryNs()).isEqualTo(Map.of(BrickCategory.OTHER, 50L));
+    }
+
+    @Spec("17.2")
+    @Test
+    void theBrickTimeIsNotKnownWhereSomethingIsPending() {
+        profiler.beginStep(StepInfo.decode(5));
+        profiler.recordDeferred(BrickId.LM_HEAD, profiler.elapsedNs(), 1);
+        clock.advance(50);
+        profiler.endPassAsync();
+        profiler.beginStep(StepInfo.decode(6));
+        brick(BrickId.RMS_NORM, 10);
+        profiler.endPass();
+        assertThat(stats(Phase.DECODE).count()).isEqualTo(2);
+        assertThat(stats(Phase.DECODE).attributed()).isZero();
+        assertThat(steps().kept()).allMatch(step -> step.categoryNs().isEmpty());
+
+        profiler.beginStep(StepInfo.decode(7));
+        brick(BrickId.RMS_NORM, 10);
+        profiler.endPass();
+        assertThat(stats(Phase.DECODE).categoryNs()).isEqualTo(Map.of(BrickCategory.NORM, 10L));
+    }
+
+    @Spec("17.2")
+    @Test
+    void theBrickTimeIsNotKnownOfStepsAtTheSameTime() {
+        profiler.beginStep(StepInfo.decode(5));
+        brick(BrickId.RMS_NORM, 10);
+        onAnotherThread(() -> step(StepInfo.prefill(8), 100));
+        profiler.endPass();
+        assertThat(stats(Phase.DECODE).attributed()).isZero();
+        assertThat(stats(Phase.PREFILL).attributed()).isZero();
+        step(StepInfo.decode(6), 10);
+        assertThat(stats(Phase.DECODE).attributed()).isEqualTo(1);
+    }
+
+    @Spec("17.3")
+    @Test
+    void timeOfStepsAtTheSameTimeCountsOnceInRates() {
+        profiler.beginStep(StepInfo.decode(5));
+        clock.advance(100);
+        onAnotherThread(() -> step(StepInfo.decode(9), 200));
+        clock.advance(700);
+        profiler.endPass();
+        StepStats decode = stats(Phase.DECODE);
+        assertThat(decode.wallNs()).isEqualTo(1_000);
+        assertThat(decode.totalNs()).isEqualTo(1_200);
+        assertThat(decode.outputTokensPerSecond()).isCloseTo(2 / 1e-6, within(1e-3));
+    }
+
+    // ---- the times that users wait for ----
+
+    @Spec("17.4")
+    @Test
+    void theTimeToFirstTokenIsThatOfAllPartsOfThePrompt() {
+        step(StepInfo.prefill(512).partOfPrompt(), 60);
+        clock.advance(5);
+        step(StepInfo.prefill(512).withKvLength(512).partOfPrompt(), 30);
+        step(StepInfo.prefill(88).withKvLength(1_024), 20);
+        step(StepInfo.decode(1_112), 9);
+        step(StepInfo.prefill(3), 7);
+        LatencyDistribution first = steps().timeToFirstToken();
+        assertThat(first.count()).isEqualTo(2);
+        assertThat(first.percentileNs(50)).isEqualTo(7);
+        assertThat(first.percentileNs(100)).isEqualTo(115);
+        assertThat(stats(Phase.PREFILL).outputTokens()).isEqualTo(2);
+    }
+
+    @Spec("17.4")
+    @Test
+    void theTimePerOutputTokenIsFromTokenToToken() {
+        step(StepInfo.prefill(3), 50);
+        clock.advance(4);
+        step(StepInfo.decode(3), 20);
+        assertThat(steps().timePerOutputToken().percentileNs(100)).isEqualTo(24);
+    }
+
+    @Spec("17.4")
+    @Test
+    void acceptedTokensShortenTheTimePerOutputToken() {
+        step(StepInfo.prefill(3), 50);
+        profiler.beginStep(StepInfo.decode(40).withBatch(2).withDraftedTokens(8));
+        clock.advance(80);
+        profiler.recordAcceptedTokens(5);
+        profiler.recordAcceptedTokens(1);
+        profiler.endPass();
+        // Two sequences got eight tokens within 80 ns: each one every 20 ns.
+        assertThat(steps().timePerOutputToken().percentileNs(100)).isEqualTo(20);
+        StepStats decode = stats(Phase.DECODE);
+        assertThat(decode.outputTokens()).isEqualTo(8);
+        assertThat(decode.acceptedTokens()).isEqualTo(6);
+        assertThat(decode.acceptanceRate()).isEqualTo(0.75);
+        assertThat(decode.avgBatch()).isEqualTo(2);
+    }
+
+    @Spec("17.4")
+    @Test
+    void whatWasNotRecordedIsInNoTimePerOutputToken() {
+        step(StepInfo.decode(3), 20);
+        profiler.disable();
+        step(StepInfo.decode(4), 1_000);
+        profiler.enable();
+        step(StepInfo.decode(5), 30);
+        assertThat(steps().timePerOutputToken().count()).isEqualTo(2);
+        assertThat(steps().timePerOutputToken().percentileNs(100)).isEqualTo(30);
+        assertThat(stats(Phase.DECODE).count()).isEqualTo(2);
+    }
+
+    @Test
+    void tokensThatWereNotDraftedAreRefused() {
+        profiler.recordAcceptedTokens(3);
+        profiler.beginStep(StepInfo.decode(40).withDraftedTokens(4));
+        profiler.recordAcceptedTokens(3);
+        assertThatThrownBy(() -> profiler.recordAcceptedTokens(2))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("accepted tokens 2 are more than the 1 drafted ones that were left");
+        assertThatThrownBy(() -> profiler.recordAcceptedTokens(-1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("-1");
+        profiler.endPass();
+        assertThat(stats(Phase.DECODE).acceptedTokens()).isEqualTo(3);
+    }
+
+    @Test
+    void wrongNumbersAreRefused() {
+        assertThatThrownBy(() -> StepInfo.decode(3).withBatch(0)).hasMessage("batch 0 is less than 1");
+        assertThatThrownBy(() -> StepInfo.prefill(-1)).hasMessage("prefillTokens -1 is negative");
+        assertThatThrownBy(() -> StepInfo.decode(-2)).hasMessage("kvLength -2 is negative");
+    }
+
+    // ---- ways out ----
+
+    @Spec("17.5")
+    @Test
+    void aStepThatDidNotEndIsAbandoned() {
+        profiler.beginStep(StepInfo.decode(3));
+        profiler.startLayer();
+        clock.advance(10);
+        step(StepInfo.decode(4), 20);
+        assertThat(profiler.currentLayer()).isEqualTo(-1);
+        assertThat(steps().abandoned()).isEqualTo(1);
+        assertThat(stats(Phase.DECODE).count()).isEqualTo(1);
+        assertThat(stats(Phase.DECODE).totalNs()).isEqualTo(20);
+        assertThat(stats(Phase.DECODE).attributed()).isEqualTo(1);
+    }
+
+    @Spec("17.5")
+    @Test
+    void aStepOfAThreadThatEndedIsAbandoned() {
+        onAnotherThread(() -> profiler.beginStep(StepInfo.decode(3)));
+        step(StepInfo.decode(4), 20);
+        assertThat(steps().abandoned()).isEqualTo(1);
+        assertThat(stats(Phase.DECODE).attributed()).isEqualTo(1);
+    }
+
+    @Spec("17.5")
+    @Test
+    void aStepDuringWhichTheProfilerIsSwitchedOffIsAbandoned() {
+        profiler.beginStep(StepInfo.decode(3));
+        profiler.disable();
+        profiler.endPass();
+        assertThat(steps().abandoned()).isEqualTo(1);
+        assertThat(steps().count()).isZero();
+    }
+
+    // ---- resets and memory ----
+
+    @Spec("17.6")
+    @Test
+    void aStepCountsWhereItEnds() {
+        step(StepInfo.decode(1), 10);
+        profiler.beginStep(StepInfo.decode(2));
+        brick(BrickId.RMS_NORM, 30);
+        Steps before = profiler.snapshotAndReset().steps();
+        brick(BrickId.RMS_NORM, 40);
+        profiler.endPass();
+        assertThat(before.count()).isEqualTo(1);
+        assertThat(stats(Phase.DECODE).count()).isEqualTo(1);
+        // The brick time, too, is the whole step's, although a part of it was handed over.
+        assertThat(stats(Phase.DECODE).categoryNs()).isEqualTo(Map.of(BrickCategory.NORM, 70L));
+        assertThat(steps().kept().get(0).index()).isEqualTo(1);
+        assertThat(before.merge(steps()).count()).isEqualTo(2);
+    }
+
+    @Spec("17.6")
+    @Test
+    void resetForgetsAlsoWhatIsUnderWay() {
+        step(StepInfo.decode(1), 10);
+        profiler.beginStep(StepInfo.decode(2));
+        profiler.reset();
+        profiler.endPass();
+        assertThat(steps()).isEqualTo(Steps.NONE);
+        step(StepInfo.decode(3), 10);
+        assertThat(stats(Phase.DECODE).attributed()).isEqualTo(1);
+        assertThat(steps().abandoned()).isZero();
+    }
+
+    @Spec("17.6")
+    @Test
+    void theMemoryDoesNotGrowWithTheSteps() {
+        for (int i = 0; i < 10_000; i++) {
+            step(StepInfo.decode(i), 10_000 + (i % 100));
+        }
+        step(StepInfo.decode(10_000), 77_777);
+        Steps steps = steps();
+        assertThat(steps.count()).isEqualTo(10_001);
+        assertThat(steps.kept()).hasSizeBetween(Steps.SAMPLED, Steps.SAMPLED + Steps.SLOWEST);
+        assertThat(steps.slowest(Phase.DECODE).orElseThrow().info().kvLength()).isEqualTo(10_000);
+        assertThat(steps.median(Phase.DECODE).orElseThrow().durationNs()).isCloseTo(10_050L, within(90L));
+        assertThat(steps.slowest(Phase.PREFILL)).isEmpty();
+        // Uniform over the run: the mean place of 256 of 10,000 lies within four of its standard deviations, 180 each.
+        double mean = steps.kept().stream().mapToLong(Step::index).average().orElseThrow();
+        assertThat(mean).isCloseTo(5_000, within(720.0));
+    }
+
+    @Spec("17.2")
+    @Test
+    void noBrickTimeIsLostOrCountedTwiceByResets() throws InterruptedException {
+        BrickProfiler real = BrickProfiler.enabled();
+        AtomicBoolean stop = new AtomicBoolean();
+        AtomicReference<ProfileSnapshot> parts = new AtomicReference<>(real.snapshot());
+        Thread resets = new Thread(() -> {
+            while (!stop.get()) {
+                parts.set(parts.get().merge(real.snapshotAndReset()));
+            }
+        });
+        resets.start();
+        for (int i = 0; i < 2_000; i++) {
+            real.beginStep(StepInfo.decode(i));
+            for (int brick = 0; brick < 20; brick++) {
+                real.record(BrickId.RMS_NORM, 3, 1);
+            }
+            real.endPass();
+        }
+        stop.set(true);
+        resets.join();
+        ProfileSnapshot all = parts.get().merge(real.snapshot());
+        assertThat(all.totalNs()).isEqualTo(2_000 * 60);
+        StepStats decode = all.steps().phase(Phase.DECODE).orElseThrow();
+        assertThat(decode.attributed()).isEqualTo(2_000);
+        assertThat(decode.categoryNs()).isEqualTo(Map.of(BrickCategory.NORM, 2_000 * 60L));
+        assertThat(all.steps().kept()).allMatch(step -> step.categoryNs().equals(Map.of(BrickCategory.NORM, 60L)));
+    }
+}

@@ -1,0 +1,144 @@
+package org.brickprofiler.metrics.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.metrics.RecentSnapshot;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+final class BrickMetricsTest {
+
+    private final FakeClock clock = new FakeClock();
+    private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+    BrickMetricsTest() {
+        profiler.enable();
+    }
+
+    private BrickMetrics metrics(int most) {
+        RecentSnapshot recent = new RecentSnapshot(profiler, Duration.ofNanos(1), clock);
+        return new BrickMetrics(recent, Tags.of("engine", "a"), most);
+    }
+
+    private FunctionTimer time(String brick) {
+        return registry.get("brick.time").tag("brick", brick).functionTimer();
+    }
+
+    private FunctionCounter elements(String brick) {
+        return registry.get("brick.elements").tag("brick", brick).functionCounter();
+    }
+
+    @Spec("20.1")
+    @Test
+    void theMetersHaveTheSumsOfTheSnapshot() {
+        profiler.record(BrickId.RMS_NORM, 1_500_000_000, 7);
+        profiler.record(BrickId.RMS_NORM, 500_000_000, 1);
+        metrics(9).bindTo(registry);
+        clock.advance(2_500_000_000L);
+
+        assertThat(time("RmsNorm").count()).isEqualTo(2);
+        assertThat(time("RmsNorm").totalTime(TimeUnit.SECONDS)).isEqualTo(2.0);
+        assertThat(time("RmsNorm").getId().getTag("category")).isEqualTo("Norm");
+        assertThat(elements("RmsNorm").count()).isEqualTo(8);
+        assertThat(registry.get("brick.wall").tag("engine", "a").functionCounter().count()).isEqualTo(2.5);
+        assertThat(registry.get("brick.overhead").functionCounter().count())
+                .isEqualTo(profiler.snapshot().overheadNs() / 1e9);
+        assertThat(registry.get("brick.unresolved").functionCounter().count()).isZero();
+        assertThat(registry.getMeters()).allSatisfy(meter -> {
+            Meter.Id id = meter.getId();
+            assertThat(id.getTag("engine")).isEqualTo("a");
+            assertThat(id.getDescription()).isNotBlank();
+        });
+    }
+
+    @Test
+    void aBrickThatIsNewGetsItsMetersInEveryRegistry() {
+        SimpleMeterRegistry second = new SimpleMeterRegistry();
+        BrickMetrics metrics = metrics(9);
+        metrics.bindTo(registry);
+        metrics.bindTo(second);
+        assertThat(registry.find("brick.time").meters()).isEmpty();
+
+        profiler.record(BrickId.ROPE_EMBEDDING, 30, 4);
+        clock.advance(1);
+        registry.get("brick.wall").functionCounter().count();
+
+        assertThat(time("RopeEmbedding").count()).isEqualTo(1);
+        assertThat(second.get("brick.elements").functionCounter().count()).isEqualTo(4);
+    }
+
+    @Spec("20.2")
+    @Test
+    void noMoreSeriesThanTheBoundAndOnePerCategory() {
+        metrics(3).bindTo(registry);
+        for (int i = 0; i < 500; i++) {
+            profiler.record("request " + i, 10, 1);
+            clock.advance(1);
+            registry.get("brick.wall").functionCounter().count();
+        }
+
+        assertThat(registry.find("brick.time").meters()).hasSize(4);
+        assertThat(time("(other names)").count()).isEqualTo(497);
+    }
+
+    @Spec("20.3")
+    @Test
+    void valuesThatAreReadTogetherComeFromOneSnapshot() {
+        profiler.record(BrickId.ROPE_EMBEDDING, 30, 4);
+        metrics(9).bindTo(registry);
+        double before = time("RopeEmbedding").count();
+        profiler.record(BrickId.ROPE_EMBEDDING, 30, 4);
+
+        assertThat(before).isEqualTo(1);
+        assertThat(elements("RopeEmbedding").count()).isEqualTo(4);
+        clock.advance(1);
+        assertThat(elements("RopeEmbedding").count()).isEqualTo(8);
+    }
+
+    @Test
+    void aResetOfTheProfilerIsAResetOfTheCounters() {
+        profiler.record(BrickId.ROPE_EMBEDDING, 30, 4);
+        metrics(9).bindTo(registry);
+        assertThat(time("RopeEmbedding").count()).isEqualTo(1);
+        profiler.reset();
+        clock.advance(1);
+
+        assertThat(time("RopeEmbedding").count()).isZero();
+        assertThat(elements("RopeEmbedding").count()).isZero();
+    }
+
+    /** A registry holds the object that a function reads weakly. */
+    @Test
+    void theMetersKeepTheirBinder() throws InterruptedException {
+        WeakReference<BrickMetrics> binder = bound();
+        for (int i = 0; i < 20; i++) {
+            System.gc();
+            Thread.sleep(1);
+        }
+        profiler.record(BrickId.ROPE_EMBEDDING, 30, 4);
+        clock.advance(1);
+
+        assertThat(elements("RopeEmbedding").count()).isEqualTo(5);
+        assertThat(binder.get()).isNotNull();
+    }
+
+    private WeakReference<BrickMetrics> bound() {
+        profiler.record(BrickId.ROPE_EMBEDDING, 30, 1);
+        BrickMetrics metrics = Objects.requireNonNull(metrics(9));
+        metrics.bindTo(registry);
+        return new WeakReference<>(metrics);
+    }
+}

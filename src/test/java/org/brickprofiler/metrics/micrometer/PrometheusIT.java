@@ -1,0 +1,171 @@
+package org.brickprofiler.metrics.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpServer;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.assertj.core.data.Offset;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.Fixture;
+import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.RunningProcess;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The real Prometheus server reads the meters, on the loopback interface. */
+final class PrometheusIT {
+
+    @TempDir
+    private Path folder;
+
+    private final BrickProfiler profiler = BrickProfiler.enabled();
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final HttpServer page;
+
+    PrometheusIT() throws IOException {
+        page = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        page.createContext("/metrics", exchange -> {
+            byte[] text = registry.scrape().getBytes(StandardCharsets.UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+            exchange.sendResponseHeaders(200, text.length);
+            exchange.getResponseBody().write(text);
+            exchange.close();
+        });
+        page.start();
+    }
+
+    @BeforeEach
+    void record() {
+        profiler.record(BrickId.RMS_NORM, 1_000_000, 7);
+        profiler.record(BrickId.QKV_PROJECTION, 2_500_000, 7);
+        profiler.record(BrickId.ATTENTION_SCORE, 4_000_123, 7);
+        profiler.record("name with \"quotes\", a \\ and\nanother line", 3_141_592, 7);
+        new BrickMetrics(profiler).bindTo(registry);
+    }
+
+    @AfterEach
+    void stop() {
+        page.stop(0);
+    }
+
+    @Spec("20.4")
+    @Test
+    void promtoolFindsNothing() throws IOException {
+        Fixture.PROMETHEUS.needProgram("promtool");
+        Path text = Files.writeString(folder.resolve("metrics"), registry.scrape());
+        ProcessResult result = ChildProcess.of("sh")
+                .arguments(List.of("-c", "promtool check metrics < " + text))
+                .run();
+
+        assertThat(result.output()).isEmpty();
+        assertThat(result.exitCode()).isZero();
+        assertThat(text).content().contains("brick_time_seconds_sum{brick=\"RmsNorm\",category=\"Norm\"} 0.001");
+    }
+
+    @Spec("20.4")
+    @Test
+    @Timeout(100)
+    void theSharesOfCategoriesInPrometheusAreThoseOfTheSnapshot() throws Exception {
+        Fixture.PROMETHEUS.needProgram("prometheus");
+        ProfileSnapshot snapshot = profiler.snapshot();
+        int port = freePort();
+        Path config = Files.writeString(folder.resolve("prometheus.yml"), """
+                global:
+                  scrape_interval: 200ms
+                  scrape_timeout: 200ms
+                scrape_configs:
+                  - job_name: bricks
+                    static_configs:
+                      - targets: ['%s:%d']
+                """.formatted(page.getAddress().getHostString(), page.getAddress().getPort()));
+        try (RunningProcess prometheus = ChildProcess.of("prometheus")
+                .arguments(List.of(
+                        "--config.file=" + config,
+                        "--storage.tsdb.path=" + folder.resolve("data"),
+                        "--web.listen-address=127.0.0.1:" + port,
+                        "--log.level=error"))
+                .start()) {
+            Map<String, Double> samples = query(port, "sum by (category) (brick_time_seconds_count)");
+            assertThat(samples).hasSize(3);
+            Map<String, Double> shares = query(
+                    port, "100 * sum by (category) (brick_time_seconds_sum) / scalar(sum(brick_time_seconds_sum))");
+
+            Map<String, Double> expected = new TreeMap<>();
+            snapshot.categories().forEach((category, stats) -> {
+                if (stats.count() > 0) {
+                    expected.put(category.displayName(), stats.percentage(snapshot.totalNs()));
+                }
+            });
+            assertThat(shares.keySet()).isEqualTo(expected.keySet());
+            shares.forEach((category, percent) ->
+                    assertThat(percent).as(category).isCloseTo(expected.get(category), Offset.offset(1e-9)));
+        }
+    }
+
+    /** Asks until the server is up and has read the page. */
+    private static Map<String, Double> query(int port, String expression) throws Exception {
+        HttpClient client = HttpClient.newHttpClient();
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/query?query="
+                        + URLEncoder.encode(expression, StandardCharsets.UTF_8)))
+                .timeout(Duration.ofSeconds(5))
+                .build();
+        while (true) {
+            try {
+                String answer = client.send(request, BodyHandlers.ofString()).body();
+                Map<String, Double> values = values(answer);
+                if (!values.isEmpty()) {
+                    return values;
+                }
+            } catch (IOException e) {
+                // It does not listen yet; the test's time limit ends this.
+            }
+            Thread.sleep(50);
+        }
+    }
+
+    private static Map<String, Double> values(String answer) throws IOException {
+        Map<String, Double> values = new TreeMap<>();
+        if (answer.startsWith("{")) {
+            JsonNode tree = new ObjectMapper().readTree(answer);
+            assertThat(tree.path("status").asText()).as(answer).isEqualTo("success");
+            for (JsonNode each : tree.path("data").path("result")) {
+                values.put(
+                        each.path("metric").path("category").asText(),
+                        Double.valueOf(each.path("value").path(1).asText()));
+            }
+        }
+        return values;
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+}

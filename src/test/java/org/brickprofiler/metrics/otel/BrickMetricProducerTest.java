@@ -1,0 +1,151 @@
+package org.brickprofiler.metrics.otel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporter;
+import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
+import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceResponse;
+import io.opentelemetry.proto.common.v1.KeyValue;
+import io.opentelemetry.proto.metrics.v1.AggregationTemporality;
+import io.opentelemetry.proto.metrics.v1.Metric;
+import io.opentelemetry.proto.metrics.v1.NumberDataPoint;
+import io.opentelemetry.proto.metrics.v1.ResourceMetrics;
+import io.opentelemetry.sdk.metrics.SdkMeterProvider;
+import io.opentelemetry.sdk.metrics.export.PeriodicMetricReader;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** OpenTelemetry's own exporter sends the metrics by OTLP, and the classes of its protocol read what arrives. */
+final class BrickMetricProducerTest {
+
+    private final BrickProfiler profiler = BrickProfiler.enabled();
+    private final List<ExportMetricsServiceRequest> messages = Collections.synchronizedList(new ArrayList<>());
+    private final HttpServer receiver;
+    private final SdkMeterProvider provider;
+
+    BrickMetricProducerTest() throws IOException {
+        receiver = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        receiver.createContext("/v1/metrics", exchange -> {
+            messages.add(ExportMetricsServiceRequest.parseFrom(exchange.getRequestBody()));
+            byte[] answer = ExportMetricsServiceResponse.getDefaultInstance().toByteArray();
+            exchange.getResponseHeaders().set("Content-Type", "application/x-protobuf");
+            exchange.sendResponseHeaders(200, answer.length == 0 ? -1 : answer.length);
+            exchange.close();
+        });
+        receiver.start();
+        provider = SdkMeterProvider.builder()
+                .registerMetricReader(PeriodicMetricReader.builder(OtlpHttpMetricExporter.builder()
+                                .setEndpoint("http://" + receiver.getAddress().getHostString() + ":"
+                                        + receiver.getAddress().getPort() + "/v1/metrics")
+                                .build())
+                        .setInterval(Duration.ofDays(1))
+                        .build())
+                .registerMetricProducer(new BrickMetricProducer(profiler))
+                .build();
+    }
+
+    @AfterEach
+    void stop() {
+        provider.close();
+        receiver.stop(0);
+    }
+
+    /** What arrived in one message. */
+    private record Received(Map<String, Metric> metrics) {
+        Metric metric(String name) {
+            return Objects.requireNonNull(metrics.get(name), name);
+        }
+    }
+
+    private Received export() {
+        messages.clear();
+        assertThat(provider.forceFlush().join(20, TimeUnit.SECONDS).isSuccess()).isTrue();
+        assertThat(messages).hasSize(1);
+        List<ResourceMetrics> resources = messages.get(0).getResourceMetricsList();
+        assertThat(resources).hasSize(1);
+        // The SDK sends figures of its own, too.
+        return new Received(resources.get(0).getScopeMetricsList().stream()
+                .filter(scope -> scope.getScope().getName().equals("org.brickprofiler"))
+                .flatMap(scope -> scope.getMetricsList().stream())
+                .collect(Collectors.toMap(Metric::getName, Function.identity())));
+    }
+
+    private static NumberDataPoint point(Metric metric, String brick) {
+        return metric.getSum().getDataPointsList().stream()
+                .filter(point -> attribute(point, "brick.name").equals(brick))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static String attribute(NumberDataPoint point, String key) {
+        return point.getAttributesList().stream()
+                .filter(each -> each.getKey().equals(key))
+                .map(KeyValue::getValue)
+                .map(value -> value.getStringValue())
+                .findFirst()
+                .orElse("");
+    }
+
+    @Spec("20.5")
+    @Test
+    void whatArrivesIsTheSnapshot() {
+        profiler.record(BrickId.RMS_NORM, 1_500_000_000, 7);
+        profiler.record("mine", 250_000_000, 9);
+        profiler.record("mine", 250_000_000, 9);
+        Received received = export();
+
+        ProfileSnapshot snapshot = profiler.snapshot();
+        for (BrickStats brick : snapshot.bricks()) {
+            NumberDataPoint time = point(received.metric("brick.time"), brick.name());
+            assertThat(time.getAsDouble()).isEqualTo(brick.totalNs() / 1e9);
+            assertThat(attribute(time, "brick.category")).isEqualTo(brick.category().displayName());
+            assertThat(point(received.metric("brick.samples"), brick.name()).getAsInt()).isEqualTo(brick.count());
+            assertThat(point(received.metric("brick.elements"), brick.name()).getAsInt())
+                    .isEqualTo(brick.totalElements());
+        }
+        assertThat(received.metric("brick.time").getSum().getDataPointsCount()).isEqualTo(2);
+        assertThat(received.metric("brick.time").getUnit()).isEqualTo("s");
+        assertThat(received.metric("brick.wall").getSum().getDataPoints(0).getAsDouble())
+                .isPositive()
+                .isLessThanOrEqualTo(snapshot.wallNs() / 1e9);
+        assertThat(received.metrics().keySet())
+                .containsExactlyInAnyOrder("brick.time", "brick.samples", "brick.elements", "brick.wall", "brick.overhead");
+        assertThat(received.metrics().values()).allSatisfy(metric -> {
+            assertThat(metric.getSum().getIsMonotonic()).isTrue();
+            assertThat(metric.getSum().getAggregationTemporality())
+                    .isEqualTo(AggregationTemporality.AGGREGATION_TEMPORALITY_CUMULATIVE);
+        });
+    }
+
+    @Spec("20.5")
+    @Test
+    void aResetBeginsTheSumsAnew() {
+        profiler.record(BrickId.RMS_NORM, 100, 7);
+        NumberDataPoint before = point(export().metric("brick.samples"), "RmsNorm");
+        profiler.reset();
+        profiler.record(BrickId.RMS_NORM, 100, 7);
+        NumberDataPoint after = point(export().metric("brick.samples"), "RmsNorm");
+
+        assertThat(after.getAsInt()).isEqualTo(1);
+        assertThat(after.getStartTimeUnixNano()).isGreaterThanOrEqualTo(before.getTimeUnixNano());
+        assertThat(after.getTimeUnixNano()).isGreaterThanOrEqualTo(after.getStartTimeUnixNano());
+    }
+}

@@ -1,0 +1,187 @@
+package org.brickprofiler.report;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Random;
+import org.brickprofiler.compare.Comparison;
+import org.brickprofiler.compare.Comparison.Change;
+import org.brickprofiler.compare.Comparison.Kind;
+import org.brickprofiler.compare.Comparison.Line;
+import org.brickprofiler.compare.Comparison.Options;
+import org.brickprofiler.compare.Comparison.Side;
+import org.brickprofiler.compare.Comparison.Verdict;
+import org.brickprofiler.compare.Run;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The page of a comparison in a real browser. */
+class ComparisonReportIT extends PageInBrowser {
+
+    static List<Comparison> comparisons() {
+        return List.of(ComparisonReportTest.full(), ComparisonReportTest.empty(), many(40));
+    }
+
+    /** As many bricks with changes of every size, of which the large ones are shown to be any. */
+    private static Comparison many(int bricks) {
+        Random random = new Random(7);
+        List<Line> lines = new ArrayList<>();
+        for (int i = 0; i < bricks; i++) {
+            double pct = 12 * random.nextGaussian();
+            double halfPct = 1 + 3 * random.nextDouble();
+            Verdict verdict = Math.abs(pct) < halfPct + 2 ? Verdict.NO_DIFFERENCE
+                    : pct < 0 ? Verdict.FASTER : Verdict.SLOWER;
+            Change change = new Change(pct, pct - halfPct, pct + halfPct);
+            lines.add(new Line(
+                    Kind.BRICK, "model.layers." + i + ".block", Optional.of(new Side(20_000, 1, 10)),
+                    Optional.of(new Side(20_000 * (1 + pct / 100), 1, 10)), Optional.of(change), Optional.of(change),
+                    verdict, "", OptionalDouble.of(halfPct + 2), OptionalDouble.of(0.01), 100.0 / bricks));
+        }
+        Run run = Run.of("a.json", Samples.plain());
+        return new Comparison(
+                List.of(run), List.of(run), Options.defaults(), Optional.of("LmHead"), List.of(), lines);
+    }
+
+    @Spec({"16.6", "16.11"})
+    @Test
+    void showsTheNumbersOfTheComparison() throws Exception {
+        Comparison comparison = ComparisonReportTest.full();
+        show(ComparisonReport.toHtml(comparison));
+
+        assertThat(browser.text("header p"))
+                .isEqualTo("3 runs before, 2 after: of the bricks 1 slower, 1 of too few runs for a verdict, 3 not comparable");
+        assertThat(browser.texts("main h2"))
+                .containsExactly(
+                        "Before you read on", "The whole", "Bricks", "Categories", "Tiles", "Runs", "How to read it");
+        assertThat(browser.texts(".notices li")).isEqualTo(comparison.remarks());
+        // What is shown to have changed, then the rest by size, then what cannot be compared.
+        assertThat(browser.texts("#section-bricks tbody bdi"))
+                .startsWith("DownProjection", "RmsNorm", "a|b `c` <script>@all</sc\u2026*x* \\u202e\\u000a# h");
+        assertThat(column("bricks", "before"))
+                .containsExactly(time(185_600), time(2_000), time(1_500), time(71_234), "\u2013");
+        assertThat(column("bricks", "after"))
+                .containsExactly(time(200_448), time(2_000), time(3_000), "\u2013", time(71_234));
+        assertThat(column("bricks", "speed-up")).containsExactly("0.926", "1.000", "0.500", "\u2013", "\u2013");
+        assertThat(column("bricks", "change %")).containsExactly("+8.0", "0.0", "+100.0", "\u2013", "\u2013");
+        assertThat(column("bricks", "beside others %")).containsExactly("+8.5", "\u2013", "\u2013", "\u2013", "\u2013");
+        assertThat(column("bricks", "shown from %")).containsExactly("2.3", "2.3", "\u2013", "\u2013", "\u2013");
+        assertThat(column("bricks", "verdict"))
+                .containsExactly(
+                        "slower", "too few runs",
+                        "not comparable: other number of elements in a sample: 1 before, 2 after",
+                        "not comparable: only before", "not comparable: only after");
+        assertThat(column("the-whole", "before")).containsExactly(time(15_800_000), "61.50", "\u2013");
+        assertThat(browser.texts(".figures dd").stream().map(text -> text.replace('\u00a0', ' ')))
+                .contains("\u22125.0 %", "15.80 ms to 15.01 ms; faster, 95 % interval [\u22126.0, \u22124.0] %");
+        assertThat(column("runs", "disturbed by")).containsExactly("\u2013", "\u2013", "steal 7 %", "\u2013", "\u2013");
+    }
+
+    /** The end of a line, the mark and the band lie where the same scale puts them. */
+    @Spec("8.5")
+    @Test
+    void drawsIntervalsAroundZeroAndTheFloorAsABand() throws Exception {
+        show(ComparisonReport.toHtml(ComparisonReportTest.full()));
+
+        assertThat(browser.evaluate("document.querySelector('#section-bricks td svg[role=img]').getAttribute('aria-label')").asText())
+                .isEqualTo("slower, +8.5 %, 95 % interval [+8.0, +9.0] %");
+        double zero = 105;
+        double bandEnd = number("#section-bricks .floor", "x") + number("#section-bricks .floor", "width");
+        assertThat(bandEnd).isGreaterThan(zero + 10).isLessThan(210);
+        assertThat(number("#section-bricks .floor", "x")).isEqualTo(2 * zero - bandEnd, offset(0.2));
+        // asinh of the change over the floor, which is 2 %.
+        double unit = (bandEnd - zero) / asinh(1);
+        List<Double> ends = ends("#section-bricks .range");
+        assertThat(ends.get(0)).isEqualTo(zero + unit * asinh(4), offset(0.3));
+        assertThat(ends.get(1)).isEqualTo(zero + unit * asinh(4.5), offset(0.3));
+        assertThat(browser.evaluate("[...document.querySelectorAll('#section-bricks td .verdict path')]"
+                                + ".map((path) => path.getAttribute('d')).filter((d, i, all) => all.indexOf(d) === i).length")
+                        .asInt())
+                .as("shapes of three verdicts")
+                .isEqualTo(3);
+    }
+
+    private static double asinh(double x) {
+        return Math.log(x + Math.sqrt(x * x + 1));
+    }
+
+    private double number(String selector, String attribute) throws Exception {
+        return browser.evaluate("Number(document.querySelector('" + selector + "').getAttribute('" + attribute + "'))")
+                .asDouble();
+    }
+
+    private List<Double> ends(String selector) throws Exception {
+        List<Double> ends = new ArrayList<>();
+        browser.evaluate("document.querySelector('" + selector + "').getAttribute('d').match(/M([\\d.]+).*H([\\d.]+)/).slice(1)")
+                .forEach(end -> ends.add(end.asDouble()));
+        return ends;
+    }
+
+    @Test
+    void sortsFiltersAndOpensByKeyboard() throws Exception {
+        show(ComparisonReport.toHtml(many(40)));
+
+        List<String> first = column("bricks", "verdict");
+        assertThat(first.subList(0, first.lastIndexOf("slower"))).doesNotContain("no difference shown");
+        tabTo("Filter by name or verdict");
+        browser.type("faster");
+        assertThat(browser.texts("#section-bricks tbody tr:not([hidden]) b")).containsOnly("faster").isNotEmpty();
+        tabTo("change %");
+        browser.press("Enter");
+        List<Double> changes = column("bricks", "change %").stream()
+                .map(text -> Double.valueOf(text.replace('\u2212', '-')))
+                .toList();
+        assertThat(changes).hasSize(40).isSortedAccordingTo((a, b) -> Double.compare(b, a));
+        browser.evaluate("document.querySelector('#section-bricks tr:not([hidden]) .open').focus()");
+        browser.press("Enter");
+        assertThat(browser.text(".detail").replace('\u00a0', ' ')).contains("10 runs, mean 20.00 \u00b5s", "1.00 %");
+    }
+
+    @Spec("8.5")
+    @Test
+    void showsHostileNamesAsText() throws Exception {
+        Comparison comparison = ComparisonReportTest.full();
+        show(ComparisonReport.toHtml(comparison));
+
+        assertThat(browser.evaluate("document.title").asText()).isEqualTo("Brick comparison");
+        assertThat(browser.evaluate("document.images.length + document.scripts.length").asInt()).isEqualTo(2);
+        assertThat(savedJson()).isEqualTo(ComparisonReport.toJson(comparison));
+    }
+
+    @ParameterizedTest
+    @MethodSource("comparisons")
+    void hasNoFaultOfAccessibility(Comparison comparison) throws Exception {
+        assertNoFaultOfAccessibility(ComparisonReport.toHtml(comparison));
+    }
+
+    @Test
+    void keepsToTheWindowAndPrints() throws Exception {
+        String page = ComparisonReport.toHtml(ComparisonReportTest.full());
+        assertKeepsToTheWindow(page);
+        assertThat(new String(browser.pdf(), ISO_8859_1)).startsWith("%PDF-");
+        assertThat(ComparisonReport.toHtml(many(500)).getBytes(ISO_8859_1)).hasSizeLessThan(1_000_000);
+    }
+
+    /** Pictures to look at, where a folder is named for them. */
+    @Test
+    void drawsWhereAPersonWantsToLook() throws Exception {
+        String wanted = System.getProperty("html.pictures", "");
+        if (!wanted.isEmpty()) {
+            Path pictures = Files.createDirectories(Path.of(wanted));
+            int n = 0;
+            for (Comparison comparison : comparisons()) {
+                picture(ComparisonReport.toHtml(comparison), pictures.resolve("comparison-" + n++));
+            }
+        }
+        show(ComparisonReport.toHtml(many(3)));
+        assertThat(browser.picture()).startsWith(0x89, 'P', 'N', 'G');
+    }
+}
