@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.graph.GraphRecorder;
+import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.OwnSamples;
@@ -142,6 +143,7 @@ public final class BrickProfiler {
 
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
+    private volatile OptionalDouble tokensPerSec = OptionalDouble.empty();
 
     /** What the log of checksums asks about samples. */
     private final class Samples implements OwnSamples {
@@ -207,9 +209,15 @@ public final class BrickProfiler {
 
     /**
      * Switches recording on. The first time in a virtual machine it also starts a daemon thread that measures, a
-     * second later and with some milliseconds of work, what recording costs.
+     * second later and with some milliseconds of work, what recording costs. Does nothing where the system property
+     * {@code brick.profiler}, or else the environment variable {@code BRICK_PROFILER}, is {@code false}, {@code off} or
+     * {@code 0}: then no profiler of the virtual machine, tiles and graphs and kernel timings included, ever records,
+     * which is logged once. {@code brick run} uses that to learn how fast a program is by itself.
      */
     public void enable() {
+        if (!SwitchSetting.ofProfiler().on()) {
+            return;
+        }
         selfCost.start();
         period.resume(nowNs());
         enabled = true;
@@ -1141,7 +1149,11 @@ public final class BrickProfiler {
         }
         StepRecorder recorder = steps;
         if (enabled) {
-            (recorder == null ? stepRecorder() : recorder).begin(info, hasPending());
+            long startNs = (recorder == null ? stepRecorder() : recorder).begin(info, hasPending());
+            if (registry.hasSpans()) {
+                long tokens = info.prefillTokens() + info.outputTokens() + info.draftedTokens();
+                registry.mark(SpanKind.STEP_START, info.phase().index(), startNs, 0, tokens);
+            }
         } else if (recorder != null) {
             recorder.interrupt();
         }
@@ -1396,7 +1408,12 @@ public final class BrickProfiler {
 
     private Results.Settings settings(long dropped, long overlaps) {
         return new Results.Settings(
-                dropped, pendingCount(), overlaps, l2CacheHitRate, zeroCopy, !tiles.isEnabled());
+                dropped, pendingCount(), overlaps, l2CacheHitRate, zeroCopy, !tiles.isEnabled(), facts());
+    }
+
+    private RunFacts facts() {
+        return new RunFacts(
+                tokensPerSec, OptionalDouble.empty(), Map.of(), List.of(), List.of(RunFacts.VirtualMachine.current()));
     }
 
     // ---- what the application knows ----
@@ -1451,6 +1468,18 @@ public final class BrickProfiler {
      */
     public boolean isZeroCopy() {
         return zeroCopy;
+    }
+
+    /**
+     * Says how fast the run was by the application's own measure, for whoever compares runs; most useful while the
+     * profiler is switched off, since it is then the speed without its cost. Kept by {@link #reset()}.
+     *
+     * @param rate tokens/s
+     * @throws IllegalArgumentException when the rate is not a finite number above 0
+     */
+    public void setTokensPerSec(double rate) {
+        RunFacts.requireRate("tokens per second", rate);
+        tokensPerSec = OptionalDouble.of(rate);
     }
 
     // ---- streams, tiles, checksums, graph ----

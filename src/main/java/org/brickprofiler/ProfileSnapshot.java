@@ -45,6 +45,7 @@ import org.brickprofiler.tile.TileStats;
  * @param tiles one entry per tile level, in order
  * @param streams what the device streams reported, one entry per stream, by device and name
  * @param steps the forward passes that were announced as steps and have ended; {@link Steps#NONE} where none was
+ * @param facts what is known of the run beside that
  */
 public record ProfileSnapshot(
         Instant startedAt,
@@ -63,7 +64,8 @@ public record ProfileSnapshot(
         List<BrickStats> bricks,
         List<TileStats> tiles,
         List<StreamTotals> streams,
-        Steps steps) {
+        Steps steps,
+        RunFacts facts) {
 
     private record BrickKey(String name, BrickCategory category) implements Comparable<BrickKey> {
         @Override
@@ -87,6 +89,7 @@ public record ProfileSnapshot(
         Objects.requireNonNull(tiles, "tiles");
         Objects.requireNonNull(streams, "streams");
         Objects.requireNonNull(steps, "steps");
+        Objects.requireNonNull(facts, "facts");
         requireNotNegative("wallNs", wallNs);
         requireNotNegative("threads", threads);
         requireNotNegative("overheadNs", overheadNs);
@@ -132,7 +135,20 @@ public record ProfileSnapshot(
             List<TileStats> tiles) {
         this(
                 startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, 0, 0, l2CacheHitRate,
-                zeroCopy, false, environments, bricks, tiles, List.of(), Steps.NONE);
+                zeroCopy, false, environments, bricks, tiles, List.of(), Steps.NONE, RunFacts.NONE);
+    }
+
+    /**
+     * The same with other facts.
+     *
+     * @param other what is known of the run beside its bricks
+     * @return a snapshot with these instead
+     */
+    public ProfileSnapshot withFacts(RunFacts other) {
+        Objects.requireNonNull(other, "other");
+        return new ProfileSnapshot(
+                startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, pending, literalOverlaps,
+                l2CacheHitRate, zeroCopy, tilesOff, environments, bricks, tiles, streams, steps, other);
     }
 
     private static List<BrickStats> sumByBrick(Collection<BrickStats> parts) {
@@ -259,24 +275,18 @@ public record ProfileSnapshot(
                 droppedPending + other.droppedPending,
                 pending + other.pending,
                 literalOverlaps + other.literalOverlaps,
-                smaller(l2CacheHitRate, other.l2CacheHitRate),
+                RunFacts.smaller(l2CacheHitRate, other.l2CacheHitRate),
                 zeroCopy && other.zeroCopy,
                 tilesOff && other.tilesOff,
                 concat(environments, other.environments),
                 concat(bricks, other.bricks),
                 concat(tiles, other.tiles),
                 concat(streams, other.streams),
-                steps.merge(other.steps));
+                steps.merge(other.steps),
+                facts.plus(other.facts));
     }
 
-    private static OptionalDouble smaller(OptionalDouble one, OptionalDouble two) {
-        if (one.isEmpty() || two.isEmpty()) {
-            return one.isPresent() ? one : two;
-        }
-        return OptionalDouble.of(Math.min(one.getAsDouble(), two.getAsDouble()));
-    }
-
-    private static <T> List<T> concat(List<T> one, List<T> two) {
+    static <T> List<T> concat(List<T> one, List<T> two) {
         List<T> both = new ArrayList<>(one);
         both.addAll(two);
         return both;

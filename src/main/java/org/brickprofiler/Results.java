@@ -29,7 +29,8 @@ final class Results {
             long literalOverlaps,
             OptionalDouble l2CacheHitRate,
             boolean zeroCopy,
-            boolean tilesOff) {}
+            boolean tilesOff,
+            RunFacts facts) {}
 
     /**
      * What the recording threads had recorded at one moment. Immutable.
@@ -148,6 +149,7 @@ final class Results {
                 bricks,
                 tiles.levels(),
                 reading.streams(),
-                steps);
+                steps,
+                settings.facts());
     }
 }

@@ -124,8 +124,9 @@ final class SelfCost implements Runnable {
                 return;
             }
             if (turn == TURNS_BETWEEN_RESTS) {
-                // The other part of a snapshot that takes its time at first use.
+                // The other parts of a snapshot that take their time at first use.
                 Environment.current();
+                RunFacts.VirtualMachine.current();
             }
             if (turn % TURNS_BETWEEN_RESTS == 0) {
                 LockSupport.parkNanos(REST_NS);

@@ -193,8 +193,9 @@ final class StepRecorder {
      * Begins a step of the calling thread; one that is under way is abandoned.
      *
      * @param pending whether a measurement is pending
+     * @return the clock at its beginning
      */
-    synchronized void begin(StepInfo info, boolean pending) {
+    synchronized long begin(StepInfo info, boolean pending) {
         Place mine = places.mine();
         leaveEarlierEpoch(mine);
         if (mine.info != null) {
@@ -223,6 +224,7 @@ final class StepRecorder {
             mine.inPrompt = true;
             mine.promptNs = mine.startNs;
         }
+        return mine.startNs;
     }
 
     /**

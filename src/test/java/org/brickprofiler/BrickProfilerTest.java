@@ -337,6 +337,32 @@ final class BrickProfilerTest {
         assertThat(profiler.l2CacheHitRate()).hasValue(0.25);
     }
 
+    @Spec("4.12")
+    @Test
+    void aSnapshotKnowsHowFastTheRunWasAndWhatItsVirtualMachineDid() {
+        System.gc();
+        assertThat(profiler.snapshot().facts().tokensPerSec()).isEmpty();
+        profiler.setTokensPerSec(12.5);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.setTokensPerSec(0))
+                .withMessage("tokens per second 0.0 is not a finite number above 0");
+        profiler.reset();
+        ProfileSnapshot first = profiler.snapshot();
+        assertThat(first.facts().tokensPerSec()).hasValue(12.5);
+        assertThat(first.facts().virtualMachines()).singleElement().satisfies(machine -> {
+            assertThat(machine.pid()).isEqualTo(ProcessHandle.current().pid());
+            assertThat(machine.startedAt()).isBeforeOrEqualTo(Instant.now());
+            assertThat(machine.jitNs()).isPositive();
+            assertThat(machine.gcNs()).isPositive();
+            assertThat(machine.upNs()).isGreaterThan(machine.gcNs());
+        });
+
+        assertThat(first.merge(profiler.snapshot()).facts().virtualMachines())
+                .as("a process that was looked at twice").singleElement()
+                .satisfies(machine -> assertThat(machine.upNs())
+                        .isGreaterThanOrEqualTo(first.facts().virtualMachines().get(0).upNs()));
+    }
+
     @Test
     void zeroCopyIsOffUnlessSet() {
         assertThat(profiler.isZeroCopy()).isFalse();

@@ -262,7 +262,7 @@ final class ProfileSnapshotProperties {
         Arbitrary<OptionalDouble> rate = Arbitraries.of(
                 OptionalDouble.empty(), OptionalDouble.of(0), OptionalDouble.of(0.5), OptionalDouble.of(1));
         Arbitrary<Steps> steps = StepsProperties.steps(4);
-        return Combinators.combine(
+        Arbitrary<ProfileSnapshot> recorded = Combinators.combine(
                         few.list().ofSize(8),
                         rate,
                         Arbitraries.of(true, false),
@@ -288,7 +288,23 @@ final class ProfileSnapshotProperties {
                         bricks,
                         tiles,
                         streams,
-                        stepped));
+                        stepped,
+                        RunFacts.NONE));
+        Arbitrary<RunFacts> facts = Combinators.combine(
+                        rate.filter(each -> each.orElse(1) > 0),
+                        Arbitraries.maps(Arbitraries.of("mhz", "load"), Arbitraries.of(1.0, 2.0)),
+                        Arbitraries.of("hot", "steal").list().ofMaxSize(2),
+                        few.list().ofSize(5).list().ofMaxSize(2))
+                .as((tokens, machine, remarks, machines) -> new RunFacts(
+                        tokens,
+                        tokens,
+                        machine,
+                        remarks,
+                        machines.stream()
+                                .map(n -> new RunFacts.VirtualMachine(
+                                        n.get(0), Instant.ofEpochSecond(n.get(1)), n.get(2), n.get(3), n.get(4)))
+                                .toList()));
+        return Combinators.combine(recorded, facts).as(ProfileSnapshot::withFacts);
     }
 
     private static BrickStats onDevice(BrickStats b, long launchNs, long unresolved) {

@@ -110,7 +110,7 @@ final class CompareCommand implements Callable<Integer> {
             how = how.withFloorPercent(Comparison.noiseFloorPercent(runs(same, new HashMap<>()), how));
         }
         return options.print(
-                Comparison.of(first, second, how),
+                Comparison.of(MachineWatch.marked(first, second), MachineWatch.marked(second, first), how),
                 spec.commandLine().getOut(),
                 spec.commandLine().getErr());
     }

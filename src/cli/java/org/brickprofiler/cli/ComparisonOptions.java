@@ -98,6 +98,11 @@ final class ComparisonOptions {
         }
     }
 
+    /** Whether any of them was given. */
+    boolean isAnySet() {
+        return form != null || floor != null || step != null || across || failOn != null;
+    }
+
     /** Whether the floor was given. */
     boolean hasFloor() {
         return floor != null;

@@ -1,18 +1,27 @@
 package org.brickprofiler.cli;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.TreeMap;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
+import org.brickprofiler.compare.Run;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the machine did besides, while a process ran that this one started and waited for. Read from Linux's {@code /proc}
- * (proc(5)); elsewhere nothing is seen. One thread.
+ * (proc(5)) and {@code /sys} (the kernel's documentation of hwmon and of thermal zones); elsewhere nothing is seen. One
+ * thread.
  */
 final class MachineWatch {
 
@@ -22,20 +31,31 @@ final class MachineWatch {
     /** Of the processors' time: more was used by other processes than a desktop at rest uses. */
     private static final double MOST_OTHERS_PERCENT = 10;
 
+    /** Where processors begin to protect themselves. */
+    private static final double HOT_CELSIUS = 95;
+
     /** A frequency that much lower than the usual one of the runs is another machine. */
-    static final double SLOWED = 0.95;
+    private static final double SLOWED = 0.95;
+
+    private static final String STEAL_PERCENT = "steal_pct";
+    private static final String OTHERS_PERCENT = "other_processes_pct";
+    private static final String LOAD = "load_1min";
+    private static final String CELSIUS = "celsius";
+    private static final String MEGAHERTZ = "mhz";
+
+    private static final double MILLIDEGREES = 1e3;
 
     private static final int STEAL = 7;
 
     /** Idle time, and time waiting for a disk. */
     private static final List<Integer> REST = List.of(3, 4);
 
-    private final Path proc;
+    private final Path root;
     private final long[] machineBefore;
     private final long ownBefore;
 
-    private MachineWatch(Path proc) {
-        this.proc = proc;
+    private MachineWatch(Path root) {
+        this.root = root;
         machineBefore = machineTicks();
         ownBefore = ownTicks();
     }
@@ -43,58 +63,76 @@ final class MachineWatch {
     /**
      * Begins to watch.
      *
-     * @param proc where the system's figures are, {@code /proc} but for tests
+     * @param root where {@code proc} and {@code sys} are, {@code /} but for tests
      */
-    static MachineWatch begin(Path proc) {
-        return new MachineWatch(proc);
+    static MachineWatch begin(Path root) {
+        return new MachineWatch(root);
     }
 
     /**
-     * Ends watching, once the process was waited for.
+     * Ends watching, once the process was waited for, and adds what was seen to what is known of the run.
      *
-     * @return what disturbed it, a remark each; empty where nothing did or nothing is known
+     * @param known of the run
      */
-    List<String> disturbances() {
+    RunFacts seen(RunFacts known) {
+        Map<String, Double> figures = new TreeMap<>(known.machine());
+        figures.putAll(shares());
+        put(figures, LOAD, first(firstLine("proc/loadavg")));
+        put(figures, CELSIUS, celsius());
+        put(figures, MEGAHERTZ, megahertz());
+        List<String> disturbances = new ArrayList<>(known.disturbances());
+        add(disturbances, "steal %.0f %%", figures.get(STEAL_PERCENT), MOST_STEAL_PERCENT);
+        add(disturbances, "other processes %.0f %%", figures.get(OTHERS_PERCENT), MOST_OTHERS_PERCENT);
+        add(disturbances, "%.0f degrees Celsius", figures.get(CELSIUS), HOT_CELSIUS);
+        return known.withMachine(figures, disturbances);
+    }
+
+    private static void put(Map<String, Double> figures, String name, OptionalDouble value) {
+        if (value.isPresent() && value.getAsDouble() >= 0) {
+            figures.put(name, value.getAsDouble());
+        }
+    }
+
+    private static void add(List<String> found, String remark, @Nullable Double value, double most) {
+        if (value != null && value > most) {
+            found.add(String.format(Locale.ROOT, remark, value));
+        }
+    }
+
+    private Map<String, Double> shares() {
         long[] machine = machineTicks();
-        List<String> found = new ArrayList<>();
         if (machine.length <= STEAL || machineBefore.length <= STEAL) {
-            return found;
+            return Map.of();
         }
         long[] used = new long[STEAL + 1];
         Arrays.setAll(used, field -> machine[field] - machineBefore[field]);
         long all = LongStream.of(used).sum();
         if (all <= 0) {
-            return found;
+            return Map.of();
         }
-        add(found, "steal", 100.0 * used[STEAL] / all, MOST_STEAL_PERCENT);
         long busy = all - used[STEAL] - REST.stream().mapToLong(field -> used[field]).sum();
-        add(found, "other processes", 100.0 * (busy - (ownTicks() - ownBefore)) / all, MOST_OTHERS_PERCENT);
-        return found;
-    }
-
-    private static void add(List<String> found, String what, double percent, double most) {
-        if (percent > most) {
-            found.add(String.format(Locale.ROOT, "%s %.0f %%", what, percent));
-        }
+        long others = busy - (ownTicks() - ownBefore);
+        return Map.of(
+                STEAL_PERCENT, Math.max(0, 100.0 * used[STEAL] / all), OTHERS_PERCENT, Math.max(0, 100.0 * others / all));
     }
 
     /** The processors' ticks: user, nice, system, idle, iowait, irq, softirq, steal; empty where they are not known. */
     private long[] machineTicks() {
-        return numbers(firstLine("stat").replaceFirst("^cpu +", ""));
+        return numbers(firstLine("proc/stat").replaceFirst("^cpu +", ""));
     }
 
     /** The ticks of this process and of all that it has waited for, which includes what those have waited for. */
     private long ownTicks() {
         // The name of the program, in parentheses, may hold blanks.
-        long[] fields = numbers(firstLine("self/stat").replaceFirst("^.*\\) \\S ", ""));
+        long[] fields = numbers(firstLine("proc/self/stat").replaceFirst("^.*\\) \\S ", ""));
         // utime, stime, cutime, cstime: fields 14 to 17, of which the first three are cut off.
         return fields.length < 14 ? 0 : fields[10] + fields[11] + fields[12] + fields[13];
     }
 
     /** The processors' mean frequency now, MHz, where the system reports one. */
-    OptionalDouble megahertz() {
+    private OptionalDouble megahertz() {
         try {
-            return Files.readAllLines(proc.resolve("cpuinfo")).stream()
+            return Files.readAllLines(root.resolve("proc/cpuinfo")).stream()
                     .filter(line -> line.startsWith("cpu MHz"))
                     .mapToDouble(line -> Double.parseDouble(line.substring(line.indexOf(':') + 1).strip()))
                     .average();
@@ -103,12 +141,52 @@ final class MachineWatch {
         }
     }
 
+    /** The warmest part now, where the system reports temperatures. */
+    private OptionalDouble celsius() {
+        return Stream.concat(
+                        readings("sys/class/thermal", "thermal_zone*", "temp"),
+                        readings("sys/class/hwmon", "hwmon*", "temp*_input"))
+                .mapToDouble(millidegrees -> millidegrees / MILLIDEGREES)
+                .max();
+    }
+
+    private Stream<Double> readings(String folder, String devices, String files) {
+        List<Double> found = new ArrayList<>();
+        for (Path device : matching(root.resolve(folder), devices)) {
+            for (Path file : matching(device, files)) {
+                first(firstLine(root.relativize(file).toString())).ifPresent(found::add);
+            }
+        }
+        return found.stream();
+    }
+
+    private static List<Path> matching(Path folder, String pattern) {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder, pattern)) {
+            entries.forEach(found::add);
+        } catch (IOException notKnown) {
+            // Many systems report none.
+        }
+        return found;
+    }
+
     private String firstLine(String file) {
         try {
-            List<String> lines = Files.readAllLines(proc.resolve(file));
+            List<String> lines = Files.readAllLines(root.resolve(file));
             return lines.isEmpty() ? "" : lines.get(0);
         } catch (IOException notKnown) {
             return "";
+        }
+    }
+
+    /** The first of the numbers in a line. */
+    private static OptionalDouble first(String line) {
+        try {
+            return line.isBlank()
+                    ? OptionalDouble.empty()
+                    : OptionalDouble.of(Double.parseDouble(line.strip().split(" +", 2)[0]));
+        } catch (NumberFormatException notKnown) {
+            return OptionalDouble.empty();
         }
     }
 
@@ -120,5 +198,35 @@ final class MachineWatch {
         } catch (NumberFormatException notKnown) {
             return new long[0];
         }
+    }
+
+    // ---- what shows only beside other runs ----
+
+    /**
+     * The runs of a side, those marked during which the processors were slower than during others.
+     *
+     * @param side the runs of a side
+     * @param other those of the other one
+     */
+    static List<Run> marked(List<Run> side, List<Run> other) {
+        double usual = Stream.concat(side.stream(), other.stream())
+                .mapToDouble(run -> megahertz(run.snapshot()))
+                .max()
+                .orElse(0);
+        return side.stream().map(run -> marked(run, usual)).toList();
+    }
+
+    private static double megahertz(ProfileSnapshot snapshot) {
+        return snapshot.facts().machine().getOrDefault(MEGAHERTZ, 0.0);
+    }
+
+    private static Run marked(Run run, double usual) {
+        double own = megahertz(run.snapshot());
+        if (own == 0 || own >= SLOWED * usual) {
+            return run;
+        }
+        List<String> all = new ArrayList<>(run.disturbances());
+        all.add(String.format(Locale.ROOT, "%.0f MHz", own));
+        return new Run(run.name(), run.snapshot(), run.tokensPerSec(), all);
     }
 }

@@ -4,22 +4,26 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.cli.ProgramRunner.Outcome;
+import org.brickprofiler.cli.ProgramRunner.Program;
 import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.report.JsonReport;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -27,15 +31,16 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine;
 
-/** Runs two commands in turns, collects the profiles that they write, and compares them. */
+/** Runs two commands in turns, collects the profiles that they write, and compares them; or one, with its profiler and without. */
 @Command(
         name = "run",
         sortOptions = false,
         sortSynopsis = false,
         usageHelpWidth = 100,
         description = "Runs two commands in turns, in random order, collects the profile that each writes to the file "
-                + "named by the variable BRICK_PROFILER_OUT, and compares them. What was collected stays in a folder, "
-                + "also after Ctrl-C.",
+                + "named by the variable BRICK_PROFILER_OUT, and compares them. Each is run with BRICK_PROFILER=off, "
+                + "too, for the tokens per second that it has without being profiled. What was collected stays in a "
+                + "folder, also after Ctrl-C.",
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
         footer = {
@@ -45,14 +50,21 @@ import picocli.CommandLine;
             "  Until a change of 3 %% would have been found, in 40 runs a side at most:",
             "    brick run --until 3 --most 40 --before ./old.sh --after ./new.sh",
             "  Look again at what was collected:",
-            "    brick compare brick-runs/before -- brick-runs/after"
+            "    brick compare brick-runs/before -- brick-runs/after",
+            "  What does it cost to profile it?",
+            "    brick run --overhead \"brick demo --tokens 200\""
         })
 final class RunCommand implements Callable<Integer> {
 
-    /** Where a process finds the file that it is to write its profile to. */
-    static final String VARIABLE = "BRICK_PROFILER_OUT";
+    private static final String BEFORE = "before";
+    private static final String AFTER = "after";
+    private static final List<String> SIDES = List.of(BEFORE, AFTER);
 
-    private static final Path PROC = Path.of("/proc");
+    /** What is added to the name of a side for its runs without the profiler. */
+    private static final String WITHOUT = "-off";
+
+    private static final String PROFILED = "on";
+    private static final String UNPROFILED = "off";
 
     /** Before nothing can be said of so few runs. */
     private static final int FEWEST_FOR_UNTIL = 4;
@@ -62,11 +74,8 @@ final class RunCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--before", paramLabel = "CMD", required = true, description = "The first side: a shell command.")
-    private String before = "";
-
-    @Option(names = "--after", paramLabel = "CMD", required = true, description = "The second side: a shell command.")
-    private String after = "";
+    @ArgGroup(multiplicity = "1")
+    private Commands commands = new Commands();
 
     @Option(names = "-n", paramLabel = "N", description = "Runs a side (${DEFAULT-VALUE}).")
     private int runs = 10;
@@ -99,38 +108,49 @@ final class RunCommand implements Callable<Integer> {
     @Mixin
     private Brick.HelpOption help;
 
-    private enum Side {
-        BEFORE,
-        AFTER;
+    /** One of these. */
+    private static final class Commands {
+        @ArgGroup(exclusive = false)
+        private @Nullable Pair pair;
 
-        @Override
-        public String toString() {
-            return name().toLowerCase(Locale.ROOT);
-        }
+        @Option(
+                names = "--overhead",
+                paramLabel = "CMD",
+                description = "In place of two sides: runs a shell command with its profiler on and off, and prints what "
+                        + "profiling it costs, of its tokens per second where it reports them, else of its wall time.")
+        private @Nullable String overhead;
     }
 
-    /**
-     * A run that left a profile.
-     *
-     * @param run the run
-     * @param megahertz of the processors after it
-     */
-    private record Collected(Run run, OptionalDouble megahertz) {}
+    /** Both of these. */
+    private static final class Pair {
+        @Option(names = "--before", paramLabel = "CMD", required = true, description = "The first side: a shell command.")
+        private String before = "";
 
-    private final Map<Side, List<Collected>> collected = new EnumMap<>(Side.class);
-    private final Map<Side, Integer> started = new EnumMap<>(Side.class);
+        @Option(names = "--after", paramLabel = "CMD", required = true, description = "The second side: a shell command.")
+        private String after = "";
+    }
+
+    private final ProgramRunner runner = new ProgramRunner();
+
+    /** By the name of the folder that its files are in. */
+    private final Map<String, Program> programs = new LinkedHashMap<>();
+
+    /** Of each program, what counts. */
+    private final Map<String, List<Outcome>> collected = new HashMap<>();
+
+    private int counted;
     private int failed;
+    private int roundsLeft;
+    private int leftOfRound;
     private long workNs;
     private int finished;
-    private volatile @Nullable Process running;
 
     @Override
     public Integer call() throws IOException {
         check();
-        for (Side side : Side.values()) {
-            collected.put(side, new ArrayList<>());
-            started.put(side, 0);
-            Files.createDirectories(folder.resolve(side.toString()));
+        choosePrograms();
+        for (Program program : programs.values()) {
+            Files.createDirectories(program.files());
         }
         Thread stopped = new Thread(this::stop, "brick run, stopped");
         Runtime.getRuntime().addShutdownHook(stopped);
@@ -140,15 +160,19 @@ final class RunCommand implements Callable<Integer> {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted; what was collected is in " + folder, e);
         } finally {
-            kill();
+            runner.kill();
             Runtime.getRuntime().removeShutdownHook(stopped);
         }
-        return compare();
+        return result();
     }
 
     private void check() throws IOException {
         options.check();
         ComparisonOptions.requirePercent("--until", until);
+        if (isOverhead() && (until != null || options.isAnySet())) {
+            throw new IllegalArgumentException("--overhead compares nothing: the only options beside it are -n, --warmup "
+                    + "and --out");
+        }
         requireAtLeast("-n", runs, 1);
         requireAtLeast("--warmup", warmup, 0);
         requireAtLeast("--most", most, 1);
@@ -169,140 +193,184 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private void runAll() throws IOException, InterruptedException {
-        List<Side> pair = new ArrayList<>(List.of(Side.values()));
-        for (int number = 1; number <= warmup; number++) {
-            Collections.shuffle(pair);
-            for (Side side : pair) {
-                runOne(side, true);
-            }
-        }
-        for (int number = 1; !isEnough(number - 1); number++) {
-            Collections.shuffle(pair);
-            for (Side side : pair) {
-                runOne(side, false);
-            }
+    private boolean isOverhead() {
+        return commands.overhead != null;
+    }
+
+    private void choosePrograms() {
+        if (commands.pair != null) {
+            add(BEFORE, commands.pair.before, true);
+            add(AFTER, commands.pair.after, true);
+            add(BEFORE + WITHOUT, commands.pair.before, false);
+            add(AFTER + WITHOUT, commands.pair.after, false);
+        } else if (commands.overhead != null) {
+            add(PROFILED, commands.overhead, true);
+            add(UNPROFILED, commands.overhead, false);
         }
     }
 
-    private boolean isEnough(int pairs) {
-        if (until == null) {
-            return pairs >= runs;
+    private void add(String name, String command, boolean profiled) {
+        programs.put(name, new Program(command, profiled, folder.resolve(name)));
+    }
+
+    // ---- the runs ----
+
+    private void runAll() throws IOException, InterruptedException {
+        roundsLeft = warmup + (until == null ? runs : most);
+        for (int number = 1; number <= warmup; number++) {
+            round(0);
         }
-        if (pairs >= most) {
+        for (int number = 1; !isEnough(number - 1); number++) {
+            round(number);
+        }
+    }
+
+    private boolean isEnough(int rounds) {
+        if (until == null) {
+            return rounds >= runs;
+        }
+        if (rounds >= most) {
             return true;
         }
-        boolean any = collected.values().stream().allMatch(side -> side.size() >= FEWEST_FOR_UNTIL);
-        if (!any || pairs < FEWEST_FOR_UNTIL) {
+        if (rounds < FEWEST_FOR_UNTIL || SIDES.stream().anyMatch(side -> collected(side).size() < FEWEST_FOR_UNTIL)) {
             return false;
         }
         OptionalDouble smallest = comparison().smallestPercent();
         return smallest.isPresent() && smallest.getAsDouble() <= until;
     }
 
-    private void runOne(Side side, boolean isWarmup) throws IOException, InterruptedException {
-        int number = isWarmup ? 0 : started.merge(side, 1, Integer::sum);
-        String name = isWarmup ? "warm-up" : String.format(Locale.ROOT, "%03d", number);
-        Path files = folder.resolve(side.toString()).toAbsolutePath();
-        // Under a name that is no run's, until the process has ended well.
-        Path unfinished = files.resolve("." + name + ".json");
-        Path log = files.resolve(name + ".log");
-        MachineWatch watch = MachineWatch.begin(PROC);
-        long startNs = System.nanoTime();
-        int exitCode = execute(side == Side.BEFORE ? before : after, unfinished, log);
-        long elapsedNs = System.nanoTime() - startNs;
-        workNs += elapsedNs;
+    private List<Outcome> collected(String program) {
+        return collected.computeIfAbsent(program, none -> new ArrayList<>());
+    }
+
+    /** Runs each program once. Round 0 is a warm-up. */
+    private void round(int number) throws IOException, InterruptedException {
+        List<String> order = new ArrayList<>(programs.keySet());
+        Collections.shuffle(order);
+        Map<String, Outcome> outcomes = new HashMap<>();
+        roundsLeft--;
+        for (String name : order) {
+            leftOfRound = (int) order.stream()
+                    .filter(each -> programs.containsKey(each) && !outcomes.containsKey(each))
+                    .count() - 1;
+            Program program = programs.get(name);
+            if (program != null) {
+                outcomes.put(name, runOne(name, program, number));
+            }
+        }
+        if (number > 0) {
+            for (Map.Entry<String, Outcome> entry : outcomes.entrySet()) {
+                if (!entry.getValue().failed()) {
+                    Outcome without = outcomes.get(entry.getKey() + WITHOUT);
+                    collected(entry.getKey()).add(beside(entry.getValue(), without));
+                }
+            }
+        }
+    }
+
+    private Outcome runOne(String name, Program program, int number) throws IOException, InterruptedException {
+        Outcome outcome = runner.run(program, number == 0 ? "warm-up" : String.format(Locale.ROOT, "%03d", number));
+        if (!outcome.failed() && outcome.snapshot().isEmpty() && program.profiled() && !isOverhead()) {
+            outcome = new Outcome(
+                    "wrote no profile to the file that " + ProgramRunner.VARIABLE + " names",
+                    outcome.file(),
+                    Optional.empty(),
+                    outcome.elapsedNs(),
+                    outcome.log());
+        }
+        workNs += outcome.elapsedNs();
         finished++;
-        List<String> disturbances = watch.disturbances();
-        String outcome = outcome(exitCode, unfinished);
-        if (isWarmup) {
-            Files.deleteIfExists(unfinished);
-        } else if (outcome.isEmpty()) {
-            Path file = Files.move(unfinished, files.resolve(name + ".json"), StandardCopyOption.REPLACE_EXISTING);
-            ProfileSnapshot snapshot = JsonReport.read(file);
-            Run run = new Run(side + " " + number, snapshot, OptionalDouble.empty(), disturbances);
-            collected(side).add(new Collected(run, watch.megahertz()));
+        if (number == 0) {
+            Files.deleteIfExists(outcome.file());
         } else {
-            failed++;
+            counted++;
+            failed += outcome.failed() ? 1 : 0;
         }
-        progress(side, isWarmup ? "warm-up" : Integer.toString(number), elapsedNs, outcome, log, disturbances);
+        progress(name, number == 0 ? "warm-up" : Integer.toString(number), outcome);
+        if (!program.profiled() && !outcome.failed()) {
+            checkWithout(outcome.snapshot());
+        }
+        return outcome;
     }
 
-    private List<Collected> collected(Side side) {
-        return collected.computeIfAbsent(side, none -> new ArrayList<>());
-    }
-
-    /** Why there is no run, in a few words; empty where there is one. */
-    private static String outcome(int exitCode, Path profile) {
-        if (exitCode != 0) {
-            return "failed with exit code " + exitCode;
+    /** Ends running programs without their profiler where that shows nothing. */
+    private void checkWithout(Optional<ProfileSnapshot> snapshot) {
+        String useless = "";
+        if (snapshot.isPresent() && !snapshot.get().bricks().isEmpty()) {
+            useless = "the command records bricks although " + ProgramRunner.SWITCH
+                    + "=off: its version of the library is older than that switch";
+        } else if (!isOverhead() && snapshot.flatMap(RunCommand::tokensPerSec).isEmpty()) {
+            useless = "a run without the profiler wrote no tokens per second (setTokensPerSec)";
         }
-        if (!Files.isRegularFile(profile)) {
-            return "wrote no profile to the file that " + VARIABLE + " names";
+        if (useless.isEmpty()) {
+            return;
         }
-        try {
-            JsonReport.read(profile);
-            return "";
-        } catch (IOException unreadable) {
-            return "wrote no profile that can be read (" + unreadable.getMessage() + ")";
+        if (isOverhead()) {
+            throw new IllegalArgumentException(useless);
         }
-    }
-
-    private int execute(String command, Path profile, Path log) throws IOException, InterruptedException {
-        boolean isWindows = System.getProperty("os.name", "").startsWith("Windows");
-        ProcessBuilder builder = isWindows
-                ? new ProcessBuilder("cmd", "/c", command)
-                : new ProcessBuilder("sh", "-c", command);
-        builder.environment().put(VARIABLE, profile.toString());
-        Process process = builder.redirectErrorStream(true)
-                .redirectOutput(log.toFile())
-                .start();
-        running = process;
-        process.getOutputStream().close();
-        try {
-            return process.waitFor();
-        } finally {
-            kill();
-            running = null;
+        if (programs.keySet().removeIf(name -> name.endsWith(WITHOUT))) {
+            Brick.report(spec.commandLine().getErr(), useless + ", so there are no more such runs");
         }
     }
 
-    /** Ends the process that runs, and what it has started. */
-    private void kill() {
-        Process process = running;
-        if (process != null) {
-            process.descendants().forEach(ProcessHandle::destroyForcibly);
-            process.destroyForcibly();
+    /** A run of a side, with the tokens per second of the run without its profiler in the same round. */
+    private static Outcome beside(Outcome outcome, @Nullable Outcome without) throws IOException {
+        Optional<Double> rate =
+                without == null ? Optional.empty() : without.snapshot().flatMap(RunCommand::tokensPerSec);
+        if (rate.isEmpty() || outcome.snapshot().isEmpty()) {
+            return outcome;
         }
+        ProfileSnapshot snapshot = outcome.snapshot().get();
+        ProfileSnapshot both = snapshot.withFacts(snapshot.facts().withUnprofiledTokensPerSec(rate.get()));
+        JsonReport.write(both, outcome.file());
+        return new Outcome("", outcome.file(), Optional.of(both), outcome.elapsedNs(), outcome.log());
+    }
+
+    private static Optional<Double> tokensPerSec(ProfileSnapshot snapshot) {
+        OptionalDouble rate = snapshot.facts().tokensPerSec();
+        return rate.isPresent() ? Optional.of(rate.getAsDouble()) : Optional.empty();
     }
 
     /** After Ctrl-C. */
     private void stop() {
-        kill();
+        runner.kill();
         Brick.report(
                 spec.commandLine().getErr(),
-                "stopped; this compares what was collected: brick compare " + folder.resolve("before") + " -- "
-                        + folder.resolve("after"));
+                isOverhead()
+                        ? "stopped; what was collected is in " + folder
+                        : "stopped; this compares what was collected: brick compare " + folder.resolve(BEFORE) + " -- "
+                                + folder.resolve(AFTER));
     }
 
-    private void progress(
-            Side side, String number, long elapsedNs, String outcome, Path log, List<String> disturbances) {
-        int pairs = until == null ? runs : most;
-        int left = 2 * (warmup + pairs) - finished;
+    private void progress(String program, String number, Outcome outcome) {
+        int left = roundsLeft * programs.size() + leftOfRound;
         double leftSeconds = left * (workNs / NS_PER_S) / finished;
         String what = String.format(
                 Locale.ROOT,
-                "%s %s: %.1f s%s, %s",
-                side,
+                "%s %s: %.1f s%s%s, %s",
+                program,
                 number,
-                elapsedNs / NS_PER_S,
-                disturbances.isEmpty() ? "" : ", disturbed (" + String.join(", ", disturbances) + ")",
+                outcome.elapsedNs() / NS_PER_S,
+                machineTimes(outcome),
+                outcome.disturbances().isEmpty()
+                        ? ""
+                        : ", disturbed (" + String.join(", ", outcome.disturbances()) + ")",
                 left == 0 ? "the last" : (until == null ? "" : "at most ") + remaining(leftSeconds) + " left");
         PrintWriter err = spec.commandLine().getErr();
         Brick.report(err, what);
-        if (!outcome.isEmpty()) {
-            Brick.report(err, side + " " + number + " " + outcome + "; its output is in " + log);
+        if (outcome.failed()) {
+            Brick.report(err, program + " " + number + " " + outcome.failure() + "; its output is in " + outcome.log());
         }
+    }
+
+    /** What the virtual machine of a run was busy with beside the program. */
+    private static String machineTimes(Outcome outcome) {
+        return outcome.snapshot().stream()
+                .flatMap(snapshot -> snapshot.facts().virtualMachines().stream())
+                .findFirst()
+                .map(machine -> String.format(
+                        Locale.ROOT, ", GC %.1f %%, JIT %.0f %%", machine.gcPercent(), machine.jitPercent()))
+                .orElse("");
     }
 
     private static String remaining(double seconds) {
@@ -311,42 +379,40 @@ final class RunCommand implements Callable<Integer> {
                 : String.format(Locale.ROOT, "%d min", TimeUnit.SECONDS.toMinutes(Math.round(seconds)) + 1);
     }
 
-    private int compare() throws IOException {
+    // ---- what came of them ----
+
+    private int result() throws IOException {
         PrintWriter err = spec.commandLine().getErr();
         if (failed > 0) {
-            Brick.report(err, failed + " of " + started.values().stream().mapToInt(Integer::intValue).sum()
-                    + " runs failed and are left out");
+            Brick.report(err, failed + " of " + counted + " runs failed and are left out");
         }
-        for (Side side : Side.values()) {
-            if (collected(side).isEmpty()) {
-                Brick.report(err, "no run of " + side + " left a profile");
+        for (String needed : isOverhead() ? List.of(PROFILED, UNPROFILED) : SIDES) {
+            if (collected(needed).isEmpty()) {
+                Brick.report(err, "no run of " + needed + " " + (isOverhead() ? "ended well" : "left a profile"));
                 return CommandLine.ExitCode.SOFTWARE;
             }
         }
-        return options.print(comparison(), spec.commandLine().getOut(), err);
+        PrintWriter out = spec.commandLine().getOut();
+        if (isOverhead()) {
+            out.print(new Overhead(collected(PROFILED), collected(UNPROFILED)).text());
+            out.flush();
+            return CommandLine.ExitCode.OK;
+        }
+        return options.print(comparison(), out, err);
     }
 
     private Comparison comparison() {
-        return Comparison.of(runs(Side.BEFORE), runs(Side.AFTER), options.toOptions());
+        List<Run> before = runs(BEFORE);
+        List<Run> after = runs(AFTER);
+        return Comparison.of(
+                MachineWatch.marked(before, after), MachineWatch.marked(after, before), options.toOptions());
     }
 
-    /** The runs of a side, those at a low frequency marked. */
-    private List<Run> runs(Side side) {
-        double usual = collected.values().stream()
-                .flatMap(List::stream)
-                .flatMapToDouble(each -> each.megahertz().stream())
-                .max()
-                .orElse(0);
-        return collected(side).stream().map(each -> slowed(each, usual)).toList();
-    }
-
-    private static Run slowed(Collected each, double usualMegahertz) {
-        Run run = each.run();
-        if (each.megahertz().isEmpty() || each.megahertz().getAsDouble() >= MachineWatch.SLOWED * usualMegahertz) {
-            return run;
-        }
-        List<String> all = new ArrayList<>(run.disturbances());
-        all.add(String.format(Locale.ROOT, "%.0f MHz", each.megahertz().getAsDouble()));
-        return new Run(run.name(), run.snapshot(), run.tokensPerSec(), all);
+    private List<Run> runs(String side) {
+        return collected(side).stream()
+                .map(outcome -> Run.of(
+                        side + " " + outcome.file().getFileName().toString().replaceFirst("\\.json$", ""),
+                        outcome.snapshot().orElseThrow()))
+                .toList();
     }
 }

@@ -93,6 +93,7 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
             decoded++;
             wallNs = clock.nanoTime() - startNs;
         }
+        profiler.setTokensPerSec(tokensPerSec(decoded, wallNs));
         return new DecodeRun(List.copyOf(firstTokens), decoded, wallNs, limit, profiler.snapshot());
     }
 
@@ -119,6 +120,10 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
 
     /** Tokens per second of wall time. */
     double tokensPerSec() {
-        return tokens * 1e9 / wallNs;
+        return tokensPerSec(tokens, wallNs);
+    }
+
+    private static double tokensPerSec(int tokens, long wallNs) {
+        return tokens * 1e9 / Math.max(1, wallNs);
     }
 }

@@ -130,7 +130,7 @@ final class Decoder implements AutoCloseable {
             throw new IllegalStateException("the KV cache is full after " + position + " positions");
         }
         token = input;
-        runner.run(pass);
+        runner.run(pass, position);
         position++;
         return token;
     }

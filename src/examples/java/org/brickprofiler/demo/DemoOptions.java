@@ -142,6 +142,12 @@ final class DemoOptions {
                     + "such brick of the layer.")
     private @Nullable String perturb;
 
+    @Option(
+            names = "--slow",
+            paramLabel = "BRICK=PERCENT",
+            description = "Waste so much of that brick's time beside it, in every layer: what a comparison has to find.")
+    private @Nullable String slow;
+
     /**
      * Checks the numbers and makes the shape of the model from them.
      *
@@ -168,9 +174,9 @@ final class DemoOptions {
         if (device.equals("cpu")) {
             return OptionalInt.empty();
         }
-        if (Stream.of(trace, graph, checksums, perturb).anyMatch(option -> option != null)) {
+        if (Stream.of(trace, graph, checksums, perturb, slow).anyMatch(option -> option != null)) {
             throw new IllegalArgumentException(
-                    "--device " + device + " excludes --trace, --graph, --checksums and --perturb");
+                    "--device " + device + " excludes --trace, --graph, --checksums, --perturb and --slow");
         }
         return OptionalInt.of(parts.group(1) == null ? 0 : Integer.parseInt(parts.group(1)));
     }
@@ -257,5 +263,14 @@ final class DemoOptions {
      */
     Optional<Perturbation> perturbation() {
         return Optional.ofNullable(perturb).map(Perturbation::parse);
+    }
+
+    /**
+     * The deliberate waste of time, if there is to be one.
+     *
+     * @throws IllegalArgumentException when it makes no sense; the message says why
+     */
+    Optional<Slowdown> slowdown() {
+        return Optional.ofNullable(slow).map(Slowdown::parse);
     }
 }

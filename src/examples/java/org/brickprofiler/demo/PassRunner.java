@@ -2,6 +2,7 @@ package org.brickprofiler.demo;
 
 import java.util.List;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.demo.Pass.Step;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.GraphRecorder;
@@ -13,14 +14,19 @@ interface PassRunner {
     long TOKENS = 1;
 
     /** Runs them and nothing else. */
-    PassRunner PLAIN = pass -> {
+    PassRunner PLAIN = (pass, position) -> {
         pass.opening().forEach(step -> step.operation().run());
         pass.layers().forEach(layer -> layer.forEach(step -> step.operation().run()));
         pass.closing().forEach(step -> step.operation().run());
     };
 
-    /** Runs all steps of a pass, one after the other, on the calling thread. */
-    void run(Pass pass);
+    /**
+     * Runs all steps of a pass, one after the other, on the calling thread.
+     *
+     * @param pass the pass
+     * @param position how many tokens were decoded before
+     */
+    void run(Pass pass, int position);
 
     /**
      * Runs a pass and times its bricks. They follow each other without a gap, so that one clock read ends a brick and
@@ -35,7 +41,8 @@ interface PassRunner {
         }
 
         @Override
-        public void run(Pass pass) {
+        public void run(Pass pass, int position) {
+            profiler.beginStep(StepInfo.decode(position));
             time(pass.opening());
             for (List<Step> layer : pass.layers()) {
                 profiler.startLayer();
@@ -69,26 +76,25 @@ interface PassRunner {
         private static final int NO_LAYER = -1;
 
         private final BrickProfiler profiler;
-        private int position;
 
         Checksummed(BrickProfiler profiler) {
             this.profiler = profiler;
         }
 
         @Override
-        public void run(Pass pass) {
-            run(pass.opening(), NO_LAYER);
+        public void run(Pass pass, int position) {
+            profiler.beginStep(StepInfo.decode(position));
+            run(pass.opening(), NO_LAYER, position);
             for (int layer = 0; layer < pass.layers().size(); layer++) {
                 profiler.startLayer();
-                run(pass.layers().get(layer), layer);
+                run(pass.layers().get(layer), layer, position);
                 profiler.endLayer();
             }
-            run(pass.closing(), NO_LAYER);
+            run(pass.closing(), NO_LAYER, position);
             profiler.endPass();
-            position++;
         }
 
-        private void run(List<Step> steps, int layer) {
+        private void run(List<Step> steps, int layer, int position) {
             for (Step step : steps) {
                 long timer = profiler.startBrick(step.brick());
                 float[] output = step.operation().run();
@@ -126,16 +132,16 @@ interface PassRunner {
         }
 
         @Override
-        public void run(Pass pass) {
+        public void run(Pass pass, int position) {
             int number = passes++;
             if (number > graphedPass) {
-                inner.run(pass);
+                inner.run(pass, position);
                 return;
             }
             recorder.reset();
             recorder.enable();
             long startNs = System.nanoTime();
-            inner.run(pass);
+            inner.run(pass, position);
             long elapsedNs = System.nanoTime() - startNs;
             recorder.disable();
             if (number == graphedPass) {

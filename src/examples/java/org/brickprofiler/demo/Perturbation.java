@@ -28,10 +28,17 @@ record Perturbation(int layer, BrickId brick, int occurrence) {
         if (!parts.matches()) {
             throw new IllegalArgumentException("perturb '" + text + "' is not LAYER:BRICK or LAYER:BRICK#N");
         }
-        BrickId brick = BrickId.parse(parts.group(2))
-                .orElseThrow(() -> new IllegalArgumentException("there is no brick '" + parts.group(2) + "'"));
         int occurrence = parts.group(3) == null ? 1 : Integer.parseInt(parts.group(3));
-        return new Perturbation(Integer.parseInt(parts.group(1)), brick, occurrence);
+        return new Perturbation(Integer.parseInt(parts.group(1)), brick(parts.group(2)), occurrence);
+    }
+
+    /**
+     * The brick of a name that a person typed.
+     *
+     * @throws IllegalArgumentException when there is none; the message names it
+     */
+    static BrickId brick(String name) {
+        return BrickId.parse(name).orElseThrow(() -> new IllegalArgumentException("there is no brick '" + name + "'"));
     }
 
     /**

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
@@ -36,9 +37,12 @@ final class Recordings {
      */
     Recordings(DemoOptions options) {
         this.options = options;
-        alteration = options.perturbation()
-                .<UnaryOperator<Pass>>map(fault -> pass -> fault.appliedTo(pass, options.warmup()))
-                .orElse(UnaryOperator.identity());
+        Optional<Perturbation> fault = options.perturbation();
+        Optional<Slowdown> waste = options.slowdown();
+        alteration = pass -> {
+            Pass faulty = fault.map(each -> each.appliedTo(pass, options.warmup())).orElse(pass);
+            return waste.map(each -> each.appliedTo(faulty)).orElse(faulty);
+        };
         for (Path file : files(options)) {
             OutputFile.requireWritable(file);
         }

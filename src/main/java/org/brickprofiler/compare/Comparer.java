@@ -270,10 +270,12 @@ final class Comparer {
         return Variance.of(values).getAsDouble();
     }
 
-    /** The difference of the means with Welch's interval: Student's distribution, and Satterthwaite's degrees. */
     private Change change(double[] logs) {
-        double[] before = Arrays.copyOfRange(logs, 0, firstRuns);
-        double[] after = Arrays.copyOfRange(logs, firstRuns, runs);
+        return change(Arrays.copyOfRange(logs, 0, firstRuns), Arrays.copyOfRange(logs, firstRuns, runs));
+    }
+
+    /** The difference of the means with Welch's interval: Student's distribution, and Satterthwaite's degrees. */
+    static Change change(double[] before, double[] after) {
         double difference = mean(after) - mean(before);
         if (before.length < 2 || after.length < 2) {
             return new Change(percent(difference), Double.NaN, Double.NaN);

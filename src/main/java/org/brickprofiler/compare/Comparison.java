@@ -2,6 +2,7 @@ package org.brickprofiler.compare;
 
 import static org.brickprofiler.internal.io.Checks.requireFinite;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -21,14 +22,16 @@ import java.util.OptionalDouble;
  * {@link Verdict#SLOWER} is at most 3 %. Differences below a floor count for nothing, however sure they are. Intervals
  * are Welch's, of 95 % each and for one line alone, so one of twenty misses; go by the verdict.
  *
- * <p><b>A step</b> is one execution of the brick that says so in {@link Options#stepBrick}, or else of the one that all
- * runs recorded and that has the fewest samples, if these are at least one in {@value #RAREST_STEP} of the most
+ * <p><b>A step</b> is one that was announced, {@link org.brickprofiler.BrickProfiler#beginStep}, where all runs did so and
+ * {@link Options#stepBrick} names no brick; its time is then compared by phase. Otherwise it is one execution of the brick
+ * that says so in {@link Options#stepBrick}, or else of the one that all runs recorded and that has the fewest samples, if these are at least one in {@value #RAREST_STEP} of the most
  * frequent brick's.
  *
  * @param before the runs of the first side
  * @param after the runs of the second side
  * @param options how they were compared
- * @param stepBrick the brick whose executions are the steps; empty where there is none, and the whole is not compared
+ * @param stepBrick the brick whose executions are the steps; empty where steps were announced, and where there is none, so
+ *     that the whole is not compared
  * @param remarks what to know before the lines are believed, most important first, one sentence each
  * @param lines the whole, then categories, bricks and tiles, each with the most time first
  */
@@ -126,6 +129,36 @@ public record Comparison(
      * @param highPercent upper end, %; NaN likewise
      */
     public record Change(double percent, double lowPercent, double highPercent) {
+
+        /**
+         * The change from one set of runs to another: the ratio of their geometric means, with Welch's interval of the
+         * logarithms.
+         *
+         * @param before a figure above 0 of each run of the first side, one or more
+         * @param after the same of the second side
+         * @return the change
+         * @throws IllegalArgumentException when a side is empty, or a figure is not a finite number above 0
+         */
+        public static Change between(double[] before, double[] after) {
+            Objects.requireNonNull(before, "before");
+            Objects.requireNonNull(after, "after");
+            return Comparer.change(logs("before", before), logs("after", after));
+        }
+
+        private static double[] logs(String what, double[] figures) {
+            if (figures.length == 0) {
+                throw new IllegalArgumentException(what + " has no run");
+            }
+            return Arrays.stream(figures)
+                    .map(figure -> {
+                        if (!(figure > 0 && Double.isFinite(figure))) {
+                            throw new IllegalArgumentException(
+                                    what + " " + figure + " is not a finite number above 0");
+                        }
+                        return Math.log(figure);
+                    })
+                    .toArray();
+        }
 
         /**
          * Whether there is an interval.

@@ -1,11 +1,13 @@
 package org.brickprofiler.compare;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -22,9 +24,13 @@ import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
 import org.brickprofiler.compare.Comparison.Kind;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What there is to compare in two sets of runs: a figure of each run for everything, and what stands against comparing it.
@@ -34,6 +40,12 @@ final class Figures {
 
     /** Work that differs by less is the same. */
     private static final double SAME_WORK = 0.01;
+
+    /** Of the life of a virtual machine, what its collectors may take more or less on one side. */
+    private static final double MOST_OTHER_GC_PERCENT = 2;
+
+    /** The same of its compilers, whose share of a short run is large. */
+    private static final double MOST_OTHER_JIT_PERCENT = 10;
 
     /** What takes longer, the longer the text is. */
     private static final Set<String> GROWING = Stream.of(
@@ -101,7 +113,13 @@ final class Figures {
     private final int firstRuns;
     private final Comparison.Options options;
     private final List<Map<Key, BrickStats>> bricks;
+
+    /** Whether the steps are those that every run announced. */
+    private final boolean announced;
+
+    /** The brick whose samples are the steps, where they were not announced. */
     private final Optional<Key> step;
+
     private final String environments;
     private final List<Figure> all = new ArrayList<>();
 
@@ -113,7 +131,9 @@ final class Figures {
         bricks = runs.stream()
                 .map(run -> run.bricks().stream().collect(Collectors.toMap(Key::of, Function.identity())))
                 .toList();
-        step = step();
+        announced = options.stepBrick().isEmpty()
+                && runs.stream().allMatch(run -> run.steps().count() > 0);
+        step = announced ? Optional.empty() : step();
         environments = options.acrossEnvironments() ? "" : String.join("; ", environmentsThatDiffer());
         whole();
         categories();
@@ -170,8 +190,36 @@ final class Figures {
                         .toArray());
     }
 
+    private boolean hasSteps() {
+        return announced || step.isPresent();
+    }
+
     private long steps(int run) {
-        return brick(run, step.orElseThrow()).count();
+        return step.isPresent() ? brick(run, step.get()).count() : runs.get(run).steps().count();
+    }
+
+    /** The announced steps of a phase; null of a run that had none. */
+    private @Nullable StepStats phase(int run, StepInfo.Phase phase) {
+        return runs.get(run).steps().phase(phase).orElse(null);
+    }
+
+    /** What an announced step of a phase does, of which a difference makes its time another one. */
+    private String phaseWorkThatDiffers(StepInfo.Phase phase) {
+        String name = phase.name().toLowerCase(Locale.ROOT);
+        return Stream.of(
+                        phaseWorkThatDiffers(phase, "number of sequences in a " + name + " step", StepStats::avgBatch),
+                        phaseWorkThatDiffers(phase, "number of prompt tokens in a " + name + " step", stats ->
+                                ratio(stats.prefillTokens(), stats.count())),
+                        phaseWorkThatDiffers(phase, "KV length of a " + name + " step", StepStats::avgKvLength))
+                .filter(difference -> !difference.isEmpty())
+                .collect(Collectors.joining("; "));
+    }
+
+    private String phaseWorkThatDiffers(StepInfo.Phase phase, String what, ToDoubleFunction<StepStats> ofStats) {
+        return workThatDiffers(what, run -> {
+            StepStats stats = phase(run, phase);
+            return stats == null ? 0.0 : ofStats.applyAsDouble(stats);
+        });
     }
 
     private List<String> environmentsThatDiffer() {
@@ -226,6 +274,9 @@ final class Figures {
 
     /** Whether the sides went so far apart in their texts that bricks that grow with it differ. */
     private String otherLength() {
+        if (announced) {
+            return phaseWorkThatDiffers(StepInfo.Phase.DECODE, "KV length of a decode step", StepStats::avgKvLength);
+        }
         if (step.isEmpty()) {
             return "";
         }
@@ -253,14 +304,41 @@ final class Figures {
             remarks.add("The sides had " + length + "; the whole holds that difference. Give all runs the same number of "
                     + "tokens.");
         }
-        if (step.isEmpty()) {
+        if (!hasSteps()) {
             remarks.add("No brick is in all runs and marks a step, so the whole is not compared.");
         }
         if (firstRuns > 1 && runs.size() - firstRuns > 1 && sidesDidNotTakeTurns()) {
             remarks.add("All runs of one side were before those of the other: what the machine did meanwhile counts as a "
                     + "difference. Let the sides take turns, as brick run does.");
         }
+        otherShare("Garbage collection", RunFacts.VirtualMachine::gcPercent, MOST_OTHER_GC_PERCENT)
+                .ifPresent(remarks::add);
+        otherShare("Compilation", RunFacts.VirtualMachine::jitPercent, MOST_OTHER_JIT_PERCENT)
+                .ifPresent(remarks::add);
         return remarks;
+    }
+
+    /** Says that the virtual machines of one side had more of something to do than those of the other. */
+    private Optional<String> otherShare(
+            String what, ToDoubleFunction<RunFacts.VirtualMachine> percent, double most) {
+        if (runs.stream().anyMatch(run -> run.facts().virtualMachines().isEmpty())) {
+            return Optional.empty();
+        }
+        Function<Integer, Number> ofRun = run -> runs.get(run).facts().virtualMachines().stream()
+                .mapToDouble(percent)
+                .max()
+                .orElseThrow();
+        double before = median(ofRun, 0, firstRuns);
+        double after = median(ofRun, firstRuns, runs.size());
+        return Math.abs(after - before) < most
+                ? Optional.empty()
+                : Optional.of(String.format(
+                        Locale.ROOT,
+                        "%s took %.1f %% of the life of the virtual machines before, and %.1f %% after: part of a change "
+                                + "may be that.",
+                        what,
+                        before,
+                        after));
     }
 
     private boolean sidesDidNotTakeTurns() {
@@ -311,10 +389,39 @@ final class Figures {
     }
 
     private void whole() {
-        if (step.isEmpty()) {
-            return;
+        if (announced) {
+            announcedSteps();
+        } else if (step.isPresent()) {
+            stepsOf(step.get());
         }
-        Key brick = step.get();
+    }
+
+    private void announcedSteps() {
+        String mix = Arrays.stream(StepInfo.Phase.values())
+                .map(phase -> workThatDiffers("share of steps that are " + phase.name().toLowerCase(Locale.ROOT), run -> {
+                    StepStats stats = phase(run, phase);
+                    return stats == null ? 0.0 : ratio(stats.count(), steps(run));
+                }))
+                .filter(difference -> !difference.isEmpty())
+                .collect(Collectors.joining("; "));
+        add(Kind.TOTAL, "brick time of a step", 100, mix, run -> ratio(runs.get(run).totalNs(), steps(run)));
+        for (StepInfo.Phase phase : StepInfo.Phase.values()) {
+            boolean anywhere = runs.stream().anyMatch(run -> run.steps().phase(phase).isPresent());
+            if (anywhere) {
+                String name = "wall time of a " + phase.name().toLowerCase(Locale.ROOT) + " step";
+                add(Kind.STEP, name, 100, phaseWorkThatDiffers(phase), run -> {
+                    StepStats stats = phase(run, phase);
+                    return stats == null ? Double.NaN : stats.avgNs();
+                });
+            }
+        }
+        if (!addMeasuredRate()) {
+            add(Kind.TOKENS_PER_SEC, "tokens/s, profiled", 100, mix, run ->
+                    1e9 * ratio(outputTokens(runs.get(run)), runs.get(run).wallNs()));
+        }
+    }
+
+    private void stepsOf(Key brick) {
         String batch = workThatDiffers(
                 "number of elements in a step",
                 run -> elementsPerSample(brick(run, brick)));
@@ -322,14 +429,31 @@ final class Figures {
         if (runs.stream().allMatch(run -> run.wallNs() > 0)) {
             add(Kind.STEP, "wall time of a step", 100, batch, run -> ratio(runs.get(run).wallNs(), steps(run)));
         }
-        boolean measured = named.stream().allMatch(run -> run.tokensPerSec().isPresent());
-        if (measured) {
-            add(Kind.TOKENS_PER_SEC, "tokens/s", 100, "", run -> named.get(run).tokensPerSec().getAsDouble());
-        } else if (runs.stream().allMatch(run -> run.wallNs() > 0)
+        if (!addMeasuredRate()
+                && runs.stream().allMatch(run -> run.wallNs() > 0)
                 && IntStream.range(0, runs.size()).allMatch(run -> brick(run, brick).totalElements() > 0)) {
             add(Kind.TOKENS_PER_SEC, "tokens/s, profiled", 100, batch, run ->
                     brick(run, brick).totalElements() * 1e9 / runs.get(run).wallNs());
         }
+    }
+
+    private static long outputTokens(ProfileSnapshot run) {
+        return run.steps().phases().stream().mapToLong(StepStats::outputTokens).sum();
+    }
+
+    /** Adds what the application or its runner measured itself, where all runs have it. */
+    private boolean addMeasuredRate() {
+        return addRate("tokens/s", run -> named.get(run).tokensPerSec())
+                || addRate("tokens/s, unprofiled", run -> runs.get(run).facts().unprofiledTokensPerSec())
+                || addRate("tokens/s, profiled", run -> runs.get(run).facts().tokensPerSec());
+    }
+
+    private boolean addRate(String name, Function<Integer, OptionalDouble> rate) {
+        boolean known = IntStream.range(0, runs.size()).allMatch(run -> rate.apply(run).isPresent());
+        if (known) {
+            add(Kind.TOKENS_PER_SEC, name, 100, "", run -> rate.apply(run).getAsDouble());
+        }
+        return known;
     }
 
     private static double ratio(long sum, long count) {
@@ -341,7 +465,7 @@ final class Figures {
     }
 
     private void categories() {
-        if (step.isEmpty()) {
+        if (!hasSteps()) {
             return;
         }
         List<Figure> found = new ArrayList<>();
@@ -394,7 +518,7 @@ final class Figures {
         reasons.add(workThatDiffers(
                 "number of elements in a sample",
                 run -> elementsPerSample(brick(run, key))));
-        if (step.isPresent()) {
+        if (hasSteps()) {
             reasons.add(workThatDiffers(
                     "number of samples in a step",
                     run -> ratio(brick(run, key).count(), steps(run))));

@@ -14,8 +14,8 @@ import org.brickprofiler.ProfileSnapshot;
  *
  * @param name what the run is called in reports, such as its file
  * @param snapshot what it recorded
- * @param tokensPerSec how fast it was by the application's own measure, best without a profiler, tokens/s; empty where that
- *     is not known
+ * @param tokensPerSec how fast it was by the application's own measure, best without a profiler, tokens/s; empty for what
+ *     the snapshot knows of it
  * @param disturbances what the machine did besides, one remark each, for a report; empty where nothing was seen
  */
 public record Run(String name, ProfileSnapshot snapshot, OptionalDouble tokensPerSec, List<String> disturbances) {
@@ -38,7 +38,8 @@ public record Run(String name, ProfileSnapshot snapshot, OptionalDouble tokensPe
     }
 
     /**
-     * A run of which nothing else is known.
+     * A run of which is known what its snapshot holds: the disturbances that are among its
+     * {@linkplain ProfileSnapshot#facts() facts}, and its tokens per second, which comparisons find there.
      *
      * @param name what it is called in reports
      * @param snapshot what it recorded
@@ -46,6 +47,6 @@ public record Run(String name, ProfileSnapshot snapshot, OptionalDouble tokensPe
      * @throws IllegalArgumentException when the name is null or empty
      */
     public static Run of(String name, ProfileSnapshot snapshot) {
-        return new Run(name, snapshot, OptionalDouble.empty(), List.of());
+        return new Run(name, snapshot, OptionalDouble.empty(), snapshot.facts().disturbances());
     }
 }

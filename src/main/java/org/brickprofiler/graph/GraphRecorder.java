@@ -7,6 +7,7 @@ import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
 import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.ExecutionNode.Transfer;
+import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.LayerBoundaries.Side;
 import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.PerThread;
@@ -83,9 +84,9 @@ public final class GraphRecorder {
 
     // ---- switch ----
 
-    /** Switches recording on. */
+    /** Switches recording on, unless {@code BRICK_PROFILER=off} or its property switches off the whole profiler. */
     public void enable() {
-        enabled = true;
+        enabled = SwitchSetting.ofProfiler().on();
     }
 
     /**

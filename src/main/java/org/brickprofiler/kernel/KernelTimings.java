@@ -20,6 +20,7 @@ import org.brickprofiler.device.ClockConversion;
 import org.brickprofiler.device.DeviceTimer;
 import org.brickprofiler.device.DispatchTimer;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.StatRow;
 import org.brickprofiler.internal.record.StatSums;
@@ -41,8 +42,9 @@ import org.slf4j.LoggerFactory;
  * <p><b>Switches.</b> An object is on until {@link #disable}. The system property {@code brick.profiler.kernels}, or
  * where that is not set the environment variable {@code BRICK_PROFILER_KERNELS}, switches all objects of a virtual
  * machine off for good: {@code false}, {@code off} or {@code 0} do, {@code true}, {@code on}, {@code 1} and nothing
- * leave them on, and anything else is warned of and ignored. That is read once, into a constant: compiled code then
- * holds nothing of a call.
+ * leave them on, and anything else is warned of and ignored. {@code brick.profiler} and {@code BRICK_PROFILER}, which
+ * switch the whole profiler off, do so too. That is read once, into a constant: compiled code then holds nothing of a
+ * call.
  *
  * <p><b>Names.</b> There is room for at least 4,000 kernels of each backend, for good, and for 4,096 labels between two
  * resets. Further ones are counted together as {@value #OTHER_NAMES}, backend by backend, and that is logged once.
@@ -57,7 +59,9 @@ public final class KernelTimings {
 
     private static final Logger LOG = LoggerFactory.getLogger(KernelTimings.class);
 
-    private static final KernelSwitch SWITCH = KernelSwitch.read(System::getProperty, System::getenv);
+    private static final SwitchSetting SWITCH = SwitchSetting.ofProfiler().on()
+            ? SwitchSetting.of("brick.profiler.kernels", "BRICK_PROFILER_KERNELS")
+            : SwitchSetting.ofProfiler();
 
     /** A constant, so that compiled code keeps nothing that it rules out. */
     private static final boolean AVAILABLE = SWITCH.on();

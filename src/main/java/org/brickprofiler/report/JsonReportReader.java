@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.TreeMap;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
@@ -21,6 +22,7 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
@@ -57,6 +59,7 @@ final class JsonReportReader {
     private boolean virtualThreads;
     private boolean zeroCopy;
     private boolean tilesOff;
+    private RunFacts facts = RunFacts.NONE;
     private OptionalDouble l2CacheHitRate = OptionalDouble.empty();
 
     private JsonReportReader(JsonInput input) {
@@ -107,6 +110,7 @@ final class JsonReportReader {
             case "tiles" -> input.array(key, () -> tiles.add(read("tile", new TileFields()).tile()));
             case "streams" -> input.array(key, () -> streams.add(read("stream", new StreamFields()).totals()));
             case "steps" -> steps = read(key, new StepsFields()).steps();
+            case "run" -> facts = read(key, new FactsFields()).facts();
             default -> input.skip();
         }
     }
@@ -138,7 +142,8 @@ final class JsonReportReader {
                 bricks,
                 tiles,
                 streams,
-                steps);
+                steps,
+                facts);
     }
 
     // ---- the objects within a report, each while it is read ----
@@ -529,6 +534,73 @@ final class JsonReportReader {
                     numbers.whole("kv_length"),
                     numbers.whole("attributed"),
                     categoryNs);
+        }
+    }
+
+    /** What is known of the run. */
+    private final class FactsFields implements JsonInput.KeyReader {
+        private final Map<String, Double> machine = new TreeMap<>();
+        private final List<String> disturbances = new ArrayList<>();
+        private final List<RunFacts.VirtualMachine> virtualMachines = new ArrayList<>();
+        private OptionalDouble tokensPerSec = OptionalDouble.empty();
+        private OptionalDouble unprofiledTokensPerSec = OptionalDouble.empty();
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "tokens_per_sec" -> tokensPerSec = rate(key);
+                case "unprofiled_tokens_per_sec" -> unprofiledTokensPerSec = rate(key);
+                case "machine" ->
+                    input.object(key, name -> machine.put(named(name), input.real(name, Double.MAX_VALUE)));
+                case "disturbances" -> input.array(key, () -> disturbances.add(named(input.text(key))));
+                case "virtual_machines" ->
+                    input.array(key, () -> virtualMachines.add(
+                            JsonReportReader.this.read("virtual machine", new VirtualMachineFields()).machine()));
+                default -> input.skip();
+            }
+        }
+
+        private OptionalDouble rate(String key) throws IOException {
+            double rate = input.real(key, Double.MAX_VALUE);
+            if (rate == 0) {
+                throw input.wrong(key, "is not above 0");
+            }
+            return OptionalDouble.of(rate);
+        }
+
+        private String named(String name) throws IOException {
+            if (name.isEmpty()) {
+                throw input.error("something of the run has an empty name");
+            }
+            return name;
+        }
+
+        RunFacts facts() {
+            return new RunFacts(tokensPerSec, unprofiledTokensPerSec, machine, disturbances, virtualMachines);
+        }
+    }
+
+    /** One virtual machine. */
+    private final class VirtualMachineFields implements JsonInput.KeyReader {
+        private final JsonInput.Numbers numbers = input.numbers();
+        private Instant startedAt = Instant.EPOCH;
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "started_at" -> startedAt = input.moment(key);
+                case "pid", "up_ns", "gc_ns", "jit_ns" -> numbers.readWhole(key);
+                default -> input.skip();
+            }
+        }
+
+        RunFacts.VirtualMachine machine() {
+            return new RunFacts.VirtualMachine(
+                    numbers.whole("pid"),
+                    startedAt,
+                    numbers.whole("up_ns"),
+                    numbers.whole("gc_ns"),
+                    numbers.whole("jit_ns"));
         }
     }
 }

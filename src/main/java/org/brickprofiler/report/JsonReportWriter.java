@@ -20,6 +20,7 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
@@ -132,6 +133,7 @@ final class JsonReportWriter {
         if (!snapshot.steps().equals(Steps.NONE)) {
             steps(snapshot.steps());
         }
+        facts();
         fields(further);
         json.writeEndObject();
     }
@@ -371,6 +373,47 @@ final class JsonReportWriter {
         json.writeEndObject();
         distribution("durations", phase.durations(), phase::percentileNs);
         json.writeEndObject();
+    }
+
+    private void facts() throws IOException {
+        RunFacts facts = snapshot.facts();
+        if (facts.equals(RunFacts.NONE)) {
+            return;
+        }
+        json.writeObjectFieldStart("run");
+        if (facts.tokensPerSec().isPresent()) {
+            number("tokens_per_sec", facts.tokensPerSec().getAsDouble());
+        }
+        if (facts.unprofiledTokensPerSec().isPresent()) {
+            number("unprofiled_tokens_per_sec", facts.unprofiledTokensPerSec().getAsDouble());
+        }
+        if (!facts.machine().isEmpty()) {
+            json.writeObjectFieldStart("machine");
+            fields(facts.machine());
+            json.writeEndObject();
+        }
+        if (!facts.disturbances().isEmpty()) {
+            json.writeFieldName("disturbances");
+            value(facts.disturbances());
+        }
+        if (!facts.virtualMachines().isEmpty()) {
+            virtualMachines(facts.virtualMachines());
+        }
+        json.writeEndObject();
+    }
+
+    private void virtualMachines(List<RunFacts.VirtualMachine> machines) throws IOException {
+        json.writeArrayFieldStart("virtual_machines");
+        for (RunFacts.VirtualMachine machine : machines) {
+            json.writeStartObject();
+            json.writeNumberField("pid", machine.pid());
+            json.writeStringField("started_at", machine.startedAt().toString());
+            json.writeNumberField("up_ns", machine.upNs());
+            json.writeNumberField("gc_ns", machine.gcNs());
+            json.writeNumberField("jit_ns", machine.jitNs());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
     }
 
     /** Leaves out what is no number: JSON has no word for it, and other parsers would refuse the file. */

@@ -5,6 +5,7 @@ import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinks;
 import org.brickprofiler.internal.record.SpanStore;
@@ -77,9 +78,9 @@ public final class TileProfiler {
         this.registry = new TableRegistry(LEVELS.size(), false, null, spans, null);
     }
 
-    /** Switches recording on. */
+    /** Switches recording on, unless {@code BRICK_PROFILER=off} or its property switches off the whole profiler. */
     public void enable() {
-        enabled = true;
+        enabled = SwitchSetting.ofProfiler().on();
     }
 
     /** Switches recording off; what was recorded stays. */

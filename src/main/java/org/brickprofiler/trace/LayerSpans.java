@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The layers and steps of one thread as spans, made from the boundaries between its bricks: a layer begins where it was
  * announced or, where it was not, with its first brick after the boundary before it; a step is what lies between the ends
- * of two forward passes. One thread.
+ * of two forward passes, from its beginning on where that was announced. One thread.
  *
  * <p>{@link LayerBoundaries} decides what a brick across a boundary belongs to. The boundary is shown at such a brick's
  * beginning or end, so that all spans nest on one track. A step holds its layers as a whole.
@@ -32,17 +32,19 @@ final class LayerSpans {
      *
      * @param layer the number of the layer; {@link #NO_LAYER} of a step
      * @param name the index of its name
+     * @param elements the tokens of a step that was announced; -1 where they are not known
      */
-    record LayerSpan(long startNs, long endNs, int layer, int name) {}
+    record LayerSpan(long startNs, long endNs, int layer, int name, long elements) {}
 
     /**
      * Adds the layers and steps in a buffer.
      *
      * @param part a buffer of bricks, entries in the order in which they were written
      * @param layerName the name of a layer's number
-     * @param stepName the name of a step
+     * @param stepName the name of a step of which no more is known
+     * @param phaseNames the names of steps that were announced, by the number of their phase
      */
-    void add(TrackPart part, IntUnaryOperator layerName, int stepName) {
+    void add(TrackPart part, IntUnaryOperator layerName, int stepName, int[] phaseNames) {
         Regions regions = new Regions();
         for (int entry = 0; entry < part.copy().size(); entry++) {
             regions.add(part, entry);
@@ -51,14 +53,14 @@ final class LayerSpans {
             addShown(layer, layerName.applyAsInt(layer.layer));
         }
         for (Region step : regions.steps.ended) {
-            addShown(step, stepName);
+            addShown(step, step.phase < 0 ? stepName : phaseNames[step.phase]);
         }
     }
 
     /** What nothing happened in is not shown. */
     private void addShown(Region region, int name) {
         if (region.startNs != NONE) {
-            spans.add(new LayerSpan(region.startNs, Math.max(region.startNs, region.endNs), region.layer, name));
+            spans.add(new LayerSpan(region.startNs, Math.max(region.startNs, region.endNs), region.layer, name, region.tokens));
         }
     }
 
@@ -79,6 +81,11 @@ final class LayerSpans {
         private long endNs = NONE;
 
         private int layer = NO_LAYER;
+
+        /** The phase of a step that was announced, and its tokens. */
+        private int phase = -1;
+
+        private long tokens = -1;
 
         /** The step of a layer. */
         private final @Nullable Region step;
@@ -174,6 +181,7 @@ final class LayerSpans {
             switch (copy.kind(entry)) {
                 case LAYER_START -> startLayer(atNs, (int) copy.value(entry));
                 case LAYER_END -> endLayer(atNs, (int) copy.value(entry));
+                case STEP_START -> startStep(atNs, copy.key(entry), copy.value(entry));
                 case PASS_END -> endPass(atNs, copy.value(entry) != 0);
                 case SPAN, ENQUEUED, DEFERRED -> {
                     // What is done for another thread's layer is no part of this one's.
@@ -192,6 +200,19 @@ final class LayerSpans {
                     // Moments and counters are no part of a layer's extent.
                 }
             }
+        }
+
+        /** What came since the last step, such as sampling, is in none. */
+        private void startStep(long atNs, int phase, long tokens) {
+            if (announced || steps.open.phase >= 0) {
+                endPass(atNs, true);
+            }
+            steps.boundaries.startLayer(atNs);
+            steps.open = new Region(null);
+            steps.open.begin(atNs);
+            steps.open.phase = phase;
+            steps.open.tokens = tokens;
+            layers.open = new Region(steps.open);
         }
 
         private void startLayer(long atNs, int layer) {

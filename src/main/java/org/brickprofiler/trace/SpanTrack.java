@@ -229,7 +229,7 @@ final class SpanTrack implements TimelineBuilder.TrackEvents {
         }
 
         ReplayedSpan of(LayerSpan span) {
-            return of(span.startNs(), span.endNs(), span.name(), -1, false, span.layer(), -1, 0, 0);
+            return of(span.startNs(), span.endNs(), span.name(), span.elements(), false, span.layer(), -1, 0, 0);
         }
 
         @Override

@@ -1,8 +1,10 @@
 package org.brickprofiler.trace;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -10,6 +12,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.brickprofiler.Schedule;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.io.MergeSort;
 import org.brickprofiler.internal.record.SpanCopy;
 import org.brickprofiler.internal.record.SpanKind;
@@ -103,6 +106,9 @@ final class TimelineBuilder {
         List<SpanCopy> copies = source.contents().copies();
         int[] names = index.of(source.names());
         int step = index.of("step", SpanName.STEP);
+        int[] steps = Arrays.stream(StepInfo.Phase.values())
+                .mapToInt(phase -> index.of(phase.name().toLowerCase(Locale.ROOT), SpanName.STEP))
+                .toArray();
         List<SpanCopy> phases = source.contents().phases();
         if (!phases.isEmpty()) {
             addToThreads(phases, PHASES);
@@ -111,7 +117,7 @@ final class TimelineBuilder {
             HostParts thread = thread(copy.threadId(), copy.threadName());
             TrackPart part = TrackPart.ofThread(copy, names);
             thread.parts().add(part);
-            thread.layers().add(part, layer -> index.of("Layer " + layer, SpanName.LAYER), step);
+            thread.layers().add(part, layer -> index.of("Layer " + layer, SpanName.LAYER), step, steps);
             deferred.add(TrackPart.deferred(copy, names));
         }
     }

@@ -9,12 +9,14 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
@@ -91,6 +93,21 @@ class CompareCommandTest {
         assertThat(Cli.run("compare", before + "/[0-9].json", "--", after).out()).isEqualTo(expected);
     }
 
+    @Spec("16.12")
+    @Test
+    void knowsTheDisturbancesThatTheFilesHold() throws IOException {
+        JsonReport.write(
+                snapshot(0, 1).withFacts(RunFacts.NONE.withMachine(Map.of("mhz", 2_000.0), List.of("steal 5 %"))),
+                before.resolve("0.json"));
+        JsonReport.write(
+                snapshot(1, 1.06).withFacts(RunFacts.NONE.withMachine(Map.of("mhz", 3_000.0), List.of())),
+                after.resolve("0.json"));
+
+        assertThat(Cli.run("compare", before, "--", after).out())
+                .contains("\n! 1 of 16 runs were disturbed: " + before.resolve("0.json") + " (steal 5 %, 2000 MHz).\n");
+    }
+
+    @Spec("15.1")
     @Test
     void writesAPageForABrowser() throws IOException {
         Path page = folder.resolve("comparison.html");

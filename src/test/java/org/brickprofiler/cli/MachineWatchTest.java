@@ -1,17 +1,30 @@
 package org.brickprofiler.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.brickprofiler.RunFacts;
+import org.brickprofiler.compare.Run;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class MachineWatchTest {
 
     @TempDir
-    Path proc;
+    Path root;
+
+    private Path proc;
+
+    @BeforeEach
+    void makeFolders() throws IOException {
+        proc = Files.createDirectories(root.resolve("proc"));
+    }
 
     private void write(String machine, String own) throws IOException {
         Files.createDirectories(proc.resolve("self"));
@@ -25,35 +38,63 @@ class MachineWatchTest {
     void seesStealAndOtherProcesses() throws IOException {
         // user nice system idle iowait irq softirq steal, and utime stime cutime cstime
         write("1000 0 100 5000 50 0 0 10 0 0", "10 5 100 20");
-        MachineWatch watch = MachineWatch.begin(proc);
+        MachineWatch watch = MachineWatch.begin(root);
 
         write("1500 0 150 5400 50 0 0 60 0 0", "10 5 480 70");
         // 1,000 ticks: 50 of steal, 550 busy, of which 430 are its own.
-        assertThat(watch.disturbances()).containsExactly("steal 5 %", "other processes 12 %");
+        assertThat(watch.seen(RunFacts.NONE).disturbances()).containsExactly("other processes 12 %", "steal 5 %");
     }
 
     @Test
     void isSilentOnAQuietMachine() throws IOException {
         write("1000 0 100 5000 50 0 0 10 0 0", "10 5 100 20");
-        MachineWatch watch = MachineWatch.begin(proc);
+        MachineWatch watch = MachineWatch.begin(root);
 
         write("1500 0 150 5450 50 0 0 10 0 0", "10 5 580 60");
-        assertThat(watch.disturbances()).isEmpty();
+        assertThat(watch.seen(RunFacts.NONE).disturbances()).isEmpty();
     }
 
     @Test
     void saysNothingOfWhatItDoesNotKnow() throws IOException {
-        MachineWatch nothing = MachineWatch.begin(proc.resolve("none"));
-        assertThat(nothing.disturbances()).isEmpty();
-        assertThat(nothing.megahertz()).isEmpty();
+        MachineWatch nothing = MachineWatch.begin(root.resolve("none"));
+        assertThat(nothing.seen(RunFacts.NONE)).isEqualTo(RunFacts.NONE);
 
         write("a b c", "d");
-        assertThat(MachineWatch.begin(proc).disturbances()).isEmpty();
+        assertThat(MachineWatch.begin(root).seen(RunFacts.NONE).disturbances()).isEmpty();
     }
 
     @Test
     void readsTheFrequency() throws IOException {
         Files.writeString(proc.resolve("cpuinfo"), "model name\t: x\ncpu MHz\t\t: 2000.5\n\ncpu MHz\t\t: 2001.5\n");
-        assertThat(MachineWatch.begin(proc).megahertz()).hasValue(2001);
+        assertThat(MachineWatch.begin(root).seen(RunFacts.NONE).machine()).containsEntry("mhz", 2001.0);
+    }
+
+    @Test
+    void readsLoadAndTemperatures() throws IOException {
+        Files.writeString(proc.resolve("loadavg"), "1.25 0.80 0.40 2/300 4711\n");
+        for (String file : List.of("thermal/thermal_zone0/temp 41000", "thermal/thermal_zone1/temp odd",
+                "hwmon/hwmon3/temp2_input 96500", "hwmon/hwmon3/fan1_input 1200000", "thermal/thermal_zone2/temp -5000")) {
+            Path path = root.resolve("sys/class").resolve(file.split(" ", 2)[0]);
+            Files.createDirectories(path.getParent());
+            Files.writeString(path, file.split(" ", 2)[1] + "\n");
+        }
+        RunFacts seen = MachineWatch.begin(root).seen(RunFacts.NONE);
+        assertThat(seen.machine()).containsExactly(entry("celsius", 96.5), entry("load_1min", 1.25));
+        assertThat(seen.disturbances()).containsExactly("97 degrees Celsius");
+    }
+
+    @Test
+    void marksRunsOnSlowerProcessors() {
+        List<Run> before = List.of(at(2_000), at(3_000));
+        List<Run> after = List.of(at(2_900), at(0));
+        assertThat(MachineWatch.marked(before, after)).extracting(Run::disturbances)
+                .containsExactly(List.of("2000 MHz"), List.of());
+        assertThat(MachineWatch.marked(after, before)).extracting(Run::disturbances)
+                .containsExactly(List.of(), List.of());
+    }
+
+    private static Run at(double megahertz) {
+        Map<String, Double> machine = megahertz == 0 ? Map.of() : Map.of("mhz", megahertz);
+        return Run.of("a run", CompareCommandTest.snapshot(0, 1).withFacts(RunFacts.NONE.withMachine(machine, List.of())));
     }
 }

@@ -49,8 +49,12 @@ class RunCommandTest {
         }
     }
 
-    /** Writes the next profile, and that it ran. */
+    /** Writes the next profile, and that it ran; without the profiler nothing. */
     private String command(String side) {
+        return "[ \"$BRICK_PROFILER\" = off ] && exit 0; " + profiled(side);
+    }
+
+    private String profiled(String side) {
         return "cd '" + folder + "/" + side + "' && f=$(ls | head -1) && mv $f \"$BRICK_PROFILER_OUT\" && echo " + side
                 + " >> ../order && echo ran $f";
     }
@@ -82,7 +86,10 @@ class RunCommandTest {
         for (int pair = 0; pair < turns.size(); pair += 2) {
             assertThat(turns.subList(pair, pair + 2)).containsExactlyInAnyOrder("before", "after");
         }
-        assertThat(run.err()).contains("brick: before warm-up: ", "brick: after 8: ", " s left", ", the last\n");
+        assertThat(run.err())
+                .contains("brick: before warm-up: ", "brick: after 8: ", " s left", ", the last\n")
+                .containsOnlyOnce("brick: a run without the profiler wrote no tokens per second (setTokensPerSec), so there "
+                        + "are no more such runs\n");
         assertThat(profiles(out.resolve("before"))).isEqualTo(8);
         assertThat(out.resolve("before").resolve("001.log")).hasContent("ran 001.json");
         assertThat(Cli.run("compare", out.resolve("before"), "--", out.resolve("after")).out())
@@ -92,7 +99,8 @@ class RunCommandTest {
     @Spec("16.10")
     @Test
     void leavesFailedRunsOutAndCountsThem() {
-        String flaky = "case $BRICK_PROFILER_OUT in */.002.json) echo no memory; exit 7;; */.003.json) exit 0;; */.004.json) echo {} > "
+        String flaky = "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.002.json) echo no memory; exit 7;; "
+                + "*/.003.json) exit 0;; */.004.json) echo {} > "
                 + "\"$BRICK_PROFILER_OUT\"; echo '{\"bricks\": 7}' > \"$BRICK_PROFILER_OUT\";; *) " + command("after")
                 + ";; esac";
         Cli run = Cli.run("run", "--warmup", "0", "-n", "7", "--out", out, "--before", command("before"), "--after", flaky);
@@ -102,7 +110,7 @@ class RunCommandTest {
                 .contains("brick: after 2 failed with exit code 7; its output is in ")
                 .contains("brick: after 3 wrote no profile to the file that BRICK_PROFILER_OUT names; ")
                 .contains("brick: after 4 wrote no profile that can be read (")
-                .endsWith("brick: 3 of 14 runs failed and are left out\n");
+                .containsPattern("brick: 3 of 1[56] runs failed and are left out\n$");
         assertThat(out.resolve("after").resolve("002.log")).hasContent("no memory");
         assertThat(run.out()).startsWith("7 runs before, 4 after: ");
     }
@@ -112,7 +120,8 @@ class RunCommandTest {
         Cli run = Cli.run("run", "--warmup", "0", "-n", "2", "--out", out, "--before", "true", "--after", command("after"));
 
         assertThat(run.exitCode()).isEqualTo(1);
-        assertThat(run.err()).endsWith("brick: 2 of 4 runs failed and are left out\nbrick: no run of before left a profile\n");
+        assertThat(run.err())
+                .containsPattern("brick: 2 of [56] runs failed and are left out\nbrick: no run of before left a profile\n$");
     }
 
     @Spec("16.10")
@@ -141,7 +150,7 @@ class RunCommandTest {
     @Test
     void keepsWhatItHasWhenItIsStopped() throws Exception {
         String slow = command("before") + "; sleep 0.2";
-        String hangs = "case $BRICK_PROFILER_OUT in */.003.json) echo {} > \"$BRICK_PROFILER_OUT\"; touch '" + folder
+        String hangs = "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.003.json) echo {} > \"$BRICK_PROFILER_OUT\"; touch '" + folder
                 + "/hangs'; sleep 60;; *) " + command("after") + ";; esac";
         Set<ProcessHandle> others = ProcessHandle.current().children().collect(Collectors.toSet());
         try (RunningProcess brick = ChildProcess.java(Brick.class)
@@ -174,8 +183,69 @@ class RunCommandTest {
         run("-n", "0").assertRefused("-n 0 is less than 1");
         run("--warmup", "-1").assertRefused("--warmup -1 is less than 0");
         run("--until", "-3").assertRefused("--until -3.0 is not within 0 to 100");
-        Cli.run("run", "--before", "true").assertRefused("Missing required option: '--after=CMD'");
+        Cli.run("run", "--before", "true").assertRefused("Missing required", "--after=CMD");
+        Cli.run("run").assertRefused("Missing required", "--overhead=CMD");
+        Cli.run("run", "--overhead", "true", "--floor", "3")
+                .assertRefused("--overhead compares nothing: the only options beside it are -n, --warmup and --out");
         assertThat(out).doesNotExist();
+    }
+
+    private static String writesRate(String rate) {
+        return "echo '{\"bricks\": [], \"run\": {\"tokens_per_sec\": " + rate + "}}' > \"$BRICK_PROFILER_OUT\"";
+    }
+
+    @Spec("16.12")
+    @Test
+    void runsEachSideWithoutTheProfilerToo() throws IOException {
+        Cli run = Cli.run("run", "-n", "8", "--out", out,
+                "--before", "[ \"$BRICK_PROFILER\" = off ] && { " + writesRate("50") + "; exit 0; }; " + profiled("before"),
+                "--after", "[ \"$BRICK_PROFILER\" = off ] && { " + writesRate("60") + "; exit 0; }; " + profiled("after"));
+
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.err()).contains("brick: after-off 8: ").doesNotContain("no more such runs");
+        String rate = "\ntokens/s, unprofiled +50(\\.0*)? +60(\\.0*)? .* faster";
+        assertThat(run.out()).startsWith("8 runs before, 8 after: ").containsPattern(rate);
+        assertThat(Files.readAllLines(order)).as("without the profiler none was handed out").hasSize(18);
+        assertThat(Cli.run("compare", out.resolve("before"), "--", out.resolve("after")).out()).containsPattern(rate);
+        assertThat(JsonReport.read(out.resolve("after").resolve("003.json")).facts().unprofiledTokensPerSec())
+                .hasValue(60);
+    }
+
+    @Spec("16.12")
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "/proc is Linux's")
+    @Test
+    void keepsWhatTheMachineDidMeanwhileInTheFileOfTheRun() throws IOException {
+        run("-n", "1", "--warmup", "0");
+        assertThat(JsonReport.read(out.resolve("before").resolve("001.json")).facts().machine()).containsKey("load_1min");
+    }
+
+    @Spec("16.13")
+    @Test
+    void measuresWhatProfilingCosts() {
+        Cli run = Cli.run("run", "-n", "3", "--warmup", "0", "--out", out, "--overhead",
+                "if [ \"$BRICK_PROFILER\" = off ]; then " + writesRate("100") + "; else " + writesRate("80") + "; fi");
+
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.out()).startsWith("""
+                With the profiler on, a token takes +25.00 % (95 % interval +25.00 to +25.00), by 3 runs with it and 3 without.
+                  without  100.00 tokens/s
+                  with it  80.00 tokens/s
+                """);
+        assertThat(run.err()).contains("brick: off 3: ", "brick: on 3: ");
+    }
+
+    @Spec("16.13")
+    @Test
+    void measuresTheProcessWhereItDoesNotSayHowFastItWas() {
+        Cli run = Cli.run("run", "-n", "1", "--warmup", "0", "--out", out, "--overhead",
+                "[ \"$BRICK_PROFILER\" = off ] || sleep 0.3");
+
+        assertThat(run.out())
+                .containsPattern("^With the profiler on, the process takes \\+[1-9][0-9.]+ % \\(of one run a side there is no ")
+                .contains(" s, start and end of the process included\n");
+        Cli old = Cli.run("run", "--out", folder.resolve("other"), "--overhead", profiled("before"));
+        assertThat(old.exitCode()).isEqualTo(2);
+        assertThat(old.err()).contains("brick: the command records bricks although BRICK_PROFILER=off: ");
     }
 
     /** What the demonstration does with the variable. */
@@ -187,11 +257,22 @@ class RunCommandTest {
                 "--tokens", "3", "--threads", "1");
         ProcessResult demo = ChildProcess.java(Brick.class)
                 .arguments(tiny)
-                .environment(Map.of(RunCommand.VARIABLE, file.toString()))
+                .environment(Map.of(ProgramRunner.VARIABLE, file.toString()))
                 .run();
         assertThat(demo.exitCode()).isZero();
         assertThat(JsonReport.read(file).bricks()).isNotEmpty();
-        ProcessResult without = ChildProcess.java(Brick.class).arguments(tiny).without(RunCommand.VARIABLE).run();
+        assertThat(JsonReport.read(file).facts().tokensPerSec()).isPresent();
+        assertThat(JsonReport.read(file).facts().virtualMachines()).singleElement().satisfies(machine ->
+                assertThat(machine.jitNs()).isPositive());
+        ProcessResult off = ChildProcess.java(Brick.class)
+                .arguments(tiny)
+                .environment(Map.of(ProgramRunner.VARIABLE, file.toString(), "BRICK_PROFILER", "off"))
+                .run();
+        assertThat(off.exitCode()).isZero();
+        assertThat(JsonReport.read(file).bricks()).isEmpty();
+        assertThat(JsonReport.read(file).tiles()).allMatch(tile -> tile.count() == 0);
+        assertThat(JsonReport.read(file).facts().tokensPerSec()).isPresent();
+        ProcessResult without = ChildProcess.java(Brick.class).arguments(tiny).without(ProgramRunner.VARIABLE).run();
         assertThat(without.exitCode()).isZero();
         assertThat(without.out()).doesNotContain("JSON:");
     }

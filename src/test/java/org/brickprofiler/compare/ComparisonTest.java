@@ -1,12 +1,15 @@
 package org.brickprofiler.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.UnaryOperator;
@@ -15,7 +18,12 @@ import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
+import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
 import org.brickprofiler.compare.Comparison.Kind;
 import org.brickprofiler.compare.Comparison.Line;
 import org.brickprofiler.compare.Comparison.Options;
@@ -49,6 +57,7 @@ class ComparisonTest {
         private double wallFactor = 1.02;
         private Environment environment = HERE;
         private int threads = 1;
+        private Steps steps = Steps.NONE;
         private int run;
         private boolean afterwards;
 
@@ -62,6 +71,27 @@ class ComparisonTest {
             brick("AttentionScore", BrickCategory.ATTENTION, 4 * steps, 40_000, shift);
             brick("GateProjection", BrickCategory.FFN, 4 * steps, 120_000, shift);
             brick("DownProjection", BrickCategory.FFN, 4 * steps, 130_000, shift);
+        }
+
+        /** Announces 4 prompts and 96 tokens, which take longer by a factor. */
+        Work announced(long kvLength, double factor) {
+            double own = 1 + 0.004 * Math.sin(run * 1.9);
+            steps = new Steps(
+                    List.of(
+                            phase(StepInfo.Phase.PREFILL, 4, 30_000_000 * own, 128, 0),
+                            phase(StepInfo.Phase.DECODE, 96, 2_000_000 * own * factor, 0, kvLength)),
+                    LatencyDistribution.EMPTY,
+                    LatencyDistribution.EMPTY,
+                    0,
+                    List.of());
+            return this;
+        }
+
+        private static StepStats phase(StepInfo.Phase phase, long count, double meanNs, long prompt, long kvLength) {
+            long ns = Math.round(meanNs);
+            return new StepStats(
+                    phase, count, count * ns, count * ns, ns, ns, LatencyDistribution.EMPTY, count, count * prompt, count,
+                    0, 0, count * kvLength, 0, Map.of());
         }
 
         private void brick(String name, BrickCategory category, long count, double meanNs, double shift) {
@@ -92,9 +122,10 @@ class ComparisonTest {
             return Run.of(
                     side + "/" + run,
                     new ProfileSnapshot(
-                            start, start.plusSeconds(5), Math.round(totalNs * wallFactor), threads, false, 0, 0,
-                            OptionalDouble.empty(), false, List.of(environment), stats,
-                            List.of(new TileStats(TileLevel.MACRO, 10, totalNs / 20, 1, totalNs, 640, 1_280, 0, 0))));
+                            start, start.plusSeconds(5), Math.round(totalNs * wallFactor), threads, false, 0, 0, 0, 0,
+                            OptionalDouble.empty(), false, false, List.of(environment), stats,
+                            List.of(new TileStats(TileLevel.MACRO, 10, totalNs / 20, 1, totalNs, 640, 1_280, 0, 0)),
+                            List.of(), steps, RunFacts.NONE));
         }
     }
 
@@ -119,6 +150,52 @@ class ComparisonTest {
 
     private static Verdict verdict(Comparison comparison, String brick) {
         return line(comparison, Kind.BRICK, brick).verdict();
+    }
+
+    @Spec("16.7")
+    @Test
+    void announcedStepsAreComparedByPhase() {
+        Comparison comparison = Comparison.of(
+                side("before", 10, work -> work.announced(500, 1)),
+                side("after", 10, work -> work.announced(500, 1.1)),
+                Options.defaults());
+
+        assertThat(comparison.stepBrick()).isEmpty();
+        assertThat(line(comparison, Kind.STEP, "wall time of a prefill step").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        Line decode = line(comparison, Kind.STEP, "wall time of a decode step");
+        assertThat(decode.verdict()).isEqualTo(Verdict.SLOWER);
+        assertThat(decode.change().orElseThrow().percent()).isCloseTo(10, within(0.5));
+        assertThat(line(comparison, Kind.TOTAL, "brick time of a step").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(line(comparison, Kind.CATEGORY, "FFN").before()).isPresent();
+        assertThat(line(comparison, Kind.TOKENS_PER_SEC, "tokens/s, profiled").before()).isPresent();
+    }
+
+    @Spec({"16.5", "16.7"})
+    @Test
+    void announcedStepsOfOtherKvLengthAreNotComparable() {
+        Comparison comparison = Comparison.of(
+                side("before", 10, work -> work.announced(500, 1)),
+                side("after", 10, work -> work.announced(600, 1.1)),
+                Options.defaults());
+
+        Line decode = line(comparison, Kind.STEP, "wall time of a decode step");
+        assertThat(decode.verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
+        assertThat(decode.note()).isEqualTo("other KV length of a decode step: 500 before, 600 after");
+        assertThat(line(comparison, Kind.BRICK, "AttentionScore").verdict()).isEqualTo(Verdict.NOT_COMPARABLE);
+        assertThat(line(comparison, Kind.BRICK, "GateProjection").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(comparison.remarks()).anyMatch(remark -> remark.contains("other KV length of a decode step"));
+    }
+
+    @Spec("16.7")
+    @Test
+    void aNamedBrickIsTheStepWhereStepsWereAnnouncedToo() {
+        Comparison comparison = Comparison.of(
+                side("before", 10, work -> work.announced(500, 1)),
+                side("after", 10, work -> work.announced(500, 1.1)),
+                new Options(2, Optional.of("Sampling"), false, 1));
+
+        assertThat(comparison.stepBrick()).contains("Sampling");
+        assertThat(line(comparison, Kind.STEP, "wall time of a step").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
     }
 
     @Spec("16.1")
@@ -374,6 +451,69 @@ class ComparisonTest {
     }
 
     @Spec("16.6")
+    private static Run with(Run run, RunFacts facts) {
+        return Run.of(run.name(), run.snapshot().withFacts(facts));
+    }
+
+    private static RunFacts facts(OptionalDouble own, OptionalDouble unprofiled, double gcPercent) {
+        return new RunFacts(own, unprofiled, Map.of(), List.of(), List.of(new RunFacts.VirtualMachine(
+                1, Instant.EPOCH, 1_000_000, Math.round(gcPercent * 10_000), 300_000)));
+    }
+
+    @Spec("16.12")
+    @Test
+    void takesTheRateThatAllRunsHave() {
+        List<Run> before = side("before", 6, UnaryOperator.identity());
+        List<Run> after = side("after", 6, UnaryOperator.identity());
+        OptionalDouble none = OptionalDouble.empty();
+        OptionalDouble own = OptionalDouble.of(90);
+        OptionalDouble unprofiled = OptionalDouble.of(100);
+        UnaryOperator<Run> both = run -> with(run, facts(own, unprofiled, 1));
+        UnaryOperator<Run> onlyOwn = run -> with(run, facts(own, none, 1));
+        assertThat(tokens(before, both, after, both)).isEqualTo("tokens/s, unprofiled 100.0 100.0");
+        assertThat(tokens(before, both, after, onlyOwn)).isEqualTo("tokens/s, profiled 90.0 90.0");
+        assertThat(tokens(before, both, after, UnaryOperator.identity())).startsWith("tokens/s, profiled ").doesNotContain("90.0");
+    }
+
+    private static String tokens(List<Run> before, UnaryOperator<Run> one, List<Run> after, UnaryOperator<Run> other) {
+        Comparison comparison = Comparison.of(
+                before.stream().map(one).toList(), after.stream().map(other).toList(), Options.defaults());
+        Line line = line(comparison, Kind.TOKENS_PER_SEC, "");
+        return String.format(Locale.ROOT, "%s %.1f %.1f", line.name(), line.before().orElseThrow().value(),
+                line.after().orElseThrow().value());
+    }
+
+    @Spec("16.6")
+    @Test
+    void remarksOnSidesOfWhichOneCollectsMoreGarbage() {
+        List<Run> before = side("before", 6, UnaryOperator.identity()).stream()
+                .map(run -> with(run, facts(OptionalDouble.empty(), OptionalDouble.empty(), 1)))
+                .toList();
+        List<Run> after = side("after", 6, UnaryOperator.identity()).stream()
+                .map(run -> with(run, facts(OptionalDouble.empty(), OptionalDouble.empty(), 4.5)))
+                .toList();
+        assertThat(Comparison.of(before, after, Options.defaults()).remarks()).containsExactly(
+                "Garbage collection took 1.0 % of the life of the virtual machines before, and 4.5 % after: part of a "
+                        + "change may be that.");
+        assertThat(Comparison.of(before, before, Options.defaults()).remarks()).isEmpty();
+    }
+
+    @Test
+    void theChangeOfFiguresHasWelchsInterval() {
+        // Of the logarithms: difference 0.13197, standard error 0.05553, 3.1769 degrees, whose quantile is 3.0845.
+        Comparison.Change change = Comparison.Change.between(new double[] {10, 10.5, 11}, new double[] {11, 12, 13});
+        assertThat(change.percent()).isCloseTo(14.107, within(0.01));
+        assertThat(change.lowPercent()).isCloseTo(-3.857, within(0.01));
+        assertThat(change.highPercent()).isCloseTo(35.427, within(0.01));
+        assertThat(Comparison.Change.between(new double[] {4}, new double[] {5}).hasInterval()).isFalse();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Comparison.Change.between(new double[] {1, -1}, new double[] {1}))
+                .withMessage("before -1.0 is not a finite number above 0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Comparison.Change.between(new double[] {1}, new double[0]))
+                .withMessage("after has no run");
+    }
+
     @Test
     void remarksOnSidesThatDidNotTakeTurnsAndOnDisturbedRuns() {
         Comparison comparison = compare(5, work -> {

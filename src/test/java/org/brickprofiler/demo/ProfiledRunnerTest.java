@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
 import org.brickprofiler.SyncMode;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +34,7 @@ class ProfiledRunnerTest {
 
     @Test
     void givesEveryBrickItsOwnTimeAndOneToken() {
-        new PassRunner.Profiled(profiler).run(pass);
+        new PassRunner.Profiled(profiler).run(pass, 0);
 
         BrickStats norm = profiler.brickStats(BrickId.RMS_NORM);
         assertThat(norm.count()).isEqualTo(3);
@@ -46,11 +48,11 @@ class ProfiledRunnerTest {
 
     @Test
     void runsTheSameStepsAsThePlainRunner() {
-        new PassRunner.Profiled(profiler).run(pass);
+        new PassRunner.Profiled(profiler).run(pass, 0);
         List<String> profiled = List.copyOf(ran);
         ran.clear();
 
-        PassRunner.PLAIN.run(pass);
+        PassRunner.PLAIN.run(pass, 0);
 
         assertThat(ran)
                 .containsExactlyElementsOf(profiled)
@@ -59,18 +61,29 @@ class ProfiledRunnerTest {
     }
 
     @Test
+    void aPassIsAStepThatDecodesAToken() {
+        new PassRunner.Profiled(profiler).run(pass, 7);
+
+        StepStats decode = profiler.snapshot().steps().phase(StepInfo.Phase.DECODE).orElseThrow();
+        assertThat(decode.totalNs()).isEqualTo(113);
+        assertThat(decode.kvLength()).isEqualTo(7);
+        assertThat(decode.outputTokens()).isEqualTo(1);
+        assertThat(decode.categoryNs().values().stream().mapToLong(Long::longValue).sum()).isEqualTo(113);
+    }
+
+    @Test
     void endsLayersAndThePass() {
         profiler.setSyncMode(SyncMode.PER_LAYER);
         profiler.recordDeferred("before the first layer ends", profiler.elapsedNs(), 1);
 
-        new PassRunner.Profiled(profiler).run(pass);
+        new PassRunner.Profiled(profiler).run(pass, 0);
 
         assertThat(profiler.stats("before the first layer ends").map(BrickStats::totalNs)).contains(5L + 10 + 20);
 
         profiler.setSyncMode(SyncMode.DEFERRED);
         profiler.recordDeferred("before the pass ends", profiler.elapsedNs(), 1);
 
-        new PassRunner.Profiled(profiler).run(pass);
+        new PassRunner.Profiled(profiler).run(pass, 0);
 
         assertThat(profiler.stats("before the pass ends").map(BrickStats::totalNs)).contains(113L);
     }

@@ -2,11 +2,14 @@ package org.brickprofiler.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
@@ -74,7 +77,15 @@ class WithoutSourceIT {
         }
         Files.writeString(folder.resolve("bricks.yaml"), RULES);
 
-        ProcessResult result = ChildProcess.java(PlainDecoder.class)
+        Path own = Files.createDirectories(folder.resolve("classes/org/brickprofiler/demo"));
+        try (InputStream file = PlainDecoder.class.getResourceAsStream("PlainDecoder.class")) {
+            Files.copy(Objects.requireNonNull(file), own.resolve("PlainDecoder.class"));
+        }
+        // Not the class path of the test, on which the agent's own classes are.
+        String classPath = folder.resolve("classes") + File.pathSeparator
+                + Path.of(System.getProperty("cli.jar")).toAbsolutePath();
+
+        ProcessResult result = ChildProcess.java(PlainDecoder.class, classPath)
                 .jvmOptions(List.of("-javaagent:" + Path.of(System.getProperty("agent.jar")).toAbsolutePath() + "=rules="
                         + folder.resolve("bricks.yaml") + ",out=" + folder.resolve("run.json")))
                 .arguments(List.of(Integer.toString(TOKENS), Integer.toString(threads)))

@@ -40,7 +40,7 @@ final class KernelProcess {
     static ProcessResult run(List<String> jvmOptions, Map<String, String> environment) throws IOException {
         return ChildProcess.java(KernelProcess.class)
                 .jvmOptions(jvmOptions)
-                .without(KernelSwitch.VARIABLE)
+                .without("BRICK_PROFILER_KERNELS")
                 .environment(environment)
                 .limit(LONGEST)
                 .run();

@@ -15,6 +15,7 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
@@ -105,7 +106,8 @@ final class Samples {
                                 Optional.empty()),
                         new StreamTotals("copies", "Example GPU", 0, 0, 0, 0, 0, 0,
                                 Optional.of("the device was lost"))),
-                Steps.NONE);
+                Steps.NONE,
+                RunFacts.NONE);
     }
 
     private static BrickStats onDevice(BrickStats b, DeviceTime device) {
@@ -165,7 +167,8 @@ final class Samples {
                         brick("LmHead", BrickCategory.OTHER, 1, 600_000, 600_000, 600_000, 1)),
                 List.of(),
                 List.of(),
-                Steps.NONE);
+                Steps.NONE,
+                RunFacts.NONE);
     }
 
     private static List<BrickStats> fullBricks() {
@@ -301,7 +304,8 @@ final class Samples {
                         distribution(40_000_000),
                         distribution(875_000),
                         1,
-                        List.of(prompt, token)));
+                        List.of(prompt, token)),
+                RunFacts.NONE);
     }
 
     private static StepStats phase(Step step, long steps, long attributedNs) {

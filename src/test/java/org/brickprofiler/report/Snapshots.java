@@ -16,6 +16,7 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.Steps;
 import org.brickprofiler.StepsProperties;
 import org.brickprofiler.Work;
@@ -30,7 +31,7 @@ final class Snapshots extends DomainContextBase {
     private static final long LARGEST = 1L << 52;
     private static final int MOST_BRICKS = 8;
 
-    private record Parts(List<TileStats> tiles, List<StreamTotals> streams, Steps steps) {}
+    private record Parts(List<TileStats> tiles, List<StreamTotals> streams, Steps steps, RunFacts facts) {}
 
     @Provide
     Arbitrary<ProfileSnapshot> snapshots() {
@@ -45,7 +46,8 @@ final class Snapshots extends DomainContextBase {
                         Combinators.combine(
                                         tiles().list().ofMaxSize(4),
                                         streams().list().ofMaxSize(3),
-                                        StepsProperties.steps(LARGEST))
+                                        StepsProperties.steps(LARGEST),
+                                        facts())
                                 .as(Parts::new))
                 .as((at, times, threads, flags, l2, environments, bricks, parts) -> new ProfileSnapshot(
                         at.get(0),
@@ -64,7 +66,8 @@ final class Snapshots extends DomainContextBase {
                         bricks,
                         parts.tiles,
                         parts.streams,
-                        parts.steps))
+                        parts.steps,
+                        parts.facts))
                 // Combinations of edge cases alone would use up the tries; single ones are drawn all the same.
                 .withoutEdgeCases();
     }
@@ -120,6 +123,26 @@ final class Snapshots extends DomainContextBase {
                         texts().optional())
                 .as((stream, device, index, n, failure) -> new StreamTotals(
                         stream, device, index, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), failure));
+    }
+
+    private static Arbitrary<RunFacts> facts() {
+        Arbitrary<Double> figures = Arbitraries.doubles().greaterOrEqual(0);
+        Arbitrary<OptionalDouble> rates = Arbitraries.doubles()
+                .greaterOrEqual(0.01)
+                .optional()
+                .map(rate -> rate.map(OptionalDouble::of).orElseGet(OptionalDouble::empty));
+        Arbitrary<String> names = Arbitraries.strings().all().ofMinLength(1).ofMaxLength(20);
+        Arbitrary<RunFacts.VirtualMachine> virtualMachines = Combinators.combine(
+                        moments(), numbers().list().ofSize(4))
+                .as((start, n) -> new RunFacts.VirtualMachine(n.get(0), start, n.get(1), n.get(2), n.get(3)));
+        return Combinators.combine(
+                        rates,
+                        rates,
+                        Arbitraries.maps(Arbitraries.strings().ascii().ofMinLength(1), figures).ofMaxSize(3),
+                        names.list().ofMaxSize(3),
+                        virtualMachines.list().ofMaxSize(2))
+                .as((own, unprofiled, machine, remarks, machines) ->
+                        new RunFacts(own, unprofiled, machine, remarks, machines));
     }
 
     private static Arbitrary<LatencyDistribution> latencies() {

@@ -9,6 +9,7 @@ import java.util.stream.LongStream;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
@@ -83,6 +84,54 @@ final class TraceRecorderTest extends TracedBricks {
     }
 
     // ---- layers and steps ----
+
+    @Spec("17.7")
+    @Test
+    void aStepThatWasAnnouncedHasItsPhaseAndItsTokens() {
+        clock.set(0);
+        profiler.beginStep(StepInfo.prefill(12));
+        brick(BrickId.RMS_NORM, 10, 30);
+        clock.set(40);
+        profiler.endPass();
+        brick(BrickId.SAMPLING, 45, 48);
+        clock.set(50);
+        profiler.beginStep(StepInfo.decode(12));
+        brick(BrickId.RMS_NORM, 60, 70);
+        clock.set(80);
+        profiler.endPass();
+        brick(BrickId.RMS_NORM, 90, 95);
+        profiler.endPass();
+
+        assertThat(events(thread))
+                .containsExactly(
+                        "prefill 0..40 x13",
+                        "RmsNorm 10..30 x1",
+                        "Sampling 45..48 x1",
+                        "decode 50..80 x1",
+                        "RmsNorm 60..70 x1",
+                        "step 90..95",
+                        "RmsNorm 90..95 x1");
+    }
+
+    @Spec("17.7")
+    @Test
+    void aStepThatDidNotEndIsShownToItsLastBrick() {
+        clock.set(0);
+        profiler.beginStep(StepInfo.decode(1));
+        profiler.startLayer();
+        brick(BrickId.RMS_NORM, 10, 30);
+        clock.set(50);
+        profiler.beginStep(StepInfo.decode(2));
+        clock.set(70);
+        profiler.endPass();
+
+        assertThat(events(thread))
+                .containsExactly(
+                        "decode 0..30 x1",
+                        "Layer 0 0..30 layer 0",
+                        "RmsNorm 10..30 x1 layer 0",
+                        "decode 50..70 x1");
+    }
 
     @Spec({"3.8", "13.1"})
     @Test

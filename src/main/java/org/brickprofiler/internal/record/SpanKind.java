@@ -23,7 +23,9 @@ public enum SpanKind {
     /** The value of a counter from a moment on; the entry's value holds the bits of a {@code double}. */
     COUNTER,
     /** From a moment on the thread works for another layer; the value holds both, see {@link LayerToken#change}. */
-    LAYER_CHANGE;
+    LAYER_CHANGE,
+    /** A moment at which a step began; the key is the number of its phase, the value the tokens that it works on. */
+    STEP_START;
 
     private static final SpanKind[] ALL = values();
 

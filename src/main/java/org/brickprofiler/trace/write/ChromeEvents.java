@@ -111,6 +111,9 @@ final class ChromeEvents implements TimelineVisitor {
         writePlace(row, startNs);
         out.ascii(", \"dur\": ").micros(endNs - startNs);
         out.ascii(", \"args\": {\"category\": ").raw(names.category(name));
+        if (names.isAnnouncedStep(name)) {
+            out.ascii(", \"phase\": ").raw(names.name(name));
+        }
         if (onDevice && names.isKnownAs(name)) {
             out.ascii(", \"brick\": ").raw(names.name(name));
         }
@@ -395,6 +398,11 @@ final class ChromeEvents implements TimelineVisitor {
 
         boolean isStep(int name) {
             return steps[name];
+        }
+
+        /** Whether it is a step under a name of its own, that of its phase. */
+        boolean isAnnouncedStep(int name) {
+            return steps[name] && !numberedSteps[name] && !Arrays.equals(names[name], categories[name]);
         }
 
         /** Whether a step's name already is what readers of steps look for. */

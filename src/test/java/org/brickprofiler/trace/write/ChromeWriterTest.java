@@ -94,6 +94,21 @@ final class ChromeWriterTest {
                 .containsExactly("ProfilerStep#0", "ProfilerStep#77", "ProfilerStep#1", "ProfilerStep#0");
     }
 
+    @Spec("17.7")
+    @Test
+    void aStepKeepsItsPhaseBesideItsNumber() throws IOException {
+        FixedTimeline timeline = new FixedTimeline(
+                FixedTimeline.someInfo(),
+                List.of(new SpanName("step", SpanName.STEP), new SpanName("decode", SpanName.STEP)),
+                List.of(new Track(Track.Kind.HOST_THREAD, "main", Track.PROCESS, 7)),
+                List.of(List.of(Event.span(0, 1, 0), Event.span(1, 2, 1))));
+
+        List<JsonNode> steps = ChromeTrace.of(timeline).of("X", "user_annotation");
+        assertThat(steps).extracting(step -> step.get("name").textValue()).containsExactly("ProfilerStep#0", "ProfilerStep#1");
+        assertThat(steps.get(0).get("args").has("phase")).isFalse();
+        assertThat(steps.get(1).get("args").get("phase").textValue()).isEqualTo("decode");
+    }
+
     @Spec("13.9")
     @ParameterizedTest
     @EnumSource

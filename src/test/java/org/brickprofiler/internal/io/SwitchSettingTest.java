@@ -1,4 +1,4 @@
-package org.brickprofiler.kernel;
+package org.brickprofiler.internal.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,12 +12,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Spec("11.2")
-final class KernelSwitchTest {
+final class SwitchSettingTest {
 
     private static final String IGNORED = "ignored";
 
-    private static KernelSwitch read(@Nullable String property, @Nullable String variable) {
-        return KernelSwitch.read(
+    private static SwitchSetting read(@Nullable String property, @Nullable String variable) {
+        return SwitchSetting.read(
+                "brick.profiler.kernels",
+                "BRICK_PROFILER_KERNELS",
                 name -> name.equals("brick.profiler.kernels") ? property : "wrong property",
                 name -> name.equals("BRICK_PROFILER_KERNELS") ? variable : "wrong variable");
     }
@@ -35,9 +37,9 @@ final class KernelSwitchTest {
     @ValueSource(strings = {"false", "off", "0", "FALSE", "Off"})
     void isSwitchedOff(String value) {
         assertThat(read(value, null))
-                .isEqualTo(new KernelSwitch(false, "system property brick.profiler.kernels=" + value));
+                .isEqualTo(new SwitchSetting(false, "system property brick.profiler.kernels=" + value));
         assertThat(read(null, value))
-                .isEqualTo(new KernelSwitch(false, "environment variable BRICK_PROFILER_KERNELS=" + value));
+                .isEqualTo(new SwitchSetting(false, "environment variable BRICK_PROFILER_KERNELS=" + value));
     }
 
     @ParameterizedTest
@@ -70,11 +72,13 @@ final class KernelSwitchTest {
 
     @Test
     void whatMustNotBeReadIsNotSet() {
-        KernelSwitch found = KernelSwitch.read(
+        SwitchSetting found = SwitchSetting.read(
+                SwitchSetting.PROPERTY,
+                SwitchSetting.VARIABLE,
                 name -> {
                     throw new SecurityException(name);
                 },
-                Map.of(KernelSwitch.VARIABLE, "0")::get);
+                Map.of(SwitchSetting.VARIABLE, "0")::get);
 
         assertThat(found.on()).isFalse();
     }

@@ -1,0 +1,83 @@
+package org.brickprofiler.cli;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.cli.ProgramRunner.Outcome;
+import org.brickprofiler.compare.Comparison.Change;
+
+/**
+ * What profiling a program costs, by runs of it with the profiler on and off.
+ *
+ * @param on the runs with it, one or more
+ * @param off the runs without it, one or more
+ */
+record Overhead(List<Outcome> on, List<Outcome> off) {
+
+    private static final double NS_PER_S = 1e9;
+
+    /** Lines for a console. */
+    String text() {
+        boolean hasRates = Stream.concat(on.stream(), off.stream())
+                .allMatch(outcome -> outcome.snapshot().isPresent()
+                        && outcome.snapshot().get().facts().tokensPerSec().isPresent());
+        ToDoubleFunction<Outcome> seconds = hasRates
+                ? outcome -> 1 / outcome.snapshot().orElseThrow().facts().tokensPerSec().getAsDouble()
+                : outcome -> outcome.elapsedNs() / NS_PER_S;
+        double[] with = on.stream().mapToDouble(seconds).toArray();
+        double[] without = off.stream().mapToDouble(seconds).toArray();
+        Change cost = Change.between(without, with);
+        StringBuilder text = new StringBuilder(String.format(
+                Locale.ROOT,
+                "With the profiler on, %s takes %+.2f %% %s, by %d runs with it and %d without.\n",
+                hasRates ? "a token" : "the process",
+                cost.percent(),
+                cost.hasInterval()
+                        ? String.format(
+                                Locale.ROOT, "(95 %% interval %+.2f to %+.2f)", cost.lowPercent(), cost.highPercent())
+                        : "(of one run a side there is no interval)",
+                on.size(),
+                off.size()));
+        text.append(side("without", without, hasRates)).append(side("with it", with, hasRates));
+        ownAccount().ifPresent(text::append);
+        return text.append(faults()).toString();
+    }
+
+    private static String side(String which, double[] seconds, boolean areRates) {
+        double mean = Math.exp(DoubleStream.of(seconds).map(Math::log).average().orElseThrow());
+        return areRates
+                ? String.format(Locale.ROOT, "  %-8s %.2f tokens/s\n", which, 1 / mean)
+                : String.format(Locale.ROOT, "  %-8s %.3f s, start and end of the process included\n", which, mean);
+    }
+
+    /** What the profiler takes its own cost for. */
+    private Optional<String> ownAccount() {
+        List<ProfileSnapshot> profiles = on.stream()
+                .flatMap(outcome -> outcome.snapshot().stream())
+                .filter(profile -> profile.overheadNs() > 0 && profile.totalNs() > 0)
+                .toList();
+        return profiles.isEmpty()
+                ? Optional.empty()
+                : Optional.of(String.format(
+                        Locale.ROOT,
+                        "By its own account it took %.2f %% of the brick time. What is beyond that is what its calls keep the "
+                                + "compiler from doing, inlining above all, and the memory that they touch.\n",
+                        profiles.stream()
+                                .mapToDouble(profile -> 100.0 * profile.overheadNs() / profile.totalNs())
+                                .average()
+                                .orElseThrow()));
+    }
+
+    private String faults() {
+        long disturbed = Stream.concat(on.stream(), off.stream())
+                .filter(outcome -> !outcome.disturbances().isEmpty())
+                .count();
+        return disturbed == 0
+                ? ""
+                : String.format(Locale.ROOT, "! %d of %d runs were disturbed.\n", disturbed, on.size() + off.size());
+    }
+}

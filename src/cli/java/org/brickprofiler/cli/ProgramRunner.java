@@ -1,0 +1,125 @@
+package org.brickprofiler.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.JsonReport;
+import org.jspecify.annotations.Nullable;
+
+/** Runs programs one at a time, each with a file of its own to write its profile to, and watches the machine meanwhile. */
+final class ProgramRunner {
+
+    /** Where a process finds the file that it is to write its profile to. */
+    static final String VARIABLE = "BRICK_PROFILER_OUT";
+
+    /** Where it finds that it is to record nothing. */
+    static final String SWITCH = "BRICK_PROFILER";
+
+    private static final Path ROOT = Path.of("/");
+
+    private volatile @Nullable Process running;
+
+    /**
+     * A program to run.
+     *
+     * @param command what a shell runs
+     * @param profiled whether its profiler is on
+     * @param files where its profiles and its output go
+     */
+    record Program(String command, boolean profiled, Path files) {}
+
+    /**
+     * What came of one run.
+     *
+     * @param failure why it does not count, in a few words; empty where it does
+     * @param file where its profile is; nothing is there where there is none
+     * @param snapshot its profile, with what the machine did meanwhile; empty where it wrote none
+     * @param elapsedNs how long the process took, from its start to its end, ns
+     * @param log its output
+     */
+    record Outcome(String failure, Path file, Optional<ProfileSnapshot> snapshot, long elapsedNs, Path log) {
+
+        boolean failed() {
+            return !failure.isEmpty();
+        }
+
+        /** What disturbed it, where that is known. */
+        List<String> disturbances() {
+            return snapshot.map(each -> each.facts().disturbances()).orElse(List.of());
+        }
+    }
+
+    /**
+     * Runs a program and waits for its end.
+     *
+     * @param program what to run
+     * @param name of its files
+     * @throws IOException when it cannot be started, or a file cannot be written
+     * @throws InterruptedException when somebody interrupts the waiting; the program is ended then
+     */
+    Outcome run(Program program, String name) throws IOException, InterruptedException {
+        Path files = program.files().toAbsolutePath();
+        // Under a name that is no run's, until the process has ended well.
+        Path unfinished = files.resolve("." + name + ".json");
+        Path file = files.resolve(name + ".json");
+        Path log = files.resolve(name + ".log");
+        MachineWatch watch = MachineWatch.begin(ROOT);
+        long startNs = System.nanoTime();
+        int exitCode = execute(program, unfinished, log);
+        long elapsedNs = System.nanoTime() - startNs;
+        if (exitCode != 0) {
+            return new Outcome("failed with exit code " + exitCode, file, Optional.empty(), elapsedNs, log);
+        }
+        if (!Files.isRegularFile(unfinished)) {
+            return new Outcome("", file, Optional.empty(), elapsedNs, log);
+        }
+        ProfileSnapshot read;
+        try {
+            read = JsonReport.read(unfinished);
+        } catch (IOException unreadable) {
+            String failure = "wrote no profile that can be read (" + unreadable.getMessage() + ")";
+            return new Outcome(failure, file, Optional.empty(), elapsedNs, log);
+        }
+        ProfileSnapshot snapshot = read.withFacts(watch.seen(read.facts()));
+        JsonReport.write(snapshot, unfinished);
+        Files.move(unfinished, file, StandardCopyOption.REPLACE_EXISTING);
+        return new Outcome("", file, Optional.of(snapshot), elapsedNs, log);
+    }
+
+    private int execute(Program program, Path profile, Path log) throws IOException, InterruptedException {
+        boolean isWindows = System.getProperty("os.name", "").startsWith("Windows");
+        ProcessBuilder builder = isWindows
+                ? new ProcessBuilder("cmd", "/c", program.command())
+                : new ProcessBuilder("sh", "-c", program.command());
+        Map<String, String> environment = builder.environment();
+        environment.put(VARIABLE, profile.toString());
+        if (!program.profiled()) {
+            environment.put(SWITCH, "off");
+        }
+        Process process = builder.redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        running = process;
+        process.getOutputStream().close();
+        try {
+            return process.waitFor();
+        } finally {
+            kill();
+            running = null;
+        }
+    }
+
+    /** Ends the process that runs, and what it has started. Any thread. */
+    void kill() {
+        Process process = running;
+        if (process != null) {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+    }
+}

@@ -1,0 +1,205 @@
+package org.brickprofiler;
+
+import static org.brickprofiler.internal.io.Checks.requireFinite;
+import static org.brickprofiler.internal.io.Checks.requireName;
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
+import java.lang.management.CompilationMXBean;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.RuntimeMXBean;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalDouble;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What is known of a run beside its bricks: how fast it was by its own measure, what its virtual machine was busy with, and
+ * what the machine did meanwhile. Immutable; equal facts are equal objects.
+ *
+ * @param tokensPerSec what the application measured itself, tokens/s; of merged snapshots, the smallest
+ * @param unprofiledTokensPerSec the same of a run of the same program with the profiler switched off, which
+ *     {@code brick run} puts beside it, tokens/s; of merged snapshots, the smallest
+ * @param machine figures of the machine while it ran, by a name with its unit, in order of the names; of merged snapshots, the largest
+ * @param disturbances what of that makes the run doubtful, one remark each, in order; empty where nothing was seen
+ * @param virtualMachines the virtual machines that recorded, in order; of merged snapshots, all of them
+ */
+public record RunFacts(
+        OptionalDouble tokensPerSec,
+        OptionalDouble unprofiledTokensPerSec,
+        Map<String, Double> machine,
+        List<String> disturbances,
+        List<VirtualMachine> virtualMachines) {
+
+    /** Nothing is known. */
+    public static final RunFacts NONE =
+            new RunFacts(OptionalDouble.empty(), OptionalDouble.empty(), Map.of(), List.of(), List.of());
+
+    /**
+     * Sorts, and adds up what belongs together.
+     *
+     * @throws IllegalArgumentException when a rate is no finite number above 0, a figure of the machine is negative or not
+     *     finite, or a name or remark is empty
+     */
+    public RunFacts {
+        requireRate("tokensPerSec", tokensPerSec);
+        requireRate("unprofiledTokensPerSec", unprofiledTokensPerSec);
+        machine = Collections.unmodifiableMap(new TreeMap<>(Objects.requireNonNull(machine, "machine")));
+        machine.forEach((name, value) -> {
+            requireName("figure of the machine", name);
+            requireFinite(name, value);
+        });
+        disturbances = List.copyOf(new TreeSet<>(Objects.requireNonNull(disturbances, "disturbances")));
+        disturbances.forEach(remark -> requireName("disturbance", remark));
+        virtualMachines = latest(Objects.requireNonNull(virtualMachines, "virtualMachines"));
+    }
+
+    private static void requireRate(String what, OptionalDouble rate) {
+        Objects.requireNonNull(rate, what);
+        if (rate.isPresent()) {
+            requireRate(what, rate.getAsDouble());
+        }
+    }
+
+    static void requireRate(String what, double rate) {
+        if (!(rate > 0 && Double.isFinite(rate))) {
+            throw new IllegalArgumentException(what + " " + rate + " is not a finite number above 0");
+        }
+    }
+
+    private static List<VirtualMachine> latest(Collection<VirtualMachine> readings) {
+        SortedMap<String, VirtualMachine> latest = new TreeMap<>();
+        for (VirtualMachine reading : readings) {
+            latest.merge(reading.startedAt() + " " + reading.pid(), reading, VirtualMachine::later);
+        }
+        return List.copyOf(latest.values());
+    }
+
+    /**
+     * One virtual machine, from its start to the snapshot. Two readings with one number and one start are of the same one.
+     *
+     * @param pid the number of its process
+     * @param startedAt when it started
+     * @param upNs since then, ns
+     * @param gcNs time that its collectors report, ns; with those that work beside the application, their cycles too
+     * @param jitNs time that its compilers report, over all of their threads, ns
+     */
+    public record VirtualMachine(long pid, Instant startedAt, long upNs, long gcNs, long jitNs) {
+
+        private static final long NS_PER_MS = 1_000_000;
+
+        /**
+         * Checks the values.
+         *
+         * @throws IllegalArgumentException when a number is negative
+         */
+        public VirtualMachine {
+            Objects.requireNonNull(startedAt, "startedAt");
+            requireNotNegative("pid", pid);
+            requireNotNegative("upNs", upNs);
+            requireNotNegative("gcNs", gcNs);
+            requireNotNegative("jitNs", jitNs);
+        }
+
+        /** This one, now. The first call loads the beans, some milliseconds. */
+        static VirtualMachine current() {
+            RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
+            long gcMs = 0;
+            for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+                gcMs += Math.max(0, collector.getCollectionTime());
+            }
+            // There is none where nothing is ever compiled.
+            CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+            long jitMs = compilers != null && compilers.isCompilationTimeMonitoringSupported()
+                    ? compilers.getTotalCompilationTime()
+                    : 0;
+            return new VirtualMachine(
+                    runtime.getPid(),
+                    Instant.ofEpochMilli(runtime.getStartTime()),
+                    runtime.getUptime() * NS_PER_MS,
+                    gcMs * NS_PER_MS,
+                    jitMs * NS_PER_MS);
+        }
+
+        private VirtualMachine later(VirtualMachine other) {
+            return new VirtualMachine(
+                    pid,
+                    startedAt,
+                    Math.max(upNs, other.upNs),
+                    Math.max(gcNs, other.gcNs),
+                    Math.max(jitNs, other.jitNs));
+        }
+
+        /**
+         * The share of its life that collectors worked.
+         *
+         * @return %, 0 where it is not known how long that was
+         */
+        public double gcPercent() {
+            return percentOfLife(gcNs);
+        }
+
+        /**
+         * The work of its compilers, as a share of its life; above 100 where several of their threads worked.
+         *
+         * @return %, 0 where it is not known how long that was
+         */
+        public double jitPercent() {
+            return percentOfLife(jitNs);
+        }
+
+        private double percentOfLife(long ns) {
+            return upNs == 0 ? 0 : 100.0 * ns / upNs;
+        }
+    }
+
+    /**
+     * The same with the rate of a run without the profiler.
+     *
+     * @param rate of the same program with the profiler switched off, tokens/s
+     * @return facts
+     * @throws IllegalArgumentException when it is no finite number above 0
+     */
+    public RunFacts withUnprofiledTokensPerSec(double rate) {
+        return new RunFacts(tokensPerSec, OptionalDouble.of(rate), machine, disturbances, virtualMachines);
+    }
+
+    /**
+     * The same with what somebody saw of the machine while the program ran.
+     *
+     * @param figures by a name with its unit
+     * @param remarks what of them makes the run doubtful
+     * @return facts
+     * @throws IllegalArgumentException when a figure is negative or not finite, or a name or remark is empty
+     */
+    public RunFacts withMachine(Map<String, Double> figures, List<String> remarks) {
+        Objects.requireNonNull(figures, "figures");
+        Objects.requireNonNull(remarks, "remarks");
+        return new RunFacts(tokensPerSec, unprofiledTokensPerSec, figures, remarks, virtualMachines);
+    }
+
+    /** Both together. Commutative and associative. */
+    RunFacts plus(RunFacts other) {
+        Map<String, Double> both = new TreeMap<>(machine);
+        other.machine.forEach((name, value) -> both.merge(name, value, Math::max));
+        return new RunFacts(
+                smaller(tokensPerSec, other.tokensPerSec),
+                smaller(unprofiledTokensPerSec, other.unprofiledTokensPerSec),
+                both,
+                ProfileSnapshot.concat(disturbances, other.disturbances),
+                ProfileSnapshot.concat(virtualMachines, other.virtualMachines));
+    }
+
+    static OptionalDouble smaller(OptionalDouble one, OptionalDouble two) {
+        if (one.isEmpty() || two.isEmpty()) {
+            return one.isPresent() ? one : two;
+        }
+        return OptionalDouble.of(Math.min(one.getAsDouble(), two.getAsDouble()));
+    }
+}

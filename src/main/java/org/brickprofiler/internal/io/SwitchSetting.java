@@ -1,0 +1,107 @@
+package org.brickprofiler.internal.io;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether something is to be had in a virtual machine, and who decided. A system property comes before an environment
+ * variable; where neither is set, it is. A value of another meaning is warned of and then counts as absent: a profiler must
+ * not keep its host from starting. No lambdas here, the first of which takes longer than all the rest of a start.
+ *
+ * @param on whether it is to be had
+ * @param reason what decided that, for a message
+ */
+public record SwitchSetting(boolean on, String reason) {
+
+    static final String PROPERTY = "brick.profiler";
+    static final String VARIABLE = "BRICK_PROFILER";
+
+    /** A place that settings are read from. */
+    interface Settings {
+        /** The value of a setting, or null where it is not set. */
+        @Nullable String get(String name);
+    }
+
+    private enum Place implements Settings {
+        PROPERTIES {
+            @Override
+            public @Nullable String get(String name) {
+                return System.getProperty(name);
+            }
+        },
+        ENVIRONMENT {
+            @Override
+            public @Nullable String get(String name) {
+                return System.getenv(name);
+            }
+        }
+    }
+
+    /** Of the profiler as a whole; read once. */
+    private static final class Profiler {
+        static final SwitchSetting SETTING = of(PROPERTY, VARIABLE);
+
+        static {
+            if (!SETTING.on) {
+                LoggerFactory.getLogger(SwitchSetting.class).warn("the profiler stays off: {}", SETTING.reason);
+            }
+        }
+    }
+
+    /**
+     * What decides whether anything at all is recorded. Where nothing is, the first call logs that.
+     *
+     * @return the same object each time
+     */
+    public static SwitchSetting ofProfiler() {
+        return Profiler.SETTING;
+    }
+
+    /**
+     * Asks both places.
+     *
+     * @param property the name of the system property
+     * @param variable the name of the environment variable
+     * @return what they say
+     */
+    public static SwitchSetting of(String property, String variable) {
+        return read(property, variable, Place.PROPERTIES, Place.ENVIRONMENT);
+    }
+
+    static SwitchSetting read(String property, String variable, Settings properties, Settings environment) {
+        SwitchSetting setting = setting("system property", property, properties);
+        if (setting == null) {
+            setting = setting("environment variable", variable, environment);
+        }
+        return setting != null
+                ? setting
+                : new SwitchSetting(true, "neither " + property + " nor " + variable + " is set");
+    }
+
+    private static @Nullable SwitchSetting setting(String place, String key, Settings values) {
+        String value = valueOf(key, values);
+        if (value == null || value.isEmpty()) {
+            return null;
+        }
+        String reason = place + " " + key + "=" + value;
+        return switch (value.toLowerCase(Locale.ROOT)) {
+            case "true", "on", "1" -> new SwitchSetting(true, reason);
+            case "false", "off", "0" -> new SwitchSetting(false, reason);
+            default -> {
+                LoggerFactory.getLogger(SwitchSetting.class)
+                        .warn("{} is neither true, on, 1 nor false, off, 0: ignored", reason);
+                yield null;
+            }
+        };
+    }
+
+    private static @Nullable String valueOf(String key, Settings values) {
+        try {
+            return values.get(key);
+        } catch (SecurityException forbidden) {
+            // Not ours to read, so not set.
+            return null;
+        }
+    }
+}
