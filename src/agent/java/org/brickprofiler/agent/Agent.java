@@ -82,7 +82,7 @@ public final class Agent {
             if (there == null) {
                 throw new IllegalArgumentException("no agent runs here that could write " + snapshot);
             }
-            JsonReport.write(there.profiler.snapshot(), snapshot);
+            JsonReport.write(there.snapshot(), snapshot);
             there.say("the profile up to now is in " + snapshot.toAbsolutePath());
             return;
         }
@@ -185,8 +185,13 @@ public final class Agent {
 
     // ---- reports ----
 
+    private ProfileSnapshot snapshot() {
+        steps.tokensPerSec().ifPresent(profiler::setTokensPerSec);
+        return profiler.snapshot();
+    }
+
     private void report() {
-        ProfileSnapshot snapshot = profiler.snapshot();
+        ProfileSnapshot snapshot = snapshot();
         List<Rule> unused = rules.rules().stream().filter(rule -> !applied.contains(rule)).toList();
         if (!unused.isEmpty()) {
             say(unused.size() + " rules were not applied: those of the lines "

@@ -1,5 +1,6 @@
 package org.brickprofiler.agent;
 
+import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
@@ -16,11 +17,17 @@ record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
 
     private static final long OPEN = 1;
 
-    /** How many steps have ended, and what happens when those of the warm-up have. Any thread. */
+    /** How many steps have ended, what happens when those of the warm-up have, and how fast the others follow. Any thread. */
     static final class Steps {
         private final AtomicLong ended = new AtomicLong();
+        private final AtomicLong counted = new AtomicLong();
         private final long warmup;
         private final Runnable afterWarmup;
+
+        /** When the first step after the warm-up began; 0 for not yet. */
+        private final AtomicLong firstNs = new AtomicLong();
+
+        private volatile long lastNs;
 
         /**
          * A counter.
@@ -33,10 +40,28 @@ record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
             this.afterWarmup = afterWarmup;
         }
 
-        private void end() {
-            if (ended.incrementAndGet() == warmup) {
-                afterWarmup.run();
+        private void begin() {
+            if (firstNs.get() == 0 && ended.get() >= warmup) {
+                firstNs.compareAndSet(0, System.nanoTime());
             }
+        }
+
+        private void end() {
+            long number = ended.incrementAndGet();
+            if (number == warmup) {
+                afterWarmup.run();
+            } else if (number > warmup) {
+                lastNs = System.nanoTime();
+                counted.incrementAndGet();
+            }
+        }
+
+        /** Tokens per second of wall time, one a step, also where the profiler is off; empty where no step has ended. */
+        OptionalDouble tokensPerSec() {
+            long wallNs = lastNs - firstNs.get();
+            return counted.get() == 0 || wallNs <= 0
+                    ? OptionalDouble.empty()
+                    : OptionalDouble.of(counted.get() * 1e9 / wallNs);
         }
     }
 
@@ -66,6 +91,7 @@ record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
 
     @Override
     public long startStep(long tokens, long kvLength) {
+        steps.begin();
         long cached = Math.max(0, kvLength);
         profiler.beginStep(tokens > 1 ? prefill(tokens, cached) : StepInfo.decode(cached));
         return OPEN;

@@ -24,6 +24,8 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import javax.tools.ToolProvider;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.VirtualThreadStarter;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
@@ -214,7 +216,9 @@ class AgentIT {
         assertThat(result.out()).matches("computed \\d+ in module null\\R");
         assertThat(result.err()).contains("brick agent: 7 of 7 rules apply", "the profile is in ");
         assertThat(recorded("run.json")).isEqualTo(RECORDED);
-        assertThat(JsonReport.read(folder.resolve("run.json")).steps().toString()).contains("PREFILL");
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
+        assertThat(profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow().count()).isEqualTo(10);
+        assertThat(profile.facts().tokensPerSec().orElseThrow()).isPositive();
         assertThat(folder.resolve("run.html")).content().contains("<html");
         // Whichever worker of the pool ran a task, it belongs to the layer in which the task was made.
         Map<Integer, Integer> scoresByLayer = new TreeMap<>();
@@ -266,6 +270,19 @@ class AgentIT {
             Thread.sleep(20);
         }
         assertThat(folder.resolve(file)).exists();
+    }
+
+    /** As brick run measures what profiling costs. */
+    @Spec("22.6")
+    @Test
+    void measuresTokensPerSecondWithTheProfilerOff() throws Exception {
+        application("rules=bricks.yaml,out=run.json")
+                .environment(Map.of("BRICK_PROFILER", "off"))
+                .run()
+                .assertSucceeded();
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
+        assertThat(profile.bricks()).isEmpty();
+        assertThat(profile.facts().tokensPerSec().orElseThrow()).isPositive();
     }
 
     @Spec("22.3")
