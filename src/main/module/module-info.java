@@ -4,9 +4,11 @@
  */
 module org.brickprofiler {
     requires java.management;
+    requires static jdk.jfr;
     requires org.eclipse.collections.api;
     requires org.eclipse.collections.impl;
     requires org.slf4j;
+    requires static java.sql;
     requires static org.jspecify;
     requires static com.fasterxml.jackson.core;
     requires static com.sun.jna;
@@ -32,6 +34,7 @@ module org.brickprofiler {
     exports org.brickprofiler.device.cuda;
     exports org.brickprofiler.device.metal;
     exports org.brickprofiler.graph;
+    exports org.brickprofiler.jfr;
     exports org.brickprofiler.kernel;
     exports org.brickprofiler.metrics.jmx;
     exports org.brickprofiler.metrics.micrometer;

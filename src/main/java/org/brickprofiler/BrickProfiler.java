@@ -111,7 +111,10 @@ public final class BrickProfiler {
     /** The bricks of device streams; null where there are none. */
     private final @Nullable DeviceTimers devices;
 
-    /** Who follows the bricks. Made when it is first asked for, while holding {@code this}. */
+    /** Whether the graph or a listener follows the bricks. Written while holding {@code this}. */
+    private volatile boolean followed;
+
+    /** Made when it is first asked for, while holding {@code this}. */
     private volatile @Nullable GraphRecorder graph;
 
     /** Who follows the steps. Made when the first one begins, while holding {@code this}. */
@@ -140,6 +143,7 @@ public final class BrickProfiler {
     private final RunPeriod period;
     private final SelfCost selfCost;
     private final Results results;
+    private final Listeners listeners = new Listeners();
 
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
@@ -302,7 +306,7 @@ public final class BrickProfiler {
         if (own == null || !own.addTimed(timer, nowNs, elements)) {
             addWithoutRow(timer, elements, nowNs);
         }
-        if (graph != null) {
+        if (followed) {
             followTimed(timer, elements, nowNs);
         }
     }
@@ -318,7 +322,9 @@ public final class BrickProfiler {
     private void followTimed(long timer, long elements, long nowNs) {
         int key = TimerToken.key(timer);
         if (hasBrick(key)) {
-            follow(key, nowNs - TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
+            long elapsedNs = TimerToken.elapsedNs(timer, nowNs);
+            follow(key, nowNs - elapsedNs, nowNs, elements);
+            reportSample(key, elapsedNs, nowNs, elements);
         }
     }
 
@@ -626,7 +632,9 @@ public final class BrickProfiler {
     }
 
     private void add(int key, long elapsedNs, long elements) {
-        registry.add(key, elapsedNs, nowNs(), elements);
+        long nowNs = nowNs();
+        registry.add(key, elapsedNs, nowNs, elements);
+        reportSample(key, elapsedNs, nowNs, elements);
     }
 
     /**
@@ -690,8 +698,10 @@ public final class BrickProfiler {
 
     private void addBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
         StatTable table = registry.acquire();
-        table.addBytes(key, elapsedNs, nowNs(), elements, inputBytes, outputBytes);
+        long nowNs = nowNs();
+        table.addBytes(key, elapsedNs, nowNs, elements, inputBytes, outputBytes);
         registry.release(table);
+        reportSample(key, elapsedNs, nowNs, elements);
     }
 
     /**
@@ -751,8 +761,10 @@ public final class BrickProfiler {
 
     private void addCycles(int key, long elapsedNs, long elements, long cycles) {
         StatTable table = registry.acquire();
-        table.addCycles(key, elapsedNs, nowNs(), elements, cycles);
+        long nowNs = nowNs();
+        table.addCycles(key, elapsedNs, nowNs, elements, cycles);
         registry.release(table);
+        reportSample(key, elapsedNs, nowNs, elements);
     }
 
     // ---- what there was to do ----
@@ -1100,7 +1112,10 @@ public final class BrickProfiler {
 
     private void endStep(StepRecorder recorder, long endNs) {
         if (enabled) {
-            recorder.end(endNs, hasPending());
+            Step step = recorder.end(endNs, hasPending());
+            if (step != null) {
+                listeners.stepEnded(step);
+            }
         } else {
             recorder.interrupt();
         }
@@ -1149,6 +1164,7 @@ public final class BrickProfiler {
         }
         StepRecorder recorder = steps;
         if (enabled) {
+            listeners.stepBegan(info);
             long startNs = (recorder == null ? stepRecorder() : recorder).begin(info, hasPending());
             if (registry.hasSpans()) {
                 long tokens = info.prefillTokens() + info.outputTokens() + info.draftedTokens();
@@ -1482,7 +1498,7 @@ public final class BrickProfiler {
         tokensPerSec = OptionalDouble.of(rate);
     }
 
-    // ---- streams, tiles, checksums, graph ----
+    // ---- streams, tiles, checksums, graph, listeners ----
 
     /**
      * A device stream, for bricks that are enqueued there.
@@ -1533,6 +1549,7 @@ public final class BrickProfiler {
         if (recorder == null) {
             recorder = new GraphRecorder(clock);
             graph = recorder;
+            followed = true;
             if (devices != null) {
                 devices.timeEveryLaunch();
             }
@@ -1540,9 +1557,9 @@ public final class BrickProfiler {
         return recorder;
     }
 
-    /** Whether somebody follows the bricks. */
+    /** Whether the graph or a listener follows the bricks. */
     boolean isFollowed() {
-        return graph != null;
+        return followed;
     }
 
     /** Who follows bricks and boundaries now: the graph, whose own switch it asks; null where nobody does. */
@@ -1556,6 +1573,34 @@ public final class BrickProfiler {
         if (recorder != null && recorder.isEnabled()) {
             recorder.brick(names.name(key), startNs, endNs, elements);
         }
+    }
+
+    /** A sample was recorded that the host's clock, or the caller, has timed. */
+    void reportSample(int key, long elapsedNs, long endNs, long elements) {
+        if (followed && listeners.wantBricks()) {
+            listeners.brickRecorded(
+                    names.name(key), BrickNames.category(names.tag(key)), endNs, elapsedNs, elements);
+        }
+    }
+
+    /**
+     * Adds who is to hear of what is recorded from now on.
+     *
+     * @param listener a listener; added twice, it hears everything twice
+     */
+    public synchronized void addListener(ProfilerListener listener) {
+        listeners.add(Objects.requireNonNull(listener, "listener"));
+        followed = graph != null || listeners.wantBricks();
+    }
+
+    /**
+     * Removes a listener. A call that is under way on another thread may still reach it.
+     *
+     * @param listener a listener; nothing happens where it was not added
+     */
+    public synchronized void removeListener(ProfilerListener listener) {
+        listeners.remove(Objects.requireNonNull(listener, "listener"));
+        followed = graph != null || listeners.wantBricks();
     }
 
     // ---- what all of it stands on ----

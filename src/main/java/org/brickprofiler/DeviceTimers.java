@@ -75,6 +75,7 @@ final class DeviceTimers {
             long elapsedNs = MarkToken.elapsedNs(timer, nowNs);
             profiler.registry.add(key, elapsedNs, nowNs, elements);
             profiler.follow(key, nowNs - elapsedNs, nowNs, elements);
+            profiler.reportSample(key, elapsedNs, nowNs, elements);
         }
     }
 

@@ -250,16 +250,17 @@ final class StepRecorder {
      *
      * @param endNs the clock
      * @param pending whether a measurement is pending
+     * @return the step; null where none was under way
      */
-    synchronized void end(long endNs, boolean pending) {
+    synchronized @Nullable Step end(long endNs, boolean pending) {
         Place mine = places.mineOrNull();
         if (mine == null) {
-            return;
+            return null;
         }
         leaveEarlierEpoch(mine);
         StepInfo info = mine.info;
         if (info == null) {
-            return;
+            return null;
         }
         PhaseSums phase = sums.phases[info.phase().index()];
         leave(mine, info, endNs);
@@ -274,14 +275,16 @@ final class StepRecorder {
                 phase.categoryNs[i] += categoryNs[i];
             }
         }
-        keep(new Step(
+        Step step = new Step(
                 ended++,
                 period.unixNs(mine.startNs),
                 durationNs,
                 info,
                 mine.acceptedTokens,
-                byCategory(categoryNs)));
+                byCategory(categoryNs));
+        keep(step);
         countTokens(mine, info, endNs);
+        return step;
     }
 
     private void countTokens(Place mine, StepInfo info, long endNs) {

@@ -70,9 +70,10 @@ final class ArchitectureTest {
     private static final DescribedPredicate<JavaClass> COMPARE = inPackage("compare");
 
     private static final DescribedPredicate<JavaClass> METRICS = inPackage("metrics");
+    private static final DescribedPredicate<JavaClass> JFR = inPackage("jfr");
 
     private static final DescribedPredicate<JavaClass> OUTER =
-            REPORT.or(TRACE).or(KERNEL).or(COMPARE).or(METRICS).as("are in the outer layer");
+            REPORT.or(TRACE).or(KERNEL).or(COMPARE).or(METRICS).or(JFR).as("are in the outer layer");
 
     private static final DescribedPredicate<JavaClass> CORE =
             resideInAPackage(ROOT).as("are in the core");
@@ -150,13 +151,16 @@ final class ArchitectureTest {
     static final ArchRule theCommandLineKnowsNoExample =
             noClasses().that(inPackage("cli")).should().dependOnClassesThat(EXAMPLE);
 
-    /** It shows what others found. */
-    @ArchTest static final ArchRule reportKnowsComparisonsOnly = standsAlone(REPORT, OUTER.and(not(COMPARE)));
+    /** It shows what others found, and reads no trace. */
+    @ArchTest
+    static final ArchRule reportKnowsWhatItShows =
+            standsAlone(REPORT, OUTER.and(not(COMPARE.or(KERNEL).or(resideInAPackage(ROOT + ".trace")))));
 
     @ArchTest static final ArchRule compareStandsAlone = standsAlone(COMPARE, OUTER);
     @ArchTest static final ArchRule traceStandsAlone = standsAlone(TRACE, OUTER);
     @ArchTest static final ArchRule kernelStandsAlone = standsAlone(KERNEL, OUTER);
     @ArchTest static final ArchRule metricsStandAlone = standsAlone(METRICS, OUTER);
+    @ArchTest static final ArchRule eventsStandAlone = standsAlone(JFR, OUTER);
 
     @ArchTest
     static final ArchRule micrometerIsKnownToItsBridgeOnly =
@@ -195,6 +199,19 @@ final class ArchitectureTest {
                             "org.apache.commons.numbers..",
                             "org.apache.commons.rng..",
                             "org.apache.commons.statistics..");
+
+    /** Whichever driver is there: the library knows none. */
+    @ArchTest
+    static final ArchRule databasesAreKnownToReadersOfTracesOnly =
+            noClasses()
+                    .that(not(inPackage("trace.read")))
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("java.sql..", "org.sqlite..");
+
+    @ArchTest
+    static final ArchRule noDriverOfDatabasesIsNamed =
+            noClasses().should().dependOnClassesThat().resideInAnyPackage("org.sqlite..");
 
     @ArchTest
     static final ArchRule gpuBindingsAreReachedFromTheTopOnly =
@@ -287,7 +304,7 @@ final class ArchitectureTest {
         assertThat(classes.stream())
                 .filteredOn(each -> exported.contains(each.getPackageName()))
                 .filteredOn(each -> each.isTopLevelClass() && isPublic(each))
-                .hasSizeLessThanOrEqualTo(102);
+                .hasSizeLessThanOrEqualTo(105);
     }
 
     private static Set<String> exportedPackages() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.sdk.resources.Resource;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -149,6 +150,10 @@ final class NullArgumentsTest {
         instances.put(TimelineSpanProcessor.class, () -> new TimelineSpanProcessor(new TraceRecorder()));
         instances.put(BrickMetrics.class, () -> new BrickMetrics(BrickProfiler.enabled()));
         instances.put(BrickMetricProducer.class, () -> new BrickMetricProducer(BrickProfiler.enabled()));
+        instances.put(Attributes.class, () -> Attributes.builder()
+                .put("gen_ai.operation.name", "chat")
+                .put("gen_ai.provider.name", "test")
+                .build());
         instances.put(MeterRegistry.class, SimpleMeterRegistry::new);
         instances.put(Resource.class, Resource::empty);
         instances.put(TraceRules.class, TraceRules::builtIn);

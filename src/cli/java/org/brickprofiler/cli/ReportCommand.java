@@ -2,11 +2,13 @@ package org.brickprofiler.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.trace.read.TraceTimeline;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -44,7 +46,8 @@ final class ReportCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "FILE",
-            description = "A JSON report of this library, its timeline, or a Chrome trace of another program, packed "
+            description = "A JSON report of this library, its timeline, a Chrome or Perfetto trace of another program, "
+                    + "an SQLite export of Nsight Systems, or a log with the output of TornadoVM's profiler, packed "
                     + "with gzip or not. The content decides which, not the name; - is the standard input.")
     private Path file;
 
@@ -85,11 +88,22 @@ final class ReportCommand implements Callable<Integer> {
         if (html == null) {
             out.print(inForm(input));
         } else {
-            HtmlReport.write(input.snapshot(), html);
+            page(input).write(html);
             out.println("HTML: " + html.toAbsolutePath());
         }
         out.flush();
         return input.exitCode(spec.commandLine().getErr());
+    }
+
+    /** The page of a profile, of a trace with its timeline: the trace is read once more, where that is possible. */
+    private HtmlReport page(Input.Profile input) throws IOException {
+        HtmlReport page = HtmlReport.of(input.snapshot());
+        if (input.trace().isEmpty() || !Files.isRegularFile(file)) {
+            return page;
+        }
+        try (TraceTimeline timeline = Input.timeline(file, traceOptions.salvage())) {
+            return page.withTimeline(timeline.timeline());
+        }
     }
 
     private String inForm(Input.Profile input) {

@@ -49,9 +49,9 @@ final class Recordings {
         if (options.trace() != null) {
             TraceFiles.requireFormat(options.trace());
         }
-        trace = options.trace() == null
+        trace = options.trace() == null && options.html() == null
                 ? null
-                : TraceRecorder.builder().processName("demo").build();
+                : TraceRecorder.builder().processName("demo").tiles(options.trace() != null).build();
     }
 
     private static List<Path> files(DemoOptions options) {
@@ -81,9 +81,10 @@ final class Recordings {
         return new Decoder.Instruments(runner, TiledProduct.Probe.of(profiler.tiles()), alteration);
     }
 
-    /** Gives a page the graph of the first measured pass, where it was recorded. */
+    /** Gives a page the timeline, and the graph of the first measured pass, where they were recorded. */
     HtmlReport on(HtmlReport page) {
-        return graph == null ? page : page.withGraph(graph.graph());
+        HtmlReport timed = trace == null ? page : page.withTimeline(trace.timeline());
+        return graph == null ? timed : timed.withGraph(graph.graph());
     }
 
     /** Follows the run with counters, where a timeline is wanted. */

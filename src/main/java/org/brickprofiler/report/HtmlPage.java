@@ -2,12 +2,17 @@ package org.brickprofiler.report;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
 
 /**
  * One file for a browser, which loads nothing: a style sheet and a script that draws from JSON beside it. Nothing of the
@@ -67,6 +72,28 @@ final class HtmlPage {
     static String data(String id, String json) {
         // In JSON this character is in strings only, where the escape stands for it. The script takes it back.
         return "<script type=\"application/json\" id=\"" + id + "\">" + json.replace("<", "\\u003c") + "</script>\n";
+    }
+
+    /** Writes what stands in one row of a column. */
+    interface Cell<T> {
+        void write(T row) throws IOException;
+    }
+
+    /** Writes a column of a table: an array with a value for each row. */
+    static <T> void column(JsonGenerator json, String key, Collection<T> rows, Cell<T> cell) throws IOException {
+        json.writeArrayFieldStart(key);
+        for (T row : rows) {
+            cell.write(row);
+        }
+        json.writeEndArray();
+    }
+
+    /** Writes a column of texts: an array with each of them once, and one with its place in it for each row. */
+    static <T> void column(JsonGenerator json, String key, String keyOfTexts, Collection<T> rows, Function<T, String> text)
+            throws IOException {
+        Map<String, Integer> places = new LinkedHashMap<>();
+        column(json, key, rows, row -> json.writeNumber(places.computeIfAbsent(text.apply(row), first -> places.size())));
+        column(json, keyOfTexts, places.keySet(), json::writeString);
     }
 
     private static String resource(String name) {

@@ -24,6 +24,8 @@ import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.kernel.KernelTiming;
+import org.brickprofiler.trace.Timeline;
 
 /**
  * A profile as one page for a browser: what was measured, where the time went, and what makes the numbers read wrongly.
@@ -101,6 +103,30 @@ public final class HtmlReport {
     }
 
     /**
+     * Adds what happened when: in the median and in the slowest step of each phase, where steps are known, and each
+     * brick's mean time in each layer. At most the 4,000 longest spans of these steps are drawn, and the first 1,024
+     * layers. The timeline is replayed twice, and not kept.
+     *
+     * @param timeline the timeline, as a recorder or a reader of traces gives it
+     * @return a page with it, in place of an earlier one
+     */
+    public HtmlReport withTimeline(Timeline timeline) {
+        Objects.requireNonNull(timeline, "timeline");
+        return with("timeline", element("timeline", json -> TimelineDigest.write(timeline, json)));
+    }
+
+    /**
+     * Adds how long kernels took.
+     *
+     * @param kernels what {@link org.brickprofiler.kernel.KernelTimings#snapshot()} returned
+     * @return a page with it, in place of an earlier one
+     */
+    public HtmlReport withKernels(List<KernelTiming> kernels) {
+        List<KernelTiming> all = List.copyOf(Objects.requireNonNull(kernels, "kernels"));
+        return with("kernels", element("kernels", json -> writeKernels(all, json)));
+    }
+
+    /**
      * Adds what came of comparing checksums with a reference: whether the pass computed the same, and where not.
      *
      * @param comparison what came of it
@@ -157,6 +183,21 @@ public final class HtmlReport {
         return HtmlPage.data(id, bytes.toString(UTF_8) + "\n");
     }
 
+    private static void writeKernels(List<KernelTiming> kernels, JsonGenerator json) throws IOException {
+        json.writeStartArray();
+        for (KernelTiming kernel : kernels) {
+            json.writeStartObject();
+            json.writeStringField("name", kernel.name());
+            json.writeStringField("backend", kernel.backend().name());
+            json.writeNumberField("count", kernel.dispatchCount());
+            json.writeNumberField("total_ns", kernel.totalNs());
+            json.writeNumberField("min_ns", kernel.minNs());
+            json.writeNumberField("max_ns", kernel.maxNs());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
     /** The nodes in columns, each behind its parent, whose place among them is the first column. */
     private static void writeGraph(ExecutionGraph graph, CriticalPath path, JsonGenerator json) throws IOException {
         List<Integer> nodes = fromTheTop(graph);
@@ -165,32 +206,19 @@ public final class HtmlReport {
         json.writeStartObject();
         json.writeNumberField("total_ns", path.totalNs());
         json.writeNumberField("left_out", graph.nodeCount() - nodes.size());
-        column(json, "parent", nodes, node -> {
+        HtmlPage.column(json, "parent", nodes, node -> {
             OptionalInt parent = graph.parent(node);
             json.writeNumber(parent.isPresent() ? places.getOrDefault(parent.getAsInt(), NONE) : NONE);
         });
-        column(json, "name", nodes, node -> json.writeString(graph.node(node).name()));
-        column(json, "kind", nodes, node -> json.writeString(graph.node(node).getClass().getSimpleName()));
-        column(json, "layer", nodes, node ->
+        HtmlPage.column(json, "name", "names", nodes, node -> graph.node(node).name());
+        HtmlPage.column(json, "kind", "kinds", nodes, node -> graph.node(node).getClass().getSimpleName());
+        HtmlPage.column(json, "layer", nodes, node ->
                 json.writeNumber(graph.node(node) instanceof ExecutionNode.Layer layer ? layer.index() : NONE));
-        column(json, "node_ns", nodes, node -> json.writeNumber(graph.totalNs(node)));
-        column(json, "self_ns", nodes, node -> json.writeNumber(graph.selfNs(node)));
-        column(json, "start_ns", nodes, node -> json.writeNumber(path.earliestStartNs(node)));
-        column(json, "slack_ns", nodes, node -> json.writeNumber(path.slackNs(node)));
+        HtmlPage.column(json, "node_ns", nodes, node -> json.writeNumber(graph.totalNs(node)));
+        HtmlPage.column(json, "self_ns", nodes, node -> json.writeNumber(graph.selfNs(node)));
+        HtmlPage.column(json, "start_ns", nodes, node -> json.writeNumber(path.earliestStartNs(node)));
+        HtmlPage.column(json, "slack_ns", nodes, node -> json.writeNumber(path.slackNs(node)));
         json.writeEndObject();
-    }
-
-    /** Writes a value of a node. */
-    private interface NodeValue {
-        void of(int node) throws IOException;
-    }
-
-    private static void column(JsonGenerator json, String key, List<Integer> nodes, NodeValue value) throws IOException {
-        json.writeArrayFieldStart(key);
-        for (int node : nodes) {
-            value.of(node);
-        }
-        json.writeEndArray();
     }
 
     /** The nodes in the order of the tree's text, up to the bound. */

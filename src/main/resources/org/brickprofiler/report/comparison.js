@@ -194,18 +194,17 @@ function sides() {
   }
   const totals = ["before", "after"].map((side) => sum(lines, (line) => (line[side] ? line[side].ns : 0)));
   const longest = Math.max(...totals);
-  return html(
-    "div",
-    { class: "sides" },
+  return bars(
     ["before", "after"].map((side, i) => {
-      const there = lines.filter((line) => line[side]);
-      const parts = there.map((line) => ({
-        label: line.name + " " + duration(line[side].ns),
-        colour: colour(line.name),
-        pct: 100 * ratio(line[side].ns, longest),
-      }));
+      const parts = lines
+        .filter((line) => line[side])
+        .map((line) => ({
+          label: line.name + " " + duration(line[side].ns),
+          colour: colour(line.name),
+          pct: 100 * ratio(line[side].ns, longest),
+        }));
       const text = side + ", brick time of a step by category: " + parts.map((part) => part.label).join(", ");
-      return [html("p", {}, side, html("span", { class: "quiet" }, duration(totals[i]))), stacked(text, parts)];
+      return { label: side, total: duration(totals[i]), text, parts };
     }),
   );
 }

@@ -330,6 +330,15 @@ function stacked(text, parts) {
   return bar;
 }
 
+/** Bars on one scale, each with a label, its total, and a text that says all of it. */
+function bars(each) {
+  return html(
+    "div",
+    { class: "sides" },
+    each.map(({ label, total, text, parts }) => [html("p", {}, label, html("span", { class: "quiet" }, total)), stacked(text, parts)]),
+  );
+}
+
 function section(name, note, ...content) {
   const id = name.toLowerCase().replaceAll(" ", "-");
   return html(

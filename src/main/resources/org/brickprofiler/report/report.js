@@ -7,6 +7,10 @@ const wallNs = profile.wall_ns;
 // A trace that was read has a wall time, and nothing of who recorded.
 const isOfTrace = wallNs > 0 && profile.threads === 0 && !profile.virtual_threads && !profile.overhead_ns;
 const samples = sum(bricks, (brick) => brick.count);
+const phases = profile.steps === undefined ? [] : profile.steps.phases;
+const timeline = held("timeline");
+const graph = graphOfPass();
+const nodes = graph === undefined ? [] : nodesOf(graph);
 
 // ---- how durations are spread ----
 
@@ -151,6 +155,12 @@ function steps(fromNs, toNs) {
   return parts;
 }
 
+/** The least of 1, 2 and 5 times powers of ten that is no shorter. */
+function roundUp(ns) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, ns)));
+  return [1, 2, 5, 10].map((digit) => digit * power).find((width) => width >= ns);
+}
+
 function step(ns) {
   const unit = Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(1, ns)) / 3 + 1e-9)));
   return Number((ns / 1000 ** unit).toPrecision(6)) + NARROW + TIME_UNITS[unit];
@@ -174,10 +184,27 @@ function tokenBrick() {
   return once.find((brick) => brick !== undefined && brick.total_elements > 0);
 }
 
+const WAITS = [["Time to first token", "time_to_first_token"], ["Time per output token", "time_per_output_token"]];
+
+function valuesOf(latency) {
+  return sum(latency.buckets, ([, n]) => n);
+}
+
+function waitFigure(label, latency) {
+  return valuesOf(latency) === 0
+    ? ""
+    : figure(label, time(1e3 * latency.p50_us), "p50 of " + count(valuesOf(latency)) + "; p99 " + duration(1e3 * latency.p99_us));
+}
+
 function figures() {
   const list = html("dl", { class: "figures" });
   const tokens = tokenBrick();
-  if (tokens && wallNs > 0) {
+  const decode = phases.find((each) => each.phase === "decode") || phases[0];
+  if (decode) {
+    const base = "in " + plural(decode.count, decode.phase + " step", decode.phase + " steps") + ", of the time in which one was under way";
+    list.append(figure("Tokens per second", number(decode.output_tokens_per_s), count(decode.output_tokens) + " " + base));
+    list.append(...WAITS.map(([label, key]) => waitFigure(label, profile.steps[key])).filter((wait) => wait !== ""));
+  } else if (tokens && wallNs > 0) {
     const n = tokens.total_elements;
     const base = "with the profiler on, by the elements of " + tokens.name;
     list.append(figure("Tokens per second", number((n * 1e9) / wallNs), count(n) + " in " + duration(wallNs) + " " + base));
@@ -294,6 +321,9 @@ function faults() {
   }
   if (profile.pending > 0) {
     found.push("Pending: " + plural(profile.pending, "measurement has", "measurements have") + " begun and no known end. They are in no count.");
+  }
+  if (profile.steps !== undefined && profile.steps.abandoned > 0) {
+    found.push("Abandoned: " + plural(profile.steps.abandoned, "step", "steps") + " began and did not end. They are in no figure of steps.");
   }
   if (profile.dropped_pending > 0) {
     found.push("Dropped: " + plural(profile.dropped_pending, "deferred measurement", "deferred measurements") + " found the queue full. Counts and totals are too low by them.");
@@ -517,9 +547,10 @@ function environmentSection() {
 /** The nodes of a graph, from its columns, with their children. */
 function nodesOf(graph) {
   const categories = new Map(bricks.map((brick) => [brick.name, brick.category]));
-  const nodes = graph.name.map((name, i) => ({
+  const names = graph.name.map((name) => graph.names[name]);
+  const nodes = names.map((name, i) => ({
     name,
-    kind: graph.kind[i],
+    kind: graph.kinds[graph.kind[i]],
     layer: graph.layer[i],
     category: categories.get(name) || "Other",
     ns: graph.node_ns[i],
@@ -558,8 +589,7 @@ function byLayer(nodes) {
 const SHADES = 8;
 const DARKEST = 4;
 
-function layerSection(nodes) {
-  const { layers, rows } = byLayer(nodes);
+function layerSection({ layers, rows }, heads) {
   if (layers.length < 2 || rows.length === 0) {
     return "";
   }
@@ -573,8 +603,7 @@ function layerSection(nodes) {
     ? "No brick takes twice its median in any layer."
     : "Furthest above their medians: " + far.map(cellText).join("; ") + ".";
   const readout = html("p", { class: "quiet readout" }, "\u00a0");
-  const heads = "Each brick\u2019s time in each layer of one pass, as a multiple of its median over the layers";
-  return section("Layers", note(heads), html("p", {}, text), heatMap(layers, rows, text, readout), readout);
+  return section("Layers", note(heads + ", as a multiple of its median over the layers"), html("p", {}, text), heatMap(layers, rows, text, readout), readout);
 }
 
 function cellText(cell) {
@@ -724,13 +753,354 @@ function graphSection(graph, nodes) {
   );
 }
 
-function passSections() {
+function graphOfPass() {
   const graph = held("graph");
-  if (graph === undefined || graph.name.length === 0) {
+  return graph === undefined || graph.name.length === 0 ? undefined : graph;
+}
+
+/** Of all passes where there is a timeline with layers, else of the one whose graph there is. */
+function layersSection() {
+  if (timeline !== undefined && timeline.layers > 0) {
+    const rows = timeline.bricks.map((brick) => ({ ...brick, times: brick.ns }));
+    const layers = Array.from({ length: timeline.layers }, (_, layer) => layer);
+    return layerSection({ layers, rows }, "Each brick\u2019s mean time in each layer");
+  }
+  return graph === undefined ? "" : layerSection(byLayer(nodes), "Each brick\u2019s time in each layer of one pass");
+}
+
+// ---- the median and the slowest step ----
+
+const LANE = 18;
+
+/** Gives spans of a track the first lane that is free when they begin: what they contain lies below them. */
+function lanesOf(spans) {
+  const ends = [];
+  for (const span of spans) {
+    const lane = ends.findIndex((endNs) => endNs <= span.startNs);
+    span.lane = lane < 0 ? ends.length : lane;
+    ends[span.lane] = span.startNs + span.ns;
+  }
+  return ends.length;
+}
+
+function spansOf(step) {
+  return step.name.map((name, i) => ({
+    ...timeline.names[name],
+    track: step.track[i],
+    layer: step.layer[i],
+    startNs: step.start_ns[i],
+    ns: step.ns[i],
+  }));
+}
+
+function spanText(span) {
+  const where = span.layer < 0 || span.category === "layer" ? "" : " in layer " + span.layer;
+  return shortened(span.name) + where + ", " + duration(span.ns) + ", from " + duration(span.startNs) + " on";
+}
+
+/** Time by name, of what is no layer. */
+function timesOf(spans) {
+  const times = new Map();
+  spans
+    .filter((span) => span.category !== "layer")
+    .forEach((span) => times.set(span.name, (times.get(span.name) || 0) + span.ns));
+  return times;
+}
+
+function stepText(step, spans) {
+  const longest = [...timesOf(spans)].sort((a, b) => b[1] - a[1]).slice(0, 5);
+  return "Timeline of the " + step.what + " " + stepName(step.phase) + ", " + duration(step.elapsed_ns) + ". Most time: "
+    + longest.map(([name, ns]) => shortened(name) + " " + duration(ns)).join(", ");
+}
+
+function drawStep(shown, spans, longestNs, readout) {
+  const width = 1150;
+  const x = (ns) => (width * ratio(ns, longestNs)).toFixed(1);
+  const picture = svg("svg", { role: "img", "aria-label": stepText(shown, spans) });
+  let y = 0;
+  timeline.tracks.forEach((track, number) => {
+    const there = spans.filter((span) => span.track === number);
+    if (there.length === 0) {
+      return;
+    }
+    picture.append(svg("text", { x: 0, y: y + 12 }, shortened(track)));
+    y += LANE;
+    const lanes = lanesOf(there);
+    for (const span of there) {
+      const isLayer = span.category === "layer";
+      const wide = width * ratio(span.ns, longestNs);
+      const box = svg("rect", {
+        class: isLayer ? "span layer" : "span",
+        "--colour": isLayer ? false : colour(span.category),
+        x: x(span.startNs),
+        y: y + LANE * span.lane,
+        width: Math.max(0.5, wide).toFixed(1),
+        height: LANE - 2,
+      });
+      box.span = span;
+      picture.append(box);
+      const letters = Math.floor((wide - 6) / 7);
+      if (letters >= 3) {
+        const characters = Array.from(visible(span.name));
+        const text = characters.length <= letters ? characters.join("") : characters.slice(0, letters - 1).join("") + "\u2026";
+        picture.append(svg("text", { class: isLayer ? "within" : "within strong", x: (Number(x(span.startNs)) + 3).toFixed(1), y: y + LANE * span.lane + 12 }, text));
+      }
+    }
+    y += LANE * lanes + 4;
+  });
+  picture.append(svg("line", { class: "axis", x1: 0, x2: width, y1: y, y2: y }));
+  const every = roundUp(longestNs / 12);
+  for (let ns = 0; ns <= longestNs; ns += every) {
+    picture.append(svg("line", { class: "axis", x1: x(ns), x2: x(ns), y1: y, y2: y + 4 }));
+    picture.append(svg("text", { x: x(ns), y: y + 16, "text-anchor": ns === 0 ? "start" : "middle" }, ns === 0 ? "0" : step(ns)));
+  }
+  fill(picture, { width, height: y + 20, viewBox: `0 0 ${width} ${y + 20}` }, []);
+  picture.addEventListener("pointermove", ({ target }) => {
+    readout.textContent = target.span === undefined ? NARROW : spanText(target.span);
+  });
+  return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "The " + shown.what + " " + stepName(shown.phase) }, picture);
+}
+
+/** What makes up the difference between two steps, where all of both is drawn. */
+function differenceOf(median, slowest) {
+  const [usual, slow] = [timesOf(spansOf(median)), timesOf(spansOf(slowest))];
+  const longer = [...slow]
+    .map(([name, ns]) => [name, ns - (usual.get(name) || 0)])
+    .filter(([, ns]) => ns > 0)
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 3);
+  const by = "The slowest " + stepName(slowest.phase) + " took " + duration(slowest.elapsed_ns - median.elapsed_ns) + " longer than the median";
+  return median.omitted + slowest.omitted > 0 || longer.length === 0
+    ? by + "."
+    : by + "; most of it in " + longer.map(([name, ns]) => shortened(name) + " (" + duration(ns) + " more)").join(", ") + ".";
+}
+
+/** The name of a kind of steps. */
+function stepName(phase) {
+  return phase === "step" ? "step" : visible(phase) + " step";
+}
+
+function capital(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+/** The median and the slowest step of each phase of a timeline. */
+function shownSteps() {
+  if (timeline === undefined || timeline.shown.length === 0) {
     return [];
   }
-  const nodes = nodesOf(graph);
-  return [layerSection(nodes), graphSection(graph, nodes)];
+  const lost = timeline.dropped > 0 ? "; " + plural(timeline.dropped, "span was", "spans were") + " lost while recording" : "";
+  const text = plural(timeline.steps, "step", "steps") + " in the timeline" + lost + ".";
+  return [html("p", { class: "above" }, text), ...[...new Set(timeline.shown.map(({ phase }) => phase))].flatMap(shownOf)];
+}
+
+function shownOf(phase) {
+  const all = timeline.shown.filter((shown) => shown.phase === phase);
+  const longestNs = Math.max(...all.map((shown) => shown.elapsed_ns));
+  const drawn = all.map((shown) => {
+    const readout = html("p", { class: "quiet readout" }, NARROW);
+    const omitted = shown.omitted > 0 ? "; of its spans, the " + count(shown.omitted) + " shortest are not drawn" : "";
+    const heading = capital(shown.what) + " " + stepName(phase) + ", " + duration(shown.elapsed_ns);
+    return [
+      html("h3", {}, heading, html("span", { class: "quiet" }, ", " + duration(shown.after_ns) + " after the first step" + omitted)),
+      drawStep(shown, spansOf(shown), longestNs, readout),
+      readout,
+    ];
+  });
+  return [all.length === 2 ? html("p", {}, differenceOf(...all)) : "", ...drawn.flat()];
+}
+
+/** What {@link spread} draws of a distribution that is no brick's. */
+function spreadOf(latency, minNs, maxNs) {
+  return spread({ count: 1, category: "Other", latency, min_ns: minNs, max_ns: maxNs });
+}
+
+function mean(total, n) {
+  const value = ratio(total, n);
+  return Number.isInteger(value) ? count(value) : number(value);
+}
+
+function phaseTable() {
+  const us = (key) => (each) => time(1e3 * each.durations[key]);
+  const columns = [
+    { label: "phase", text: true, cell: (each) => each.phase },
+    { label: "steps", cell: (each) => count(each.count) },
+    { label: "avg", cell: (each) => time(ratio(each.total_ns, each.count)) },
+    { label: "p50", cell: us("p50_us") },
+    { label: "p99", cell: us("p99_us") },
+    { label: "max", cell: (each) => time(each.max_ns) },
+    { label: "min to max, p50 and p99", text: true, cell: (each) => spreadOf(each.durations, each.min_ns, each.max_ns) },
+    phases.some((each) => each.prefill_tokens > 0) && { label: "prompt tokens/s", cell: (each) => rate(each.prefill_tokens_per_s) },
+    { label: "output tokens/s", cell: (each) => rate(each.output_tokens_per_s) },
+    { label: "batch", cell: (each) => mean(each.sequences, each.count) },
+    { label: "KV length", cell: (each) => mean(each.kv_length, each.count) },
+    phases.some((each) => each.drafted_tokens > 0) && {
+      label: "% of drafted accepted",
+      cell: (each) => (each.drafted_tokens === 0 ? NONE : percent(100 * ratio(each.accepted_tokens, each.drafted_tokens))),
+    },
+  ].filter(Boolean);
+  return table("Steps by phase", columns, phases).element;
+}
+
+function waitTable() {
+  const rows = WAITS.map(([label, key]) => ({ label, latency: profile.steps[key] })).filter(({ latency }) => valuesOf(latency) > 0);
+  if (rows.length === 0) {
+    return "";
+  }
+  const at = (key) => (row) => time(1e3 * row.latency[key]);
+  const first = ({ buckets }) => lowestNs(buckets[0][0]);
+  const last = ({ buckets }) => lowestNs(buckets[buckets.length - 1][0] + 1);
+  const columns = [
+    { label: "what a user waits for", text: true, cell: (row) => row.label },
+    { label: "of", cell: (row) => count(valuesOf(row.latency)) },
+    { label: "p50", cell: at("p50_us") },
+    { label: "p90", cell: at("p90_us") },
+    { label: "p99", cell: at("p99_us") },
+    { label: "p99.9", cell: at("p999_us") },
+    { label: "min to max, p50 and p99", text: true, cell: (row) => spreadOf(row.latency, first(row.latency), last(row.latency)) },
+  ];
+  return table("Waits", columns, rows).element;
+}
+
+/** The steps of a phase that the profile keeps, as objects, by their beginning. */
+function keptSteps(phase) {
+  const { kept, kept_columns: columns } = profile.steps;
+  return kept
+    .map((values) => Object.fromEntries(values.map((value, i) => [columns[i], value])))
+    .filter((step) => step.phase === phase);
+}
+
+/** What a step's duration is divided into: brick time by category, less where that is more, and the rest. */
+function partsOf(step) {
+  const known = profile.categories.map(({ name }) => ({ name, ns: step[name] || 0 })).filter(({ ns }) => ns > 0);
+  const all = sum(known, ({ ns }) => ns);
+  const scale = Math.min(1, ratio(step.duration_ns, all));
+  return known.map(({ name, ns }) => ({ name, ns, heightNs: ns * scale })).sort((a, b) => b.ns - a.ns);
+}
+
+function keptText(step) {
+  const parts = partsOf(step).slice(0, 4).map(({ name, ns }) => name + " " + duration(ns));
+  return "step " + count(step.index) + ", " + duration(step.duration_ns) + ", KV length " + count(step.kv_length) + ", batch "
+    + count(step.batch) + (parts.length === 0 ? "" : ": " + parts.join(", "));
+}
+
+/** Steps of a phase over time, each a bar as high as it was long. */
+function stepChart({ phase, count: all }) {
+  const kept = keptSteps(phase);
+  if (kept.length < 2) {
+    return [];
+  }
+  const [width, height, left, top] = [1080, 120, 64, 6];
+  const bottom = top + height;
+  const startNs = kept[0].started_at_unix_ns;
+  const last = kept[kept.length - 1];
+  const spanNs = Math.max(1, last.started_at_unix_ns + last.duration_ns - startNs);
+  const longestNs = Math.max(...kept.map((step) => step.duration_ns));
+  const x = (ns) => left + (width * ns) / spanNs;
+  const slowest = kept.find((step) => step.duration_ns === longestNs);
+  const summary = "Durations of " + plural(kept.length, phase + " step", phase + " steps") + " over " + duration(spanNs) + ". Slowest: " + keptText(slowest);
+  const picture = svg("svg", {
+    width: left + width + 20,
+    height: bottom + 22,
+    viewBox: `0 0 ${left + width + 20} ${bottom + 22}`,
+    role: "img",
+    "aria-label": summary,
+  });
+  const everyNs = roundUp(longestNs / 3);
+  for (let ns = 0; ns <= longestNs; ns += everyNs) {
+    const y = bottom - (height * ns) / longestNs;
+    picture.append(svg("line", { class: "axis", x1: left, x2: left + width, y1: y.toFixed(1), y2: y.toFixed(1) }));
+    picture.append(svg("text", { x: left - 6, y: (y + 4).toFixed(1), "text-anchor": "end" }, ns === 0 ? "0" : step(ns)));
+  }
+  const everyX = roundUp(spanNs / 10);
+  for (let ns = 0; ns <= spanNs; ns += everyX) {
+    picture.append(svg("text", { x: x(ns).toFixed(1), y: bottom + 17, "text-anchor": ns === 0 ? "start" : "middle" }, ns === 0 ? "0" : step(ns)));
+  }
+  for (const each of kept) {
+    const from = x(each.started_at_unix_ns - startNs);
+    const wide = Math.max(2, (width * each.duration_ns) / spanNs - 0.5);
+    const bar = svg("g", {});
+    let y = bottom;
+    for (const part of partsOf(each)) {
+      const high = (height * part.heightNs) / longestNs;
+      y -= high;
+      bar.append(svg("rect", { class: "shape", "--colour": colour(part.name), x: from.toFixed(1), y: y.toFixed(1), width: wide.toFixed(1), height: high.toFixed(1) }));
+    }
+    const top = bottom - (height * each.duration_ns) / longestNs;
+    // The rest is not in bricks, or it is not known what it was.
+    bar.append(svg("rect", { class: "rest", x: from.toFixed(1), y: top.toFixed(1), width: wide.toFixed(1), height: Math.max(1, y - top).toFixed(1) }));
+    [...bar.children].forEach((part) => (part.step = each));
+    picture.append(bar);
+  }
+  const readout = html("p", { class: "quiet readout" }, NARROW);
+  picture.addEventListener("pointermove", ({ target }) => {
+    readout.textContent = target.step === undefined ? NARROW : keptText(target.step);
+  });
+  const sample = kept.length < all ? ", " + count(kept.length) + " of " + count(all) + ": a uniform sample, and the slowest" : "";
+  return [
+    html("h3", {}, capital(phase) + " steps over time", html("span", { class: "quiet" }, sample)),
+    html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": phase + " steps over time" }, picture),
+    readout,
+  ];
+}
+
+/** Brick time of the median and the slowest step of a phase by category; where there is a timeline, that shows more. */
+function stepBars({ phase, durations }) {
+  if (timeline !== undefined && timeline.shown.some((shown) => shown.phase === phase)) {
+    return [];
+  }
+  const kept = keptSteps(phase).filter((each) => partsOf(each).length > 0).sort((a, b) => a.duration_ns - b.duration_ns);
+  if (kept.length < 2) {
+    return [];
+  }
+  const distance = (each) => Math.abs(each.duration_ns - 1e3 * durations.p50_us);
+  const median = kept.reduce((best, each) => (distance(each) < distance(best) ? each : best));
+  const slowest = kept[kept.length - 1];
+  return [
+    html("h3", {}, "The median and the slowest " + stepName(phase) + " by category"),
+    bars([["median", median], ["slowest", slowest]].map(([what, each]) => ({
+      label: what,
+      total: duration(each.duration_ns),
+      text: "The " + what + ": " + keptText(each),
+      parts: partsOf(each).map(({ name, ns, heightNs }) => ({
+        label: name + " " + duration(ns),
+        colour: colour(name),
+        pct: 100 * ratio(heightNs, slowest.duration_ns),
+      })),
+    }))),
+  ];
+}
+
+function stepsSection() {
+  const recorded = phases.length === 0 ? [] : [phaseTable(), waitTable(), ...phases.flatMap((each) => [...stepChart(each), ...stepBars(each)])];
+  const content = [...recorded, ...shownSteps()];
+  return content.length === 0 ? "" : section("Steps", "", ...content);
+}
+
+function kernelSection() {
+  const kernels = (held("kernels") || []).filter((kernel) => kernel.count > 0).sort((a, b) => b.total_ns - a.total_ns);
+  if (kernels.length === 0) {
+    return "";
+  }
+  const total = sum(kernels, (kernel) => kernel.total_ns);
+  const dispatches = sum(kernels, (kernel) => kernel.count);
+  const average = (kernel) => ratio(kernel.total_ns, kernel.count);
+  const columns = [
+    { label: "kernel", text: true, value: (kernel) => kernel.name, cell: (kernel) => named(kernel.name), total: "all kernels" },
+    { label: "backend", text: true, value: (kernel) => kernel.backend, cell: (kernel) => kernel.backend, total: "" },
+    { label: "dispatches", value: (kernel) => kernel.count, cell: (kernel) => count(kernel.count), total: count(dispatches) },
+    { label: "total", value: (kernel) => kernel.total_ns, cell: (kernel) => time(kernel.total_ns), total: time(total) },
+    {
+      label: "% of kernel time",
+      value: (kernel) => kernel.total_ns,
+      cell: (kernel) => share(kernel.total_ns, total, kernels[0].total_ns, "Other"),
+      total: percent(total === 0 ? 0 : 100),
+    },
+    { label: "avg", value: average, cell: (kernel) => time(average(kernel)) },
+    { label: "min", value: (kernel) => kernel.min_ns, cell: (kernel) => time(kernel.min_ns) },
+    { label: "max", value: (kernel) => kernel.max_ns, cell: (kernel) => time(kernel.max_ns) },
+  ];
+  return section("Kernels", "", table("Kernels", columns, kernels, { sorted: 3 }).element);
 }
 
 function checksumSection() {
@@ -742,8 +1112,6 @@ function checksumSection() {
   return section("Checksums", "", html("p", {}, verdict), rest.length === 0 ? "" : html("pre", { tabindex: "0" }, rest.join("\n").trim()));
 }
 
-const [layerMap = "", criticalPath = ""] = passSections();
-
 show(
   head("Brick profile", period(), "profile", "brick-profile.json"),
   figures(),
@@ -752,9 +1120,11 @@ show(
   notices(faults()),
   brickSection(),
   categorySection(),
-  layerMap,
+  layersSection(),
+  stepsSection(),
   tileSection(),
-  criticalPath,
+  graph === undefined ? "" : graphSection(graph, nodes),
+  kernelSection(),
   deviceSection(),
   checksumSection(),
   environmentSection(),

@@ -9,15 +9,19 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import org.brickprofiler.Backend;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo.Phase;
+import org.brickprofiler.StepStats;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.checksum.Comparison;
 import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
@@ -34,7 +38,9 @@ class HtmlReportIT extends PageInBrowser {
     /** Pages with all that can be added to a profile, among others. */
     static List<HtmlReport> pages() {
         List<HtmlReport> pages = new ArrayList<>(profiles().stream().map(HtmlReport::of).toList());
-        pages.add(HtmlReport.of(Samples.full()).withGraph(Samples.pass(12, 8)).withChecksums(checksums(2)));
+        pages.add(HtmlReport.of(Samples.full()).withGraph(Samples.pass(12, 8)).withChecksums(checksums(2))
+                .withTimeline(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 12))
+                .withKernels(List.of(new KernelTiming("gemm", Backend.CUDA, 4, 3_000_000, 700_000, 800_000, 750_000))));
         return pages;
     }
 
@@ -50,7 +56,7 @@ class HtmlReportIT extends PageInBrowser {
     static List<ProfileSnapshot> profiles() {
         return List.of(
                 Samples.full(), Samples.device(), Samples.deferred(), Samples.plain(), Samples.empty(),
-                Samples.many(30));
+                Samples.many(30), Samples.steps(), Samples.decoded(3));
     }
 
     private void show(ProfileSnapshot snapshot) throws Exception {
@@ -264,6 +270,91 @@ class HtmlReportIT extends PageInBrowser {
                 .isEqualTo("DownProjection in layer 0, 2.000 \u00b5s, 1.000 times");
     }
 
+    @Spec("8.6")
+    @Test
+    void showsTheMedianAndTheSlowestStep() throws Exception {
+        show(HtmlReport.of(Samples.plain()).withTimeline(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 2)));
+
+        assertThat(browser.texts("main h2"))
+                .containsExactly("Bricks", "Categories", "Layers", "Steps", "Environment");
+        String steps = "#section-steps";
+        assertThat(browser.text(steps).replace('\u00a0', ' '))
+                .contains(
+                        "5 steps in the timeline",
+                        "The slowest step took 940.0 \u00b5s longer than the median; most of it in DownProjection "
+                                + "(940.0 \u00b5s more).",
+                        "Median step, 63.00 \u00b5s, 23.00 \u00b5s after the first step",
+                        "Slowest step, 1.003 ms");
+        assertThat(browser.evaluate("document.querySelectorAll('#section-steps .span').length").asInt()).isEqualTo(14);
+        // Both are drawn on one scale, on which the longer one takes all.
+        assertThat(browser.evaluate("[...document.querySelectorAll('#section-steps .span')]"
+                                + ".map((span) => Number(span.getAttribute('x')) + Number(span.getAttribute('width')))"
+                                + ".reduce((a, b) => Math.max(a, b))")
+                        .asDouble())
+                .isEqualTo(1_150);
+        assertThat(browser.evaluate("document.querySelector('#section-steps svg').getAttribute('aria-label')").asText())
+                .startsWith("Timeline of the median step, 63.00\u00a0\u00b5s. Most time: DownProjection 60.00");
+        browser.evaluate("document.querySelectorAll('#section-steps .span')[3]"
+                + ".dispatchEvent(new PointerEvent('pointermove', {bubbles: true}))");
+        assertThat(browser.text(steps + " .readout").replace('\u00a0', ' '))
+                .isEqualTo("DownProjection in layer 0, 30.00 \u00b5s, from 2.000 \u00b5s on");
+        assertThat(browser.text("#section-layers .heat").replace('\u00a0', ' ')).contains("120.0 \u00b5s");
+    }
+
+    @Test
+    void showsTheStepsThatAProfileHolds() throws Exception {
+        ProfileSnapshot snapshot = Samples.decoded(3);
+        StepStats prefill = snapshot.steps().phase(Phase.PREFILL).orElseThrow();
+        StepStats decode = snapshot.steps().phase(Phase.DECODE).orElseThrow();
+        show(snapshot);
+
+        assertThat(browser.texts(".figures dt"))
+                .containsExactly(
+                        "Tokens per second", "Time to first token", "Time per output token", "Brick time", "Wall time");
+        assertThat(browser.texts(".figures .value").get(0))
+                .isEqualTo(HumanUnits.count(Math.round(decode.outputTokensPerSecond())));
+        assertThat(browser.text(".figures").replace('\u00a0', ' '))
+                .contains("450 in 450 decode steps", "p50 of 450; p99 ", "p50 of 3");
+        assertThat(column("steps", "phase")).startsWith("prefill", "decode");
+        assertThat(column("steps", "steps").subList(0, 2)).containsExactly("3", "450");
+        assertThat(column("steps", "avg").subList(0, 2)).containsExactly(time(prefill.avgNs()), time(decode.avgNs()));
+        assertThat(column("steps", "p99").subList(0, 2))
+                .containsExactly(time((double) prefill.percentileNs(99)), time((double) decode.percentileNs(99)));
+        assertThat(column("steps", "max").subList(0, 2)).containsExactly(time((double) prefill.maxNs()), time((double) decode.maxNs()));
+        assertThat(column("steps", "KV length").subList(0, 2)).containsExactly("0", "174.5");
+        assertThat(browser.texts("#section-steps h3"))
+                .startsWith("Prefill steps over time")
+                .contains("The median and the slowest decode step by category");
+        assertThat(browser.text("#section-steps").replace('\u00a0', ' '))
+                .contains("of 450: a uniform sample, and the slowest");
+        assertThat(browser.evaluate("[...document.querySelectorAll('#section-steps svg')].pop().getAttribute('aria-label')")
+                        .asText())
+                .contains("Slowest: step 222, 1.205");
+        browser.evaluate("[...document.querySelectorAll('#section-steps g')].pop().firstChild"
+                + ".dispatchEvent(new PointerEvent('pointermove', {bubbles: true}))");
+        assertThat(browser.texts("#section-steps .readout").get(1).replace('\u00a0', ' '))
+                .startsWith("step ")
+                .contains("KV length", "batch 1: FFN");
+    }
+
+    @Spec("8.6")
+    @Test
+    void listsKernels() throws Exception {
+        show(HtmlReport.of(Samples.plain()).withKernels(List.of(
+                new KernelTiming("<i>gemm", Backend.CUDA, 4, 3_000_000, 700_000, 800_000, 750_000),
+                new KernelTiming("softmax", Backend.METAL, 2, 1_000_000, 400_000, 600_000, 600_000),
+                new KernelTiming("never ran", Backend.CPU, 0, 0, 0, 0, 0))));
+
+        assertThat(column("kernels", "kernel")).containsExactly("<i>gemm", "softmax");
+        assertThat(column("kernels", "backend")).containsExactly("CUDA", "METAL");
+        assertThat(column("kernels", "dispatches")).containsExactly("4", "2");
+        assertThat(column("kernels", "total")).containsExactly(time(3_000_000), time(1_000_000));
+        assertThat(column("kernels", "% of kernel time")).containsExactly("75.0", "25.0");
+        assertThat(column("kernels", "avg")).containsExactly(time(750_000), time(500_000));
+        assertThat(column("kernels", "min")).containsExactly(time(700_000), time(400_000));
+        assertThat(column("kernels", "max")).containsExactly(time(800_000), time(600_000));
+    }
+
     @Test
     void showsWhatCameOfChecksums() throws Exception {
         show(HtmlReport.of(Samples.plain()).withChecksums(checksums(2)));
@@ -328,7 +419,9 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     private static HtmlReport large() {
-        return HtmlReport.of(Samples.many(500)).withGraph(Samples.pass(200, 50));
+        return HtmlReport.of(Samples.many(500))
+                .withGraph(Samples.pass(200, 50))
+                .withTimeline(Samples.timeline(new int[] {10, 20, 30}, 200));
     }
 
     /** Pictures to look at, and the time until a large page shows, where a folder is named for them. */

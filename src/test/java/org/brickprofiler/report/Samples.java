@@ -10,6 +10,8 @@ import java.util.Random;
 import java.util.stream.LongStream;
 import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.Environment;
@@ -26,9 +28,12 @@ import org.brickprofiler.graph.EdgeType;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.graph.TransferDirection;
+import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
+import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TraceRecorder;
 
 /** Snapshots to report. */
 final class Samples {
@@ -262,6 +267,70 @@ final class Samples {
         graph.addNode(new ExecutionNode.Transfer(
                 "host", "device", 4_096, TransferDirection.H2D, OptionalLong.of(1_500)));
         return graph;
+    }
+
+    /**
+     * A timeline of steps, each of an embedding of 1 us and layers of a norm of 1 us and a product of so many us, without
+     * gaps.
+     */
+    static Timeline timeline(int[] productUs, int layers) {
+        FakeClock clock = new FakeClock();
+        TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        profiler.enable();
+        for (int us : productUs) {
+            pass(profiler, clock, us, layers);
+        }
+        return recorder.timeline();
+    }
+
+    /** A prompt and three tokens, announced. */
+    static Timeline timelineOfPhases() {
+        FakeClock clock = new FakeClock();
+        TraceRecorder recorder = TraceRecorder.builder().clock(clock).build();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        profiler.enable();
+        profiler.beginStep(StepInfo.prefill(100));
+        pass(profiler, clock, 200, 1);
+        for (int us : new int[] {20, 40, 10}) {
+            profiler.beginStep(StepInfo.decode(100));
+            pass(profiler, clock, us, 1);
+        }
+        return recorder.timeline();
+    }
+
+    private static void pass(BrickProfiler profiler, FakeClock clock, int productUs, int layers) {
+        timed(profiler, clock, BrickId.EMBEDDING, 1);
+        for (int layer = 0; layer < layers; layer++) {
+            profiler.startLayer();
+            timed(profiler, clock, BrickId.RMS_NORM, 1);
+            timed(profiler, clock, BrickId.DOWN_PROJECTION, productUs);
+            profiler.endLayer();
+        }
+        profiler.endPass();
+    }
+
+    /** Prompts of 100 tokens, after each of which 150 tokens are decoded: slower and slower, and one of them very slowly. */
+    static ProfileSnapshot decoded(int prompts) {
+        FakeClock clock = new FakeClock();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).percentiles(true).build();
+        profiler.enable();
+        for (int prompt = 0; prompt < prompts; prompt++) {
+            profiler.beginStep(StepInfo.prefill(100));
+            pass(profiler, clock, 2_000, 4);
+            for (int token = 0; token < 150; token++) {
+                clock.advance(5_000);
+                profiler.beginStep(StepInfo.decode(100 + token));
+                pass(profiler, clock, prompt == 1 && token == 70 ? 300 : 40 + token / 5, 4);
+            }
+        }
+        return profiler.snapshot();
+    }
+
+    private static void timed(BrickProfiler profiler, FakeClock clock, BrickId brick, long us) {
+        long timer = profiler.startBrick(brick);
+        clock.advance(1_000 * us);
+        profiler.stopBrick(timer, 1);
     }
 
     /** Nine tenths in the bucket of a duration, the rest eight buckets further on. */

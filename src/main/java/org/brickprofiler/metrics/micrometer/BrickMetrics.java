@@ -5,19 +5,28 @@ import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.CategoryStats;
+import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
 import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.BrickSeries.Labels;
 import org.brickprofiler.metrics.RecentSnapshot;
@@ -38,18 +47,26 @@ import org.jspecify.annotations.Nullable;
  * <tr><td>{@code brick.time}</td><td>function timer</td><td>{@code brick}, {@code category}</td>
  *     <td>samples and their time</td></tr>
  * <tr><td>{@code brick.elements}</td><td>function counter</td><td>the same</td><td>elements</td></tr>
+ * <tr><td>{@code brick.step.time}</td><td>function timer</td><td>{@code phase}</td><td>steps and their time</td></tr>
+ * <tr><td>{@code brick.step.prefill.tokens}</td><td>function counter</td><td>the same</td><td>tokens of prompts</td></tr>
+ * <tr><td>{@code brick.step.output.tokens}</td><td>function counter</td><td>the same</td>
+ *     <td>tokens that were given</td></tr>
+ * <tr><td>{@code brick.first.token}, {@code brick.output.token}</td><td>time gauges</td><td>{@code percentile}</td>
+ *     <td>time to first token, and per output token: median, 90th and 99th percentile since the last reset</td></tr>
  * <tr><td>{@code brick.wall}</td><td>function counter, s</td><td></td><td>time the profiler was on for</td></tr>
  * <tr><td>{@code brick.overhead}</td><td>function counter, s</td><td></td><td>what recording cost, estimated</td></tr>
  * <tr><td>{@code brick.unresolved}</td><td>function counter</td><td></td>
  *     <td>samples whose time a device did not report</td></tr>
  * </table>
  *
- * <p>A brick gets its meters when a reading finds it first, and a registry may show them one reading later. Not more than so
+ * <p>A brick, and a phase of steps, gets its meters when a reading finds it first, and a registry may show them one reading later. Not more than so
  * many bricks have series of their own; the further ones share one for each category, named
  * {@value BrickProfiler#OTHER_NAMES}. A reset of the profiler is a reset of the counters. Any thread. The registry keeps the
  * profiler alive.
  */
 public final class BrickMetrics implements MeterBinder {
+
+    private static final int[] PERCENTILES = {50, 90, 99};
 
     private final RecentSnapshot recent;
     private final BrickSeries series;
@@ -60,6 +77,7 @@ public final class BrickMetrics implements MeterBinder {
 
     private Map<Labels, CategoryStats> sums = Map.of();
     private final Set<Labels> known = new HashSet<>();
+    private final Set<StepInfo.Phase> phases = EnumSet.noneOf(StepInfo.Phase.class);
     private final List<MeterRegistry> registries = new ArrayList<>();
 
     /**
@@ -100,6 +118,10 @@ public final class BrickMetrics implements MeterBinder {
         synchronized (this) {
             registries.add(registry);
             known.forEach(labels -> register(registry, labels));
+            phases.forEach(phase -> register(registry, phase));
+            if (!phases.isEmpty()) {
+                registerTokenTimes(registry);
+            }
             read();
         }
         counter(registry, "brick.wall", "s", "Time the profiler was switched on for.", all -> all.wallNs() / 1e9);
@@ -140,6 +162,59 @@ public final class BrickMetrics implements MeterBinder {
                 .register(registry);
     }
 
+    private void register(MeterRegistry registry, StepInfo.Phase phase) {
+        Tags all = tags.and("phase", phase.name().toLowerCase(Locale.ROOT));
+        FunctionTimer.builder(
+                        "brick.step.time",
+                        this,
+                        ignored -> steps(phase, StepStats::count),
+                        ignored -> steps(phase, StepStats::totalNs),
+                        TimeUnit.NANOSECONDS)
+                .description("Steps of a phase, and their time.")
+                .tags(all)
+                .register(registry);
+        FunctionCounter.builder(
+                        "brick.step.prefill.tokens", this, ignored -> steps(phase, StepStats::prefillTokens))
+                .description("Tokens of prompts that steps processed.")
+                .tags(all)
+                .register(registry);
+        FunctionCounter.builder("brick.step.output.tokens", this, ignored -> steps(phase, StepStats::outputTokens))
+                .description("Tokens that steps gave.")
+                .tags(all)
+                .register(registry);
+    }
+
+    private void registerTokenTimes(MeterRegistry registry) {
+        for (int percentile : PERCENTILES) {
+            gauge(
+                    registry, "brick.first.token", "Time from the beginning of a prompt to its first token.", percentile,
+                    Steps::timeToFirstToken);
+            gauge(
+                    registry, "brick.output.token", "Time between two output tokens.", percentile,
+                    Steps::timePerOutputToken);
+        }
+    }
+
+    private void gauge(
+            MeterRegistry registry,
+            String name,
+            String description,
+            int percentile,
+            Function<Steps, LatencyDistribution> times) {
+        TimeGauge.builder(
+                        name,
+                        this,
+                        TimeUnit.NANOSECONDS,
+                        ignored -> times.apply(read().steps()).percentileNs(percentile))
+                .description(description)
+                .tags(tags.and("percentile", String.valueOf(percentile)))
+                .register(registry);
+    }
+
+    private long steps(StepInfo.Phase phase, ToLongFunction<StepStats> value) {
+        return read().steps().phase(phase).map(value::applyAsLong).orElse(0L);
+    }
+
     private synchronized CategoryStats sum(Labels labels) {
         read();
         return sums.getOrDefault(labels, CategoryStats.EMPTY);
@@ -155,6 +230,14 @@ public final class BrickMetrics implements MeterBinder {
             for (Labels labels : sums.keySet()) {
                 if (known.add(labels)) {
                     registries.forEach(registry -> register(registry, labels));
+                }
+            }
+            for (StepStats phase : now.steps().phases()) {
+                if (phases.isEmpty()) {
+                    registries.forEach(this::registerTokenTimes);
+                }
+                if (phases.add(phase.phase())) {
+                    registries.forEach(registry -> register(registry, phase.phase()));
                 }
             }
         }

@@ -6,6 +6,8 @@ import io.opentelemetry.sdk.common.InstrumentationScopeInfo;
 import io.opentelemetry.sdk.metrics.data.AggregationTemporality;
 import io.opentelemetry.sdk.metrics.data.Data;
 import io.opentelemetry.sdk.metrics.data.DoublePointData;
+import io.opentelemetry.sdk.metrics.data.HistogramData;
+import io.opentelemetry.sdk.metrics.data.HistogramPointData;
 import io.opentelemetry.sdk.metrics.data.LongPointData;
 import io.opentelemetry.sdk.metrics.data.MetricData;
 import io.opentelemetry.sdk.metrics.data.MetricDataType;
@@ -14,14 +16,22 @@ import io.opentelemetry.sdk.metrics.export.MetricProducer;
 import io.opentelemetry.sdk.resources.Resource;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.ToLongFunction;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.CategoryStats;
+import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
+import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.metrics.BrickSeries;
 import org.brickprofiler.metrics.BrickSeries.Labels;
 
@@ -43,9 +53,17 @@ import org.brickprofiler.metrics.BrickSeries.Labels;
  *     samples</td></tr>
  * <tr><td>{@code brick.samples}</td><td>{sample}</td><td>the same</td><td>their number</td></tr>
  * <tr><td>{@code brick.elements}</td><td>{element}</td><td>the same</td><td>elements that they processed</td></tr>
+ * <tr><td>{@code brick.step.time}</td><td>s</td><td>{@code brick.step.phase}</td><td>time of the steps</td></tr>
+ * <tr><td>{@code brick.steps}</td><td>{step}</td><td>the same</td><td>their number</td></tr>
+ * <tr><td>{@code brick.step.prefill_tokens}</td><td>{token}</td><td>the same</td><td>tokens of prompts</td></tr>
+ * <tr><td>{@code brick.step.output_tokens}</td><td>{token}</td><td>the same</td><td>tokens that were given</td></tr>
  * <tr><td>{@code brick.wall}</td><td>s</td><td></td><td>time the profiler was on for</td></tr>
  * <tr><td>{@code brick.overhead}</td><td>s</td><td></td><td>what recording cost, estimated</td></tr>
  * </table>
+ *
+ * <p>Where the attributes of OpenTelemetry's conventions for generative models are given, there are also its histograms
+ * {@code gen_ai.server.time_to_first_token} and {@code gen_ai.server.time_per_output_token}, in s, with the boundaries that
+ * the conventions advise. A step counts in the bucket of its duration within {@link LatencyDistribution#RELATIVE_ERROR}.
  *
  * <p>256 bricks have series of their own; further ones share one for each category, named
  * {@value BrickProfiler#OTHER_NAMES}. Any thread.
@@ -55,17 +73,50 @@ public final class BrickMetricProducer implements MetricProducer {
     private static final InstrumentationScopeInfo SCOPE = InstrumentationScopeInfo.create("org.brickprofiler");
     private static final AttributeKey<String> NAME = AttributeKey.stringKey("brick.name");
     private static final AttributeKey<String> CATEGORY = AttributeKey.stringKey("brick.category");
+    private static final AttributeKey<String> PHASE = AttributeKey.stringKey("brick.step.phase");
+
+    /** What the conventions for generative models require on their metrics. */
+    private static final List<AttributeKey<String>> REQUIRED = List.of(
+            AttributeKey.stringKey("gen_ai.operation.name"), AttributeKey.stringKey("gen_ai.provider.name"));
+
+    private static final List<Double> FIRST_TOKEN_SECONDS = List.of(
+            0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0);
+    private static final List<Double> OUTPUT_TOKEN_SECONDS =
+            List.of(0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 2.5);
 
     private final BrickProfiler profiler;
+
+    /** Of the histograms of the conventions; empty where they are not wanted. */
+    private final Attributes genAi;
+
     private final BrickSeries series = new BrickSeries(BrickSeries.DEFAULT_MOST);
 
     /**
-     * A producer for one reader.
+     * A producer for one reader, without the histograms of the conventions for generative models.
      *
      * @param profiler the profiler
      */
     public BrickMetricProducer(BrickProfiler profiler) {
         this.profiler = Objects.requireNonNull(profiler, "profiler");
+        this.genAi = Attributes.empty();
+    }
+
+    /**
+     * A producer for one reader, with the histograms of the conventions for generative models.
+     *
+     * @param profiler the profiler
+     * @param genAi what these histograms carry: {@code gen_ai.operation.name}, {@code gen_ai.provider.name}, which the
+     *     conventions require, and others such as {@code gen_ai.request.model}
+     * @throws IllegalArgumentException when a required attribute is missing; the message names it
+     */
+    public BrickMetricProducer(BrickProfiler profiler, Attributes genAi) {
+        this.profiler = Objects.requireNonNull(profiler, "profiler");
+        this.genAi = Objects.requireNonNull(genAi, "genAi");
+        for (AttributeKey<String> required : REQUIRED) {
+            if (genAi.get(required) == null) {
+                throw new IllegalArgumentException("genAi " + genAi + " has no attribute " + required);
+            }
+        }
     }
 
     /** {@inheritDoc} */
@@ -73,62 +124,118 @@ public final class BrickMetricProducer implements MetricProducer {
     public Collection<MetricData> produce(Resource resource) {
         Objects.requireNonNull(resource, "resource");
         ProfileSnapshot snapshot = profiler.snapshot();
-        Reading reading = new Reading(
-                resource, unixNs(snapshot.startedAt()), unixNs(snapshot.endedAt()), series.sums(snapshot));
-        List<MetricData> metrics = new ArrayList<>();
-        metrics.add(reading.seconds("brick.time", "Time of the executions of a brick.", CategoryStats::totalNs));
-        metrics.add(reading.counts(
-                "brick.samples", "Executions of a brick.", "{sample}", CategoryStats::count));
-        metrics.add(reading.counts(
-                "brick.elements", "Elements that a brick processed: tokens, rows, pages.", "{element}",
-                CategoryStats::totalElements));
-        metrics.add(reading.seconds("brick.wall", "Time the profiler was switched on for.", snapshot.wallNs()));
-        metrics.add(reading.seconds(
-                "brick.overhead", "Estimated time that recording took.", snapshot.overheadNs()));
-        return metrics;
+        Collected to = new Collected(resource, unixNs(snapshot.startedAt()), unixNs(snapshot.endedAt()));
+        Map<Attributes, CategoryStats> bricks = byAttributes(series.sums(snapshot));
+        to.seconds("brick.time", "Time of the executions of a brick.", bricks, CategoryStats::totalNs);
+        to.counts("brick.samples", "Executions of a brick.", "{sample}", bricks, CategoryStats::count);
+        to.counts(
+                "brick.elements", "Elements that a brick processed: tokens, rows, pages.", "{element}", bricks,
+                CategoryStats::totalElements);
+        addSteps(to, snapshot.steps());
+        Map<Attributes, ProfileSnapshot> whole = Map.of(Attributes.empty(), snapshot);
+        to.seconds("brick.wall", "Time the profiler was switched on for.", whole, ProfileSnapshot::wallNs);
+        to.seconds("brick.overhead", "Estimated time that recording took.", whole, ProfileSnapshot::overheadNs);
+        return to.metrics;
+    }
+
+    private void addSteps(Collected to, Steps steps) {
+        Map<Attributes, StepStats> phases = new LinkedHashMap<>();
+        steps.phases().forEach(phase ->
+                phases.put(Attributes.of(PHASE, phase.phase().name().toLowerCase(Locale.ROOT)), phase));
+        to.seconds("brick.step.time", "Time of the steps of a phase.", phases, StepStats::totalNs);
+        to.counts("brick.steps", "Steps of a phase.", "{step}", phases, StepStats::count);
+        to.counts(
+                "brick.step.prefill_tokens", "Tokens of prompts that steps processed.", "{token}", phases,
+                StepStats::prefillTokens);
+        to.counts(
+                "brick.step.output_tokens", "Tokens that steps gave.", "{token}", phases, StepStats::outputTokens);
+        if (!genAi.isEmpty()) {
+            to.histogram(
+                    "gen_ai.server.time_to_first_token", "Time from the beginning of a prompt to its first token.",
+                    genAi, FIRST_TOKEN_SECONDS, steps.timeToFirstToken());
+            to.histogram(
+                    "gen_ai.server.time_per_output_token", "Time between two output tokens.", genAi,
+                    OUTPUT_TOKEN_SECONDS, steps.timePerOutputToken());
+        }
+    }
+
+    private static Map<Attributes, CategoryStats> byAttributes(Map<Labels, CategoryStats> sums) {
+        Map<Attributes, CategoryStats> named = new LinkedHashMap<>();
+        sums.forEach((labels, sum) ->
+                named.put(Attributes.of(NAME, labels.brick(), CATEGORY, labels.category().displayName()), sum));
+        return named;
     }
 
     private static long unixNs(Instant at) {
         return at.getEpochSecond() * 1_000_000_000L + at.getNano();
     }
 
-    /** One collection. */
-    private record Reading(Resource resource, long startNs, long endNs, Map<Labels, CategoryStats> sums) {
+    /** What one collection gives. One thread. */
+    private static final class Collected {
+        private final List<MetricData> metrics = new ArrayList<>();
+        private final Resource resource;
+        private final long startNs;
+        private final long endNs;
 
-        MetricData seconds(String name, String description, ToLongFunction<CategoryStats> ns) {
-            return metric(name, description, "s", doubles(sums.entrySet().stream()
-                    .map(each -> point(attributes(each.getKey()), ns.applyAsLong(each.getValue())))
-                    .toList()));
+        Collected(Resource resource, long startNs, long endNs) {
+            this.resource = resource;
+            this.startNs = startNs;
+            this.endNs = endNs;
         }
 
-        MetricData seconds(String name, String description, long ns) {
-            return metric(name, description, "s", doubles(List.of(point(Attributes.empty(), ns))));
+        <T> void seconds(String name, String description, Map<Attributes, T> sums, ToLongFunction<T> ns) {
+            List<DoublePointData> points = new ArrayList<>();
+            sums.forEach((attributes, sum) -> points.add(
+                    DoublePointData.create(startNs, endNs, attributes, ns.applyAsLong(sum) / 1e9, List.of())));
+            add(
+                    name, description, "s", MetricDataType.DOUBLE_SUM,
+                    SumData.createDoubleSumData(true, AggregationTemporality.CUMULATIVE, points));
         }
 
-        MetricData counts(String name, String description, String unit, ToLongFunction<CategoryStats> count) {
-            List<LongPointData> points = sums.entrySet().stream()
-                    .map(each -> LongPointData.create(
-                            startNs, endNs, attributes(each.getKey()), count.applyAsLong(each.getValue())))
-                    .toList();
-            return new Metric(
-                    resource, name, description, unit, MetricDataType.LONG_SUM,
+        <T> void counts(
+                String name, String description, String unit, Map<Attributes, T> sums, ToLongFunction<T> count) {
+            List<LongPointData> points = new ArrayList<>();
+            sums.forEach((attributes, sum) ->
+                    points.add(LongPointData.create(startNs, endNs, attributes, count.applyAsLong(sum))));
+            add(
+                    name, description, unit, MetricDataType.LONG_SUM,
                     SumData.createLongSumData(true, AggregationTemporality.CUMULATIVE, points));
         }
 
-        private DoublePointData point(Attributes attributes, long ns) {
-            return DoublePointData.create(startNs, endNs, attributes, ns / 1e9, List.of());
+        void histogram(
+                String name,
+                String description,
+                Attributes attributes,
+                List<Double> boundaries,
+                LatencyDistribution distribution) {
+            Long[] counts = new Long[boundaries.size() + 1];
+            Arrays.fill(counts, 0L);
+            double sum = 0;
+            double min = 0;
+            double max = 0;
+            long[] buckets = distribution.counts();
+            for (int i = 0; i < buckets.length; i++) {
+                if (buckets[i] > 0) {
+                    double seconds = LatencyBuckets.valueNs(i) / 1e9;
+                    int place = Collections.binarySearch(boundaries, seconds);
+                    counts[place < 0 ? -place - 1 : place] += buckets[i];
+                    min = sum == 0 ? seconds : min;
+                    max = seconds;
+                    sum += seconds * buckets[i];
+                }
+            }
+            boolean some = distribution.count() > 0;
+            HistogramPointData point = HistogramPointData.create(
+                    startNs, endNs, attributes, sum, some, min, some, max, boundaries, List.of(counts));
+            add(
+                    name, description, "s", MetricDataType.HISTOGRAM,
+                    HistogramData.create(AggregationTemporality.CUMULATIVE, some ? List.of(point) : List.of()));
         }
 
-        private static SumData<DoublePointData> doubles(List<DoublePointData> points) {
-            return SumData.createDoubleSumData(true, AggregationTemporality.CUMULATIVE, points);
-        }
-
-        private MetricData metric(String name, String description, String unit, SumData<DoublePointData> data) {
-            return new Metric(resource, name, description, unit, MetricDataType.DOUBLE_SUM, data);
-        }
-
-        private static Attributes attributes(Labels labels) {
-            return Attributes.of(NAME, labels.brick(), CATEGORY, labels.category().displayName());
+        private void add(String name, String description, String unit, MetricDataType type, Data<?> data) {
+            if (!data.getPoints().isEmpty()) {
+                metrics.add(new Metric(resource, name, description, unit, type, data));
+            }
         }
     }
 

@@ -11,8 +11,11 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.assertj.core.data.Offset;
+import org.assertj.core.data.Percentage;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.metrics.RecentSnapshot;
 import org.brickprofiler.testing.Spec;
@@ -78,6 +81,38 @@ final class BrickMetricsTest {
 
         assertThat(time("RopeEmbedding").count()).isEqualTo(1);
         assertThat(second.get("brick.elements").functionCounter().count()).isEqualTo(4);
+    }
+
+    @Spec("20.7")
+    @Test
+    void stepsHaveMetersByPhaseAndTheTimesOfTokens() {
+        metrics(9).bindTo(registry);
+        assertThat(registry.find("brick.step.time").meters()).isEmpty();
+        profiler.beginStep(StepInfo.prefill(100));
+        clock.advance(64_000_000);
+        profiler.endPass();
+        profiler.beginStep(StepInfo.decode(101).withBatch(4));
+        clock.advance(16_000_000);
+        profiler.endPass();
+        registry.get("brick.wall").functionCounter().count();
+
+        FunctionTimer decode = registry.get("brick.step.time").tag("phase", "decode").functionTimer();
+        assertThat(decode.count()).isEqualTo(1);
+        assertThat(decode.totalTime(TimeUnit.MILLISECONDS)).isCloseTo(16, Offset.offset(1e-9));
+        assertThat(registry.get("brick.step.prefill.tokens").tag("phase", "prefill").functionCounter().count())
+                .isEqualTo(100);
+        assertThat(registry.get("brick.step.output.tokens").tag("phase", "decode").functionCounter().count())
+                .isEqualTo(4);
+        assertThat(registry.get("brick.first.token").tag("percentile", "99").timeGauge().value(TimeUnit.MILLISECONDS))
+                .isCloseTo(64, Percentage.withPercentage(1));
+        assertThat(registry.get("brick.output.token").tag("percentile", "50").timeGauge().value(TimeUnit.MILLISECONDS))
+                .isCloseTo(16, Percentage.withPercentage(1));
+        assertThat(registry.find("brick.first.token").meters()).hasSize(3);
+
+        SimpleMeterRegistry later = new SimpleMeterRegistry();
+        metrics(9).bindTo(later);
+        assertThat(later.find("brick.step.time").meters()).hasSize(2);
+        assertThat(later.find("brick.output.token").meters()).hasSize(3);
     }
 
     @Spec("20.2")

@@ -27,6 +27,7 @@ import org.assertj.core.data.Offset;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Fixture;
 import org.brickprofiler.testing.ProcessResult;
@@ -66,6 +67,8 @@ final class PrometheusIT {
         profiler.record(BrickId.QKV_PROJECTION, 2_500_000, 7);
         profiler.record(BrickId.ATTENTION_SCORE, 4_000_123, 7);
         profiler.record("name with \"quotes\", a \\ and\nanother line", 3_141_592, 7);
+        profiler.beginStep(StepInfo.prefill(7));
+        profiler.endPass();
         new BrickMetrics(profiler).bindTo(registry);
     }
 
@@ -85,7 +88,8 @@ final class PrometheusIT {
 
         assertThat(result.output()).isEmpty();
         assertThat(result.exitCode()).isZero();
-        assertThat(text).content().contains("brick_time_seconds_sum{brick=\"RmsNorm\",category=\"Norm\"} 0.001");
+        assertThat(text).content().contains("brick_time_seconds_sum{brick=\"RmsNorm\",category=\"Norm\"} 0.001")
+                .contains("brick_step_prefill_tokens_total{phase=\"prefill\"} 7.0");
     }
 
     @Spec("20.4")

@@ -1,13 +1,17 @@
 package org.brickprofiler.metrics.otel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporter;
 import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest;
 import io.opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceResponse;
 import io.opentelemetry.proto.common.v1.KeyValue;
 import io.opentelemetry.proto.metrics.v1.AggregationTemporality;
+import io.opentelemetry.proto.metrics.v1.HistogramDataPoint;
 import io.opentelemetry.proto.metrics.v1.Metric;
 import io.opentelemetry.proto.metrics.v1.NumberDataPoint;
 import io.opentelemetry.proto.metrics.v1.ResourceMetrics;
@@ -25,10 +29,14 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.assertj.core.api.Assertions;
+import org.assertj.core.data.Percentage;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -36,12 +44,18 @@ import org.junit.jupiter.api.Test;
 /** OpenTelemetry's own exporter sends the metrics by OTLP, and the classes of its protocol read what arrives. */
 final class BrickMetricProducerTest {
 
-    private final BrickProfiler profiler = BrickProfiler.enabled();
+    private static final Attributes GEN_AI = Attributes.of(
+            AttributeKey.stringKey("gen_ai.operation.name"), "chat",
+            AttributeKey.stringKey("gen_ai.provider.name"), "test");
+
+    private final FakeClock clock = new FakeClock();
+    private final BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
     private final List<ExportMetricsServiceRequest> messages = Collections.synchronizedList(new ArrayList<>());
     private final HttpServer receiver;
     private final SdkMeterProvider provider;
 
     BrickMetricProducerTest() throws IOException {
+        profiler.enable();
         receiver = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         receiver.createContext("/v1/metrics", exchange -> {
             messages.add(ExportMetricsServiceRequest.parseFrom(exchange.getRequestBody()));
@@ -58,7 +72,7 @@ final class BrickMetricProducerTest {
                                 .build())
                         .setInterval(Duration.ofDays(1))
                         .build())
-                .registerMetricProducer(new BrickMetricProducer(profiler))
+                .registerMetricProducer(new BrickMetricProducer(profiler, GEN_AI))
                 .build();
     }
 
@@ -110,6 +124,7 @@ final class BrickMetricProducerTest {
         profiler.record(BrickId.RMS_NORM, 1_500_000_000, 7);
         profiler.record("mine", 250_000_000, 9);
         profiler.record("mine", 250_000_000, 9);
+        clock.advance(2_000_000_000L);
         Received received = export();
 
         ProfileSnapshot snapshot = profiler.snapshot();
@@ -124,8 +139,8 @@ final class BrickMetricProducerTest {
         assertThat(received.metric("brick.time").getSum().getDataPointsCount()).isEqualTo(2);
         assertThat(received.metric("brick.time").getUnit()).isEqualTo("s");
         assertThat(received.metric("brick.wall").getSum().getDataPoints(0).getAsDouble())
-                .isPositive()
-                .isLessThanOrEqualTo(snapshot.wallNs() / 1e9);
+                .isEqualTo(snapshot.wallNs() / 1e9)
+                .isEqualTo(2.0);
         assertThat(received.metrics().keySet())
                 .containsExactlyInAnyOrder("brick.time", "brick.samples", "brick.elements", "brick.wall", "brick.overhead");
         assertThat(received.metrics().values()).allSatisfy(metric -> {
@@ -147,5 +162,51 @@ final class BrickMetricProducerTest {
         assertThat(after.getAsInt()).isEqualTo(1);
         assertThat(after.getStartTimeUnixNano()).isGreaterThanOrEqualTo(before.getTimeUnixNano());
         assertThat(after.getTimeUnixNano()).isGreaterThanOrEqualTo(after.getStartTimeUnixNano());
+    }
+
+    @Spec("20.7")
+    @Test
+    void stepsArriveAndTheirTokenTimesByTheConventionsForGenerativeModels() {
+        profiler.beginStep(StepInfo.prefill(100));
+        clock.advance(64_000_000);
+        profiler.endPass();
+        for (int i = 0; i < 9; i++) {
+            profiler.beginStep(StepInfo.decode(101 + i));
+            clock.advance(i < 8 ? 16_000_000 : 600_000_000);
+            profiler.endPass();
+        }
+        Received received = export();
+
+        List<NumberDataPoint> steps = received.metric("brick.steps").getSum().getDataPointsList();
+        assertThat(steps).extracting(point -> attribute(point, "brick.step.phase"), NumberDataPoint::getAsInt)
+                .containsExactly(Assertions.tuple("prefill", 1L), Assertions.tuple("decode", 9L));
+        HistogramDataPoint first = histogram(received, "gen_ai.server.time_to_first_token");
+        assertThat(first.getCount()).isEqualTo(1);
+        assertThat(first.getExplicitBoundsList())
+                .startsWith(0.001, 0.005, 0.01).endsWith(5.0, 7.5, 10.0).hasSize(16);
+        assertThat(first.getBucketCountsList()).hasSize(17);
+        assertThat(first.getBucketCounts(6)).as("above 0.06, to 0.08").isEqualTo(1);
+        assertThat(first.getAttributesList()).extracting(KeyValue::getKey)
+                .containsExactlyInAnyOrder("gen_ai.operation.name", "gen_ai.provider.name");
+        HistogramDataPoint each = histogram(received, "gen_ai.server.time_per_output_token");
+        assertThat(each.getCount()).isEqualTo(9);
+        assertThat(each.getBucketCounts(1)).as("above 0.01, to 0.025").isEqualTo(8);
+        assertThat(each.getBucketCounts(10)).as("above 0.5, to 0.75").isEqualTo(1);
+        assertThat(each.getSum()).isCloseTo(0.728, Percentage.withPercentage(1));
+        assertThat(each.getMin()).isCloseTo(0.016, Percentage.withPercentage(1));
+        assertThat(each.getMax()).isCloseTo(0.6, Percentage.withPercentage(1));
+    }
+
+    private static HistogramDataPoint histogram(Received received, String name) {
+        assertThat(received.metric(name).getUnit()).isEqualTo("s");
+        return received.metric(name).getHistogram().getDataPoints(0);
+    }
+
+    @Test
+    void whatTheConventionsRequireMustBeGiven() {
+        assertThatThrownBy(() -> new BrickMetricProducer(
+                        profiler, Attributes.of(AttributeKey.stringKey("gen_ai.operation.name"), "chat")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("gen_ai.provider.name");
     }
 }

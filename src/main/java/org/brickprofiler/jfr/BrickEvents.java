@@ -1,0 +1,170 @@
+package org.brickprofiler.jfr;
+
+import java.util.Objects;
+import jdk.jfr.EventType;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.FlightRecorderListener;
+import jdk.jfr.Recording;
+import jdk.jfr.RecordingState;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfilerListener;
+import org.brickprofiler.Step;
+import org.brickprofiler.StepInfo;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives a profiler's steps and bricks to the Java Flight Recorder.
+ *
+ * <pre>{@code
+ * BrickEvents events = BrickEvents.of(profiler); // until events.close()
+ * }</pre>
+ *
+ * <table>
+ * <caption>The events</caption>
+ * <tr><th>name</th><th></th><th>what it is</th></tr>
+ * <tr><td>{@code brick.Step}</td><td>on</td><td>a step, with its duration: phase, batch, tokens, KV length, and the brick
+ *     time of each category</td></tr>
+ * <tr><td>{@code brick.Execution}</td><td>off</td><td>a sample, at its end: brick, category, elapsed time, elements. Of
+ *     samples that the host timed; not of deferred ones, nor of those that a device timed</td></tr>
+ * <tr><td>{@code brick.ClockAnchor}</td><td>on, each second</td><td>{@link System#nanoTime()} before and after the
+ *     event</td></tr>
+ * </table>
+ *
+ * <p>Switch executions on by {@code recording.enable("brick.Execution")}, or on the command line by {@code
+ * -XX:StartFlightRecording:filename=run.jfr,+brick.Execution#enabled=true}. Where that is done while a recording runs, they
+ * come within a second. As long as no recording wants executions, a sample costs nothing more. Any thread.
+ */
+public final class BrickEvents implements AutoCloseable {
+
+    private final BrickProfiler profiler;
+    private final StepListener steps = new StepListener();
+    private final ExecutionListener executions = new ExecutionListener();
+    private final Runnable anchor = this::anchor;
+    private final RecordingListener recordings = new RecordingListener();
+
+    /** Guarded by {@code this}, as what follows. */
+    private boolean executing;
+
+    private boolean closed;
+
+    private BrickEvents(BrickProfiler profiler) {
+        this.profiler = profiler;
+    }
+
+    /**
+     * Makes a profiler's steps and bricks events from now on.
+     *
+     * @param profiler the profiler; the flight recorder keeps it alive until {@link #close}
+     * @return what ends it
+     * @throws IllegalStateException when this virtual machine has no flight recorder
+     */
+    public static BrickEvents of(BrickProfiler profiler) {
+        BrickEvents events = new BrickEvents(Objects.requireNonNull(profiler, "profiler"));
+        FlightRecorder.addListener(events.recordings);
+        FlightRecorder.addPeriodicEvent(AnchorEvent.class, events.anchor);
+        profiler.addListener(events.steps);
+        events.follow();
+        return events;
+    }
+
+    /** Ends it; events that were committed stay. */
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            FlightRecorder.removeListener(recordings);
+            FlightRecorder.removePeriodicEvent(anchor);
+            profiler.removeListener(steps);
+            follow();
+        }
+    }
+
+    /** Listens to bricks exactly while somebody records them. */
+    private synchronized void follow() {
+        boolean wanted = !closed && EventType.getEventType(ExecutionEvent.class).isEnabled();
+        if (wanted && !executing) {
+            profiler.addListener(executions);
+        } else if (!wanted && executing) {
+            profiler.removeListener(executions);
+        }
+        executing = wanted;
+    }
+
+    private void anchor() {
+        AnchorEvent.emit();
+        follow();
+    }
+
+    private final class RecordingListener implements FlightRecorderListener {
+        @Override
+        public void recordingStateChanged(Recording recording) {
+            if (recording.getState() == RecordingState.RUNNING) {
+                AnchorEvent.emit(); // one at least, however short it is
+            }
+            follow();
+        }
+    }
+
+    /** Each thread has at most one step under way. */
+    private static final class StepListener implements ProfilerListener {
+        @SuppressWarnings("ThreadLocalUsage") // a thread may drive steps of several profilers
+        private final ThreadLocal<@Nullable StepEvent> underWay = new ThreadLocal<>();
+
+        @Override
+        public boolean wantsBricks() {
+            return false;
+        }
+
+        @Override
+        public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {}
+
+        @Override
+        public void stepBegan(StepInfo info) {
+            StepEvent event = new StepEvent();
+            if (event.isEnabled()) {
+                underWay.set(event);
+                event.begin();
+            }
+        }
+
+        @Override
+        public void stepEnded(Step step) {
+            StepEvent event = underWay.get();
+            if (event != null) {
+                event.end();
+                underWay.remove();
+                if (event.shouldCommit()) {
+                    event.fill(step);
+                    event.commit();
+                }
+            }
+        }
+    }
+
+    private static final class ExecutionListener implements ProfilerListener {
+        @Override
+        public boolean wantsBricks() {
+            return true;
+        }
+
+        @Override
+        public void brickRecorded(String brick, BrickCategory category, long endNs, long elapsedNs, long elements) {
+            ExecutionEvent event = new ExecutionEvent();
+            if (event.shouldCommit()) {
+                event.brick = brick;
+                event.category = category.displayName();
+                event.elapsed = elapsedNs;
+                event.endNs = endNs;
+                event.elements = elements;
+                event.commit();
+            }
+        }
+
+        @Override
+        public void stepBegan(StepInfo info) {}
+
+        @Override
+        public void stepEnded(Step step) {}
+    }
+}

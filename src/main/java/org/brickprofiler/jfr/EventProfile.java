@@ -1,0 +1,169 @@
+package org.brickprofiler.jfr;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalDouble;
+import jdk.jfr.consumer.EventStream;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedThread;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.Environment;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.Steps;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The profile of a recording, of this virtual machine or of another one, as far as it has come.
+ *
+ * <pre>{@code
+ * try (RecordingStream stream = new RecordingStream()) {
+ *     stream.enable("brick.Execution");
+ *     EventProfile profile = EventProfile.of(stream);
+ *     stream.startAsync();
+ *     ...
+ *     ProfileSnapshot snapshot = profile.snapshot();
+ * }
+ * }</pre>
+ *
+ * <p>Bricks come from {@code brick.Execution}, steps from {@code brick.Step}. The wall time is that from the first event to
+ * the last; times to first token and per output token are by the threads that drove the steps; where several drove steps at
+ * a time, the time in which one was under way is their sum. Events reach a stream up to a second after they were committed.
+ * Any thread.
+ */
+public final class EventProfile {
+
+    private static final BrickCategory[] CATEGORIES = BrickCategory.values();
+
+    private final Playback bricks = new Playback();
+
+    /** The steps of each thread, as its profiler had them. Guarded by {@code this}. */
+    private final Map<Long, Playback> threads = new HashMap<>();
+
+    private @Nullable Instant first;
+    private Instant last = Instant.EPOCH;
+
+    private EventProfile() {}
+
+    /**
+     * Follows a stream of events, which is still to be started.
+     *
+     * @param stream the stream; which events it gets is set there, {@code brick.Execution} is off unless enabled
+     * @return the profile, empty yet
+     */
+    public static EventProfile of(EventStream stream) {
+        Objects.requireNonNull(stream, "stream");
+        EventProfile profile = new EventProfile();
+        stream.onEvent(ExecutionEvent.NAME, profile::addExecution);
+        stream.onEvent(StepEvent.NAME, profile::addStep);
+        return profile;
+    }
+
+    private synchronized void addExecution(RecordedEvent event) {
+        long elapsedNs = event.getLong("elapsed");
+        cover(event.getEndTime().minusNanos(elapsedNs), event.getEndTime());
+        bricks.playExecution(event, elapsedNs);
+    }
+
+    private synchronized void addStep(RecordedEvent event) {
+        cover(event.getStartTime(), event.getEndTime());
+        RecordedThread thread = event.getThread();
+        threads.computeIfAbsent(thread == null ? 0 : thread.getId(), id -> new Playback()).playStep(event);
+    }
+
+    private void cover(Instant start, Instant end) {
+        first = first == null || start.isBefore(first) ? start : first;
+        last = end.isAfter(last) ? end : last;
+    }
+
+    /**
+     * The profile of the events that have come.
+     *
+     * @return the snapshot; its environment is that of this virtual machine
+     */
+    public synchronized ProfileSnapshot snapshot() {
+        Instant start = first == null ? last : first;
+        Steps steps = Steps.NONE;
+        for (Playback thread : threads.values()) {
+            steps = steps.merge(thread.profiler.snapshot().steps());
+        }
+        return new ProfileSnapshot(
+                start,
+                last,
+                Duration.between(start, last).toNanos(),
+                0,
+                false,
+                0,
+                0,
+                0,
+                0,
+                OptionalDouble.empty(),
+                false,
+                true,
+                List.of(Environment.current()),
+                bricks.profiler.allBrickStats(),
+                List.of(),
+                List.of(),
+                steps,
+                RunFacts.NONE);
+    }
+
+    /** A profiler to which events are played back, by the clock of the recording. Guarded by the profile. */
+    private static final class Playback {
+        /** Ns since 1970: what the profiler takes for now when it is made. */
+        private long nowNs = unixNs(Instant.now());
+
+        private final BrickProfiler profiler =
+                BrickProfiler.builder().percentiles(true).clock(() -> nowNs).build();
+
+        Playback() {
+            profiler.enable();
+        }
+
+        private static long unixNs(Instant at) {
+            return ChronoUnit.NANOS.between(Instant.EPOCH, at);
+        }
+
+        void playExecution(RecordedEvent event, long elapsedNs) {
+            nowNs = unixNs(event.getEndTime());
+            int key = profiler.brickKey(event.getString("brick"), category(event.getString("category")));
+            profiler.record(key, elapsedNs, event.getLong("elements"));
+        }
+
+        void playStep(RecordedEvent event) {
+            nowNs = unixNs(event.getStartTime());
+            profiler.beginStep(new StepInfo(
+                    StepInfo.Phase.valueOf(event.getString("phase")),
+                    event.getInt("batch"),
+                    event.getLong("prefillTokens"),
+                    event.getLong("kvLength"),
+                    event.getLong("outputTokens"),
+                    event.getLong("draftedTokens")));
+            nowNs += event.getDuration().toNanos();
+            profiler.recordAcceptedTokens(event.getLong("acceptedTokens"));
+            for (BrickCategory category : CATEGORIES) {
+                long ns = event.getLong(StepEvent.field(category));
+                if (ns > 0) {
+                    profiler.record(profiler.brickKey(category.displayName(), category), ns, 0);
+                }
+            }
+            profiler.endPass();
+        }
+
+        private static BrickCategory category(String name) {
+            for (BrickCategory category : CATEGORIES) {
+                if (category.displayName().equals(name)) {
+                    return category;
+                }
+            }
+            return BrickCategory.OTHER;
+        }
+    }
+}

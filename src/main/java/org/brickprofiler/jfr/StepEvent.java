@@ -1,0 +1,133 @@
+package org.brickprofiler.jfr;
+
+import java.util.Map;
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Timespan;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.Step;
+import org.jspecify.annotations.Nullable;
+
+/** A step. Its brick time by category is a field for each: a recording keeps neither maps nor lists. */
+@Name(StepEvent.NAME)
+@Label("Step")
+@Category("Brick Profiler")
+@Description("A forward pass that was announced as a step")
+@StackTrace(false)
+final class StepEvent extends Event {
+
+    static final String NAME = "brick.Step";
+
+    @Label("Phase")
+    @Nullable String phase;
+
+    @Label("Batch")
+    int batch;
+
+    @Label("Prefill Tokens")
+    long prefillTokens;
+
+    @Label("KV Length")
+    long kvLength;
+
+    @Label("Output Tokens")
+    @Description("Tokens that the step gave, without accepted drafted ones")
+    long outputTokens;
+
+    @Label("Drafted Tokens")
+    long draftedTokens;
+
+    @Label("Accepted Tokens")
+    long acceptedTokens;
+
+    @Label("Norm")
+    @Timespan(Timespan.NANOSECONDS)
+    long norm;
+
+    @Label("Attention")
+    @Timespan(Timespan.NANOSECONDS)
+    long attention;
+
+    @Label("FFN")
+    @Timespan(Timespan.NANOSECONDS)
+    long ffn;
+
+    @Label("Other")
+    @Timespan(Timespan.NANOSECONDS)
+    long other;
+
+    @Label("Sparse")
+    @Timespan(Timespan.NANOSECONDS)
+    long sparse;
+
+    @Label("FFT")
+    @Timespan(Timespan.NANOSECONDS)
+    long fft;
+
+    @Label("Solver")
+    @Timespan(Timespan.NANOSECONDS)
+    long solver;
+
+    @Label("Quantization")
+    @Timespan(Timespan.NANOSECONDS)
+    long quantization;
+
+    @Label("Communication")
+    @Timespan(Timespan.NANOSECONDS)
+    long communication;
+
+    @Label("Transfer")
+    @Timespan(Timespan.NANOSECONDS)
+    long transfer;
+
+    @Label("Matrix product")
+    @Timespan(Timespan.NANOSECONDS)
+    long matrixProduct;
+
+    void fill(Step step) {
+        phase = step.info().phase().name();
+        batch = step.info().batch();
+        prefillTokens = step.info().prefillTokens();
+        kvLength = step.info().kvLength();
+        outputTokens = step.info().outputTokens();
+        draftedTokens = step.info().draftedTokens();
+        acceptedTokens = step.acceptedTokens();
+        Map<BrickCategory, Long> ns = step.categoryNs();
+        norm = of(ns, BrickCategory.NORM);
+        attention = of(ns, BrickCategory.ATTENTION);
+        ffn = of(ns, BrickCategory.FFN);
+        other = of(ns, BrickCategory.OTHER);
+        sparse = of(ns, BrickCategory.SPARSE);
+        fft = of(ns, BrickCategory.FFT);
+        solver = of(ns, BrickCategory.SOLVER);
+        quantization = of(ns, BrickCategory.QUANTIZATION);
+        communication = of(ns, BrickCategory.COMMUNICATION);
+        transfer = of(ns, BrickCategory.TRANSFER);
+        matrixProduct = of(ns, BrickCategory.MATRIX_PRODUCT);
+    }
+
+    private static long of(Map<BrickCategory, Long> ns, BrickCategory category) {
+        return ns.getOrDefault(category, 0L);
+    }
+
+    /** The field of a category's time. */
+    static String field(BrickCategory category) {
+        return switch (category) {
+            case NORM -> "norm";
+            case ATTENTION -> "attention";
+            case FFN -> "ffn";
+            case OTHER -> "other";
+            case SPARSE -> "sparse";
+            case FFT -> "fft";
+            case SOLVER -> "solver";
+            case QUANTIZATION -> "quantization";
+            case COMMUNICATION -> "communication";
+            case TRANSFER -> "transfer";
+            case MATRIX_PRODUCT -> "matrixProduct";
+        };
+    }
+}

@@ -1,0 +1,295 @@
+package org.brickprofiler.report;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.brickprofiler.trace.Span;
+import org.brickprofiler.trace.SpanName;
+import org.brickprofiler.trace.Timeline;
+import org.brickprofiler.trace.TimelineVisitor;
+import org.brickprofiler.trace.Track;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a page holds of a timeline: what happened in the median and in the slowest step of each phase, and the time of each
+ * brick in each layer, over all steps. Its size is bounded, whatever the timeline's. The timeline is replayed twice. One thread.
+ */
+final class TimelineDigest {
+
+    /** The most spans that are drawn of all steps together, of each the longest ones. */
+    static final int MOST_SPANS = 4_000;
+
+    /** The most bricks of which the time by layer is kept, those with the most time. */
+    static final int MOST_BRICKS = 500;
+
+    /** The most kinds of steps that are shown: phases, or what an application calls them. */
+    private static final int MOST_PHASES = 3;
+
+    /** Layers from this one on are left out. */
+    static final int MOST_LAYERS = 1_024;
+
+    /** What PyTorch's profiler calls a step. */
+    private static final Pattern FOREIGN_STEP = Pattern.compile("ProfilerStep#\\d+");
+
+    private static final Comparator<Drawn> SHORTEST_FIRST =
+            Comparator.comparingLong(Drawn::elapsedNs).thenComparing(Drawn::startNs, Comparator.reverseOrder());
+
+    private final Timeline timeline;
+    private final List<SpanName> names;
+    private final List<Track> tracks;
+
+    /** The steps on the track that has most of them. */
+    private List<Step> steps = List.of();
+
+    /** How often each layer ran. */
+    private final Map<Integer, Integer> layerRuns = new HashMap<>();
+
+    /** Of each name, ns by layer: on the host, and as a device took for it. */
+    private final Map<Integer, SortedMap<Integer, Long>> onHost = new LinkedHashMap<>();
+
+    private final Map<Integer, SortedMap<Integer, Long>> onDevice = new LinkedHashMap<>();
+
+    /** The name of a step of which no more is known than that it is one. */
+    private static final String STEP = "step";
+
+    private record Step(String phase, long startNs, long elapsedNs) {}
+
+    private record Drawn(int track, long startNs, long elapsedNs, int name, int layer) {}
+
+    /** What is drawn of a step. */
+    private static final class Window {
+        private final String what;
+        private final Step step;
+        private final int mostSpans;
+        private final PriorityQueue<Drawn> longest = new PriorityQueue<>(SHORTEST_FIRST);
+        private long omitted;
+
+        Window(String what, Step step, int mostSpans) {
+            this.what = what;
+            this.step = step;
+            this.mostSpans = mostSpans;
+        }
+
+        void add(int track, Span span) {
+            long startNs = Math.max(span.startNs(), step.startNs);
+            long endNs = Math.min(span.endNs(), step.startNs + step.elapsedNs);
+            if (startNs >= endNs) {
+                return;
+            }
+            longest.add(new Drawn(track, startNs - step.startNs, endNs - startNs, span.name(), span.layer()));
+            if (longest.size() > mostSpans) {
+                longest.remove();
+                omitted++;
+            }
+        }
+
+        /** Track by track, in order of their starts, the longer one first. */
+        List<Drawn> inOrder() {
+            List<Drawn> spans = new ArrayList<>(longest);
+            spans.sort(Comparator.comparingInt(Drawn::track)
+                    .thenComparingLong(Drawn::startNs)
+                    .thenComparing(SHORTEST_FIRST.reversed()));
+            return spans;
+        }
+    }
+
+    private TimelineDigest(Timeline timeline) {
+        this.timeline = timeline;
+        this.names = timeline.names();
+        this.tracks = timeline.tracks();
+    }
+
+    /** Writes the digest of a timeline as an object. */
+    static void write(Timeline timeline, JsonGenerator json) throws IOException {
+        TimelineDigest digest = new TimelineDigest(timeline);
+        digest.findSteps();
+        List<Window> windows = digest.windows();
+        digest.fill(windows);
+        json.writeStartObject();
+        json.writeNumberField("steps", digest.steps.size());
+        json.writeNumberField("dropped", timeline.info().droppedSpans());
+        digest.writeLayers(json);
+        digest.writeWindows(windows, json);
+        json.writeEndObject();
+    }
+
+    /** Gets the spans of one track, and nothing else. */
+    @FunctionalInterface
+    private interface SpanVisitor extends TimelineVisitor {
+        @Override
+        default void instant(long atNs, int name) {
+            // Takes no time.
+        }
+
+        @Override
+        default void counter(long atNs, double value) {
+            // Is no work.
+        }
+    }
+
+    private void findSteps() {
+        for (int track = 0; track < tracks.size(); track++) {
+            if (tracks.get(track).kind() != Track.Kind.HOST_THREAD) {
+                continue;
+            }
+            List<Step> found = new ArrayList<>();
+            timeline.replay(track, (SpanVisitor) span -> {
+                SpanName name = names.get(span.name());
+                if (isStep(name)) {
+                    String phase = FOREIGN_STEP.matcher(name.name()).matches() ? STEP : name.name();
+                    found.add(new Step(phase, span.startNs(), span.endNs() - span.startNs()));
+                } else if (name.category().equals(SpanName.LAYER)) {
+                    layerRuns.merge(span.layer(), 1, Integer::sum);
+                } else if (span.layer() >= 0 && span.layer() < MOST_LAYERS) {
+                    add(onHost, span, span.endNs() - span.startNs());
+                    if (span.deviceNs() >= 0) {
+                        add(onDevice, span, span.deviceNs());
+                    }
+                }
+            });
+            if (found.size() > steps.size()) {
+                steps = found;
+            }
+        }
+    }
+
+    private static boolean isStep(SpanName name) {
+        return name.category().equals(SpanName.STEP) || FOREIGN_STEP.matcher(name.name()).matches();
+    }
+
+    private static void add(Map<Integer, SortedMap<Integer, Long>> times, Span span, long ns) {
+        times.computeIfAbsent(span.name(), name -> new TreeMap<>()).merge(span.layer(), ns, Long::sum);
+    }
+
+    /** The median and the slowest step of each phase, the most frequent phase first. */
+    private List<Window> windows() {
+        Map<String, List<Step>> phases = new LinkedHashMap<>();
+        steps.forEach(step -> phases.computeIfAbsent(step.phase, first -> new ArrayList<>()).add(step));
+        List<List<Step>> shown = phases.values().stream()
+                .sorted(Comparator.<List<Step>>comparingInt(List::size).reversed())
+                .limit(MOST_PHASES)
+                .toList();
+        int windows = shown.stream().mapToInt(phase -> Math.min(2, phase.size())).sum();
+        List<Window> all = new ArrayList<>();
+        for (List<Step> phase : shown) {
+            List<Step> sorted = phase.stream().sorted(Comparator.comparingLong(Step::elapsedNs)).toList();
+            if (sorted.size() > 1) {
+                all.add(new Window("median", sorted.get((sorted.size() - 1) / 2), MOST_SPANS / windows));
+            }
+            all.add(new Window(
+                    sorted.size() == 1 ? "only" : "slowest", sorted.get(sorted.size() - 1), MOST_SPANS / windows));
+        }
+        return all;
+    }
+
+    private void fill(List<Window> windows) {
+        for (int i = 0; i < tracks.size(); i++) {
+            int track = i;
+            if (tracks.get(track).kind() == Track.Kind.COUNTER) {
+                continue;
+            }
+            timeline.replay(track, (SpanVisitor) span -> {
+                if (!isStep(names.get(span.name()))) {
+                    windows.forEach(window -> window.add(track, span));
+                }
+            });
+        }
+    }
+
+    // ---- layers ----
+
+    /** One brick's time by layer. */
+    private record Row(int name, SortedMap<Integer, Long> times) {
+        long totalNs() {
+            return times.values().stream().mapToLong(Long::longValue).sum();
+        }
+    }
+
+    private void writeLayers(JsonGenerator json) throws IOException {
+        Map<Integer, SortedMap<Integer, Long>> all = new LinkedHashMap<>(onHost);
+        // Where a device timed a brick, the host's spans are its launches.
+        all.putAll(onDevice);
+        List<Row> rows = all.entrySet().stream()
+                .map(entry -> new Row(entry.getKey(), entry.getValue()))
+                .toList();
+        if (rows.size() > MOST_BRICKS) {
+            rows = rows.stream()
+                    .sorted(Comparator.comparingLong(Row::totalNs).reversed())
+                    .limit(MOST_BRICKS)
+                    .toList();
+        }
+        int layers = 1 + rows.stream().mapToInt(row -> row.times.lastKey()).max().orElse(-1);
+        json.writeNumberField("layers", layers);
+        json.writeArrayFieldStart("bricks");
+        for (Row row : rows) {
+            json.writeStartObject();
+            writeName(row.name, json);
+            json.writeArrayFieldStart("ns");
+            for (int layer = 0; layer < layers; layer++) {
+                @Nullable Long ns = row.times.get(layer);
+                if (ns == null) {
+                    json.writeNull();
+                } else {
+                    // The mean over the times that the layer ran.
+                    json.writeNumber(ns / layerRuns.getOrDefault(layer, 1));
+                }
+            }
+            json.writeEndArray();
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private void writeName(int name, JsonGenerator json) throws IOException {
+        json.writeStringField("name", names.get(name).name());
+        json.writeStringField("category", names.get(name).category());
+    }
+
+    // ---- steps ----
+
+    private void writeWindows(List<Window> windows, JsonGenerator json) throws IOException {
+        Map<Integer, Integer> placesOfNames = new LinkedHashMap<>();
+        Map<Integer, Integer> placesOfTracks = new LinkedHashMap<>();
+        json.writeArrayFieldStart("shown");
+        for (Window window : windows) {
+            List<Drawn> spans = window.inOrder();
+            json.writeStartObject();
+            json.writeStringField("what", window.what);
+            json.writeStringField("phase", window.step.phase);
+            json.writeNumberField("elapsed_ns", window.step.elapsedNs);
+            json.writeNumberField("after_ns", window.step.startNs - steps.get(0).startNs);
+            json.writeNumberField("omitted", window.omitted);
+            HtmlPage.column(json, "track", spans, span -> json.writeNumber(place(placesOfTracks, span.track)));
+            HtmlPage.column(json, "name", spans, span -> json.writeNumber(place(placesOfNames, span.name)));
+            HtmlPage.column(json, "layer", spans, span -> json.writeNumber(span.layer));
+            HtmlPage.column(json, "start_ns", spans, span -> json.writeNumber(span.startNs));
+            HtmlPage.column(json, "ns", spans, span -> json.writeNumber(span.elapsedNs));
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        HtmlPage.column(json, "names", placesOfNames.keySet(), name -> {
+            json.writeStartObject();
+            writeName(name, json);
+            json.writeEndObject();
+        });
+        HtmlPage.column(json, "tracks", placesOfTracks.keySet(), track -> json.writeString(label(tracks.get(track))));
+    }
+
+    /** Numbers from 0 on, in the order in which they are asked for. */
+    private static int place(Map<Integer, Integer> places, int number) {
+        return places.computeIfAbsent(number, unknown -> places.size());
+    }
+
+    private String label(Track track) {
+        return track.parent() == Track.PROCESS ? track.name() : tracks.get(track.parent()).name() + ", " + track.name();
+    }
+}

@@ -1,0 +1,237 @@
+package org.brickprofiler.jfr;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import jdk.jfr.EventType;
+import jdk.jfr.Recording;
+import jdk.jfr.ValueDescriptor;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import jdk.jfr.consumer.RecordingStream;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.Step;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+final class BrickEventsTest {
+
+    @TempDir
+    private Path folder;
+
+    private final BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
+
+    BrickEventsTest() {
+        profiler.enable();
+    }
+
+    private void work(int tokens) {
+        int mine = profiler.brickKey("mine", BrickCategory.FFN);
+        for (int i = 0; i < tokens; i++) {
+            profiler.beginStep(i == 0 ? StepInfo.prefill(9) : StepInfo.decode(9 + i).withDraftedTokens(3));
+            long timer = profiler.startBrick(BrickId.RMS_NORM);
+            timer = profiler.lap(timer, 1, mine);
+            profiler.stopBrick(timer, 2);
+            profiler.record(BrickId.ATTENTION_SCORE, 1_000 + i, 3);
+            if (i > 0) {
+                profiler.recordAcceptedTokens(2);
+            }
+            profiler.endPass();
+        }
+    }
+
+    private List<RecordedEvent> dump(Recording recording) throws IOException {
+        Path file = folder.resolve("recording.jfr");
+        recording.stop();
+        recording.dump(file);
+        return RecordingFile.readAllEvents(file);
+    }
+
+    private static List<RecordedEvent> named(List<RecordedEvent> events, String name) {
+        return events.stream().filter(event -> event.getEventType().getName().equals(name)).toList();
+    }
+
+    @Spec("21.2")
+    @Test
+    void stepsAreEventsAndExecutionsAreOff() throws Exception {
+        try (Recording recording = new Recording();
+                BrickEvents events = BrickEvents.of(profiler)) {
+            assertThat(events).isNotNull();
+            recording.start();
+            work(3);
+            List<RecordedEvent> recorded = dump(recording);
+
+            assertThat(named(recorded, "brick.Execution")).isEmpty();
+            List<Step> steps = profiler.snapshot().steps().kept();
+            List<RecordedEvent> stepEvents = named(recorded, "brick.Step");
+            assertThat(stepEvents).hasSize(3);
+            for (int i = 0; i < 3; i++) {
+                RecordedEvent event = stepEvents.get(i);
+                Step step = steps.get(i);
+                assertThat(event.getString("phase")).isEqualTo(step.info().phase().name());
+                assertThat(event.getInt("batch")).isEqualTo(1);
+                assertThat(event.getLong("prefillTokens")).isEqualTo(step.info().prefillTokens());
+                assertThat(event.getLong("kvLength")).isEqualTo(step.info().kvLength());
+                assertThat(event.getLong("outputTokens")).isEqualTo(1);
+                assertThat(event.getLong("draftedTokens")).isEqualTo(step.info().draftedTokens());
+                assertThat(event.getLong("acceptedTokens")).isEqualTo(step.acceptedTokens());
+                assertThat(event.getDuration().toNanos()).isGreaterThanOrEqualTo(step.durationNs());
+                assertThat(event.getThread().getJavaThreadId()).isEqualTo(Thread.currentThread().getId());
+                for (BrickCategory category : BrickCategory.values()) {
+                    assertThat(event.getLong(StepEvent.field(category)))
+                            .as("%s", category)
+                            .isEqualTo(step.categoryNs().getOrDefault(category, 0L));
+                }
+            }
+        }
+    }
+
+    @Spec("21.2")
+    @Test
+    void executionsOfARecordingThatWantsThemAddUpToTheSnapshot() throws Exception {
+        try (Recording recording = new Recording();
+                BrickEvents events = BrickEvents.of(profiler)) {
+            assertThat(events).isNotNull();
+            recording.enable("brick.Execution");
+            recording.start();
+            work(50);
+            Crew.runOnNewThread(() -> profiler.record(BrickId.RMS_NORM, 5, 7));
+            List<RecordedEvent> executions = named(dump(recording), "brick.Execution");
+            Map<String, long[]> sums = new HashMap<>();
+            for (RecordedEvent event : executions) {
+                long[] sum = sums.computeIfAbsent(
+                        event.getString("brick") + "/" + event.getString("category"), name -> new long[3]);
+                sum[0]++;
+                sum[1] += event.getDuration("elapsed").toNanos();
+                sum[2] += event.getLong("elements");
+            }
+
+            List<BrickStats> bricks = profiler.snapshot().bricks();
+            assertThat(sums).hasSameSizeAs(bricks);
+            assertThat(bricks).allSatisfy(brick -> assertThat(
+                            sums.get(brick.name() + "/" + brick.category().displayName()))
+                    .containsExactly(brick.count(), brick.totalNs(), brick.totalElements()));
+
+            work(1);
+            assertThat(executions).as("after the end").hasSize(151);
+        }
+    }
+
+    @Spec("21.3")
+    @Test
+    void aStreamBecomesTheProfile() throws Exception {
+        try (RecordingStream stream = new RecordingStream();
+                BrickEvents events = BrickEvents.of(profiler)) {
+            assertThat(events).isNotNull();
+            stream.enable("brick.Execution");
+            EventProfile profile = EventProfile.of(stream);
+            assertThat(profile.snapshot().bricks()).isEmpty();
+            stream.startAsync();
+            work(40);
+            ProfileSnapshot recorded = profiler.snapshot();
+            while (profile.snapshot().samples() < recorded.samples() || profile.snapshot().steps().count() < 40) {
+                Thread.sleep(20); // the test's limit of time ends this
+            }
+            ProfileSnapshot streamed = profile.snapshot();
+
+            assertThat(streamed.bricks()).hasSameSizeAs(recorded.bricks());
+            for (int i = 0; i < recorded.bricks().size(); i++) {
+                BrickStats expected = recorded.bricks().get(i);
+                BrickStats actual = streamed.bricks().get(i);
+                assertThat(List.of(actual.name(), actual.category(), actual.latency()))
+                        .isEqualTo(List.of(expected.name(), expected.category(), expected.latency()));
+                assertThat(List.of(actual.count(), actual.totalNs(), actual.minNs(), actual.maxNs(), actual.totalElements()))
+                        .isEqualTo(List.of(
+                                expected.count(), expected.totalNs(), expected.minNs(), expected.maxNs(),
+                                expected.totalElements()));
+            }
+            for (StepInfo.Phase phase : List.of(StepInfo.Phase.PREFILL, StepInfo.Phase.DECODE)) {
+                StepStats expected = recorded.steps().phase(phase).orElseThrow();
+                StepStats actual = streamed.steps().phase(phase).orElseThrow();
+                assertThat(actual.categoryNs()).isEqualTo(expected.categoryNs());
+                assertThat(List.of(actual.count(), actual.outputTokens(), actual.acceptedTokens(), actual.kvLength()))
+                        .isEqualTo(List.of(
+                                expected.count(), expected.outputTokens(), expected.acceptedTokens(),
+                                expected.kvLength()));
+                assertThat(actual.totalNs()).isGreaterThanOrEqualTo(expected.totalNs());
+            }
+            assertThat(streamed.steps().timeToFirstToken().count()).isEqualTo(1);
+            assertThat(streamed.steps().timePerOutputToken().count()).isEqualTo(39);
+            long apartNs = streamed.steps().kept().get(0).startedAtUnixNs()
+                    - ChronoUnit.NANOS.between(Instant.EPOCH, streamed.startedAt());
+            assertThat(Duration.ofNanos(apartNs).abs()).isLessThan(Duration.ofSeconds(1));
+        }
+    }
+
+    @Spec("21.4")
+    @Test
+    void anchorsTieTheClocks() throws Exception {
+        try (Recording recording = new Recording();
+                BrickEvents events = BrickEvents.of(profiler)) {
+            assertThat(events).isNotNull();
+            recording.start();
+            List<RecordedEvent> anchors = named(dump(recording), "brick.ClockAnchor");
+
+            assertThat(anchors).isNotEmpty().allSatisfy(anchor -> {
+                long beforeNs = anchor.getLong("beforeNs");
+                long afterNs = anchor.getLong("afterNs");
+                assertThat(afterNs - beforeNs).isBetween(0L, Duration.ofSeconds(1).toNanos());
+            });
+        }
+    }
+
+    @Test
+    void afterItIsClosedNothingIsRecorded() throws Exception {
+        try (Recording recording = new Recording()) {
+            BrickEvents events = BrickEvents.of(profiler);
+            recording.enable("brick.Execution");
+            recording.start();
+            work(1);
+            events.close();
+            events.close();
+            work(1);
+            List<RecordedEvent> recorded = dump(recording);
+
+            assertThat(named(recorded, "brick.Step")).hasSize(1);
+            assertThat(named(recorded, "brick.Execution")).hasSize(3);
+        }
+    }
+
+    /** A recording leaves other fields out without a word. */
+    @Spec("21.2")
+    @Test
+    void everyFieldIsOfATypeThatARecordingKeeps() {
+        for (Class<? extends jdk.jfr.Event> event :
+                List.of(ExecutionEvent.class, StepEvent.class, AnchorEvent.class)) {
+            Set<String> kept = EventType.getEventType(event).getFields().stream()
+                    .map(ValueDescriptor::getName)
+                    .collect(Collectors.toSet());
+            assertThat(Arrays.stream(event.getDeclaredFields())
+                            .filter(field -> !field.isSynthetic()
+                                    && !java.lang.reflect.Modifier.isStatic(field.getModifiers())))
+                    .as(event.getSimpleName())
+                    .allSatisfy(field -> assertThat(kept).contains(field.getName()));
+        }
+        assertThat(Arrays.stream(BrickCategory.values()).map(StepEvent::field)).doesNotHaveDuplicates();
+    }
+}
