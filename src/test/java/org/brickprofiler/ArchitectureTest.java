@@ -62,7 +62,7 @@ final class ArchitectureTest {
             inPackage("demo").or(inPackage("gpucheck")).as("are of an example or of the checks for a GPU");
 
     private static final DescribedPredicate<JavaClass> TOP =
-            inPackage("cli").or(EXAMPLE).as("are in the top layer");
+            inPackage("cli").or(inPackage("agent")).or(EXAMPLE).as("are in the top layer");
 
     private static final DescribedPredicate<JavaClass> REPORT = inPackage("report");
     private static final DescribedPredicate<JavaClass> TRACE = inPackage("trace");
@@ -200,12 +200,42 @@ final class ArchitectureTest {
                             "org.apache.commons.rng..",
                             "org.apache.commons.statistics..");
 
+    /** Whichever driver is there: the library knows none. */
+    @ArchTest
+    static final ArchRule databasesAreKnownToReadersOfTracesOnly =
+            noClasses()
+                    .that(not(inPackage("trace.read")))
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("java.sql..", "org.sqlite..");
+
+    @ArchTest
+    static final ArchRule noDriverOfDatabasesIsNamed =
+            noClasses().should().dependOnClassesThat().resideInAnyPackage("org.sqlite..");
+
     @ArchTest
     static final ArchRule gpuBindingsAreReachedFromTheTopOnly =
             noClasses()
                     .that(not(GPU_BINDING).and(not(TOP)).as("are neither a GPU binding nor in the top layer"))
                     .should()
                     .dependOnClassesThat(GPU_BINDING);
+
+    /** It is loaded where nothing but the JDK is. */
+    @ArchTest
+    static final ArchRule theBridgeKnowsTheJdkOnly =
+            classes()
+                    .that(inPackage("agent.bridge"))
+                    .should()
+                    .onlyDependOnClassesThat(
+                            resideInAnyPackage("java..", "org.jspecify..", ROOT + ".agent.bridge.."));
+
+    @ArchTest
+    static final ArchRule whatWeavesIsKnownToTheAgentOnly =
+            noClasses()
+                    .that(not(inPackage("agent")))
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("org.objectweb.asm..", "org.snakeyaml..", ROOT + ".agent..");
 
     @ArchTest
     static final ArchRule onlyProgramsPrint =

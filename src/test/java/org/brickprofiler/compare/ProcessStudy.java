@@ -33,17 +33,17 @@ import org.brickprofiler.testing.ChildProcess;
  */
 public final class ProcessStudy {
 
-    private static final int SAME = 100;
+    private static final int SAME = 60;
     private static final int SLOWER = 20;
     private static final int SIDE = 10;
-    private static final int SHUFFLES = 12;
+    private static final int SHUFFLES = 20;
     private static final long SEED = 1;
 
     private static final String CHANGED = "DownProjection";
 
     /** Short, and long enough for the compiler to have done its work before the measured part. */
     private static final List<String> RUN = List.of(
-            "demo", "--layers", "2", "--dim", "128", "--ffn", "384", "--vocab", "2000", "--warmup", "300", "--tokens", "600",
+            "demo", "--layers", "2", "--dim", "128", "--ffn", "384", "--vocab", "2000", "--warmup", "1000", "--tokens", "300",
             "--threads", "1", "--no-tiles");
 
     private final Path folder;
