@@ -1412,7 +1412,7 @@ public final class BrickProfiler {
     }
 
     /**
-     * Measures, on the calling thread and for about half a second, what timing a brick costs here and now: as this profiler
+     * Measures, on the calling thread and for about a second, what timing a brick costs here and now: as this profiler
      * records, and in every other way, with its first device stream too where there is one. The later snapshots hold it, and
      * with it how bricks lie inside each other, as far as the {@linkplain #graph() graph} has recorded that; so reports can
      * show {@linkplain RunFacts#netNs times without that cost}. Best called once the work is done: what other code has made

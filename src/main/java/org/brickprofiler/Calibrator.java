@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Calibrator {
 
-    private static final int TURNS = 400;
+    private static final int TURNS = 500;
 
-    /** Turns in which the compiler gets its work done. */
-    private static final int UNCOUNTED_TURNS = 300;
+    /** Turns in which the compiler gets its work done; it takes hundreds of calls of a method, however long its loop is. */
+    private static final int UNCOUNTED_TURNS = 1_500;
 
     /** A device is asked less often: each turn waits for it. */
     private static final int DEVICE_TURNS = 50;

@@ -20,10 +20,12 @@ import org.brickprofiler.testing.ChildProcess;
  */
 public final class NetStudy {
 
-    private static final int PIECES_A_STEP = 1_000;
-    private static final int STEPS = 1_000;
+    private static final int PIECES_A_STEP = 200;
+    private static final int STEPS = 5_000;
     private static final int GRAPHED_STEPS = 2;
-    private static final int WARMUP_STEPS = 100;
+
+    /** A compiler takes hundreds of calls of a method, however long its loop is. */
+    private static final int WARMUP_STEPS = 2_000;
     private static final int HELD = 10;
 
     /** How the bricks are timed. */

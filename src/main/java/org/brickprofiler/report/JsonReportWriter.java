@@ -169,12 +169,13 @@ final class JsonReportWriter {
     private void environments() throws IOException {
         json.writeArrayFieldStart("environments");
         for (Environment environment : snapshot.environments()) {
-            environment(environment);
+            environment(json, environment);
         }
         json.writeEndArray();
     }
 
-    private void environment(Environment environment) throws IOException {
+    /** Where something was measured, as an object. */
+    static void environment(JsonGenerator json, Environment environment) throws IOException {
         json.writeStartObject();
         json.writeStringField("java_version", environment.javaVersion());
         json.writeStringField("jvm", environment.jvm());
@@ -424,7 +425,7 @@ final class JsonReportWriter {
         for (Calibration calibration : calibrations) {
             json.writeStartObject();
             json.writeFieldName("environment");
-            environment(calibration.environment());
+            environment(json, calibration.environment());
             spread("clock_step_ns", calibration.clockStepNs());
             spread("clock_read_ns", calibration.clockReadNs());
             json.writeNumberField("clock_went_back", calibration.clockWentBack());
