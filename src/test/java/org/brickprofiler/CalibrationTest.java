@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.brickprofiler.Calibration.Cost;
 import org.brickprofiler.Calibration.Mode;
 import org.brickprofiler.Calibration.Spread;
@@ -73,13 +74,13 @@ class CalibrationTest {
         assertThat(measured.clockReadNs()).isEqualTo(spread(10));
         assertThat(measured.clockWentBack()).isZero();
         for (Mode mode : List.of(Mode.OWN, Mode.PLAIN, Mode.PERCENTILES, Mode.TIMELINE, Mode.GRAPH)) {
-            Cost cost = measured.costs().get(mode);
+            Cost cost = Objects.requireNonNull(measured.costs().get(mode));
             assertThat(cost.emptyNs().medianNs()).as(mode + ", two reads").isCloseTo(20, within(0.5));
             assertThat(cost.sampleNs().medianNs()).isCloseTo(20, within(0.5));
             assertThat(cost.insideNs().medianNs()).as("one read").isCloseTo(10, within(0.5));
             assertThat(cost.lapNs().medianNs()).isCloseTo(10, within(0.5));
         }
-        assertThat(measured.costs().get(Mode.DEVICE).insideNs()).isEqualTo(spread(7));
+        assertThat(measured.costs().get(Mode.DEVICE)).extracting(Cost::insideNs).isEqualTo(spread(7));
     }
 
     @Spec("4.13")
