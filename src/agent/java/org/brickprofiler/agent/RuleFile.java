@@ -1,6 +1,8 @@
 package org.brickprofiler.agent;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -88,12 +90,20 @@ final class RuleFile {
     record Rules(List<Rule> rules, int warmupSteps) {}
 
     /**
-     * Reads a file in UTF-8.
+     * Reads a file in UTF-8, or rules that come with the agent.
      *
+     * @param file the file; where there is none of that name, the engine whose rules are meant, as in {@code jlama}
      * @throws IOException when it cannot be read
      * @throws IllegalArgumentException when it is malformed
      */
     static Rules read(Path file) throws IOException {
+        if (Files.notExists(file) && file.toString().matches("\\w+")) {
+            try (InputStream builtIn = RuleFile.class.getResourceAsStream(file + ".yaml")) {
+                if (builtIn != null) {
+                    return parse(file.toString(), new String(builtIn.readAllBytes(), StandardCharsets.UTF_8));
+                }
+            }
+        }
         try {
             if (Files.size(file) > MOST_BYTES) {
                 throw new IllegalArgumentException(file + ": " + Files.size(file) + " bytes are no file of rules");
