@@ -50,6 +50,8 @@ final class Weaver {
     /** The lines of the packages with annotations, by their names with slashes. */
     private final Map<String, Integer> annotated;
 
+    private final String[] packages;
+
     private final ToIntFunction<Rule> keys;
 
     /** What became of a class. */
@@ -102,12 +104,24 @@ final class Weaver {
                         rule -> rule.target().className().replace('.', '/'), LinkedHashMap::new, Collectors.toList()));
         annotated = file.annotated().entrySet().stream()
                 .collect(Collectors.toUnmodifiableMap(entry -> entry.getKey().replace('.', '/') + '/', Map.Entry::getValue));
+        packages = annotated.keySet().toArray(String[]::new);
         this.keys = keys;
     }
 
-    /** Whether a class may have to be woven, by its internal name. */
+    /**
+     * Whether a class may have to be woven, by its internal name. Asked for every class that is loaded, those of the JDK among
+     * them: so this must not be the first to need any.
+     */
     boolean concerns(String className) {
-        return rules.containsKey(className) || annotated.keySet().stream().anyMatch(className::startsWith);
+        if (rules.containsKey(className)) {
+            return true;
+        }
+        for (String name : packages) {
+            if (className.startsWith(name)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The internal names of the classes that rules name. */
