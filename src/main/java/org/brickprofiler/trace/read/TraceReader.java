@@ -261,24 +261,36 @@ public final class TraceReader {
         ReadOptions.Limits limits = options.limits();
         switch (TraceInput.format(text, collector.source)) {
             case CHROME -> chrome(text, collector, limits);
-            case SQLITE -> database(text, file, collector, options.progress());
+            case SQLITE -> whole(text, file, collector, options.progress(), NsightReader::read);
+            case FLIGHT_RECORDING -> whole(
+                    text, file, collector, options.progress(),
+                    (recording, events, progress) -> FlightRecordingReader.read(recording, events));
             case PERFETTO -> PerfettoParser.parse(text, limits, collector);
             case TORNADO_VM -> TornadoParser.parse(text, limits, collector);
         }
     }
 
-    /** A database is read in its own place where it has one. */
-    private static void database(
-            InputStream text, @Nullable Path file, EventCollector collector, ReadOptions.Progress progress)
+    /** Reads a file that is not read from its beginning to its end. */
+    private interface FileReading {
+        void read(Path file, EventCollector collector, ReadOptions.Progress progress) throws IOException;
+    }
+
+    /** Such a file is read in its own place where it has one. */
+    private static void whole(
+            InputStream text,
+            @Nullable Path file,
+            EventCollector collector,
+            ReadOptions.Progress progress,
+            FileReading reading)
             throws IOException {
-        if (file != null && TraceInput.isDatabase(file)) {
-            NsightReader.read(file, collector, progress);
+        if (file != null && TraceInput.isUnpacked(file)) {
+            reading.read(file, collector, progress);
             return;
         }
-        Path copy = Files.createTempFile("brick-trace-", ".sqlite");
+        Path copy = Files.createTempFile("brick-trace-", ".tmp");
         try {
             Files.copy(text, copy, StandardCopyOption.REPLACE_EXISTING);
-            NsightReader.read(copy, collector, (bytesRead, totalBytes) -> {});
+            reading.read(copy, collector, (bytesRead, totalBytes) -> {});
         } catch (TraceInput.DamagedException damaged) {
             throw new TraceFormatException(collector.source, 0, String.valueOf(damaged.getMessage()), damaged);
         } finally {
