@@ -29,8 +29,7 @@ final class TraceInput {
             "\u00fd7zXZ", "it is packed with xz; unpack it",
             "BZh", "it is packed with bzip2; unpack it",
             "\u0004\"M\u0018", "it is packed with LZ4; unpack it",
-            "7z\u00bc\u00af", "it is a 7z archive; unpack it",
-            "FLR\u0000", "it is a recording of Java's Flight Recorder, which is not read");
+            "7z\u00bc\u00af", "it is a 7z archive; unpack it");
 
     private static final int LONGEST_MAGIC = 16;
 
