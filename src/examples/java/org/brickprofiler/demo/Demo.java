@@ -14,6 +14,7 @@ import org.brickprofiler.cli.OutputFile;
 import org.brickprofiler.cli.Terminal;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -194,6 +195,9 @@ public final class Demo implements Callable<Integer> {
         try (decoder) {
             describe(decoder.config(), out);
             run = decode(decoder, profiler, recordings);
+        }
+        if (options.checksRoof()) {
+            run = run.withMachine(MachineRoof.measureBriefly());
         }
         report(run, out);
         try {

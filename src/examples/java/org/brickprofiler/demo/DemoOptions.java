@@ -108,6 +108,11 @@ final class DemoOptions {
     private boolean tiles = true;
 
     @Option(
+            names = "--check-roof",
+            description = "Measure a little of what the machine can do, after the run, to notice that it has drifted.")
+    private boolean checkRoof;
+
+    @Option(
             names = "--json",
             paramLabel = "FILE",
             defaultValue = "${env:BRICK_PROFILER_OUT}",
@@ -240,6 +245,10 @@ final class DemoOptions {
 
     boolean tiles() {
         return tiles;
+    }
+
+    boolean checksRoof() {
+        return checkRoof;
     }
 
     @Nullable Path json() {
