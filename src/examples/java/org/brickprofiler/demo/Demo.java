@@ -265,7 +265,7 @@ public final class Demo implements Callable<Integer> {
     }
 
     private DecodeRun decode(Decoder decoder, BrickProfiler profiler, Recordings recordings) {
-        try (DecodeProgress progress = recordings.counted(progress())) {
+        try (DecodeProgress progress = recordings.following(progress())) {
             return DecodeRun.run(
                     decoder, profiler, options.warmup(), options.limit(), NanoClock.SYSTEM, progress);
         }

@@ -129,6 +129,12 @@ final class DemoOptions {
     private @Nullable Path trace;
 
     @Option(
+            names = "--jfr",
+            paramLabel = "FILE",
+            description = "Write a flight recording with every step and every execution of a brick.")
+    private @Nullable Path jfr;
+
+    @Option(
             names = "--graph",
             paramLabel = "FILE",
             description = "Write the graph of one pass, as DOT or, where the name does not end so, as a tree.")
@@ -189,9 +195,10 @@ final class DemoOptions {
         if (device.equals("cpu")) {
             return OptionalInt.empty();
         }
-        if (calibrate || Stream.of(trace, graph, checksums, perturb, slow).anyMatch(option -> option != null)) {
+        if (calibrate || Stream.of(trace, jfr, graph, checksums, perturb, slow).anyMatch(option -> option != null)) {
             throw new IllegalArgumentException(
-                    "--device " + device + " excludes --trace, --graph, --checksums, --perturb, --slow and --calibrate");
+                    "--device " + device
+                            + " excludes --trace, --jfr, --graph, --checksums, --perturb, --slow and --calibrate");
         }
         return OptionalInt.of(parts.group(1) == null ? 0 : Integer.parseInt(parts.group(1)));
     }
@@ -265,6 +272,10 @@ final class DemoOptions {
 
     @Nullable Path trace() {
         return trace;
+    }
+
+    @Nullable Path jfr() {
+        return jfr;
     }
 
     @Nullable Path graph() {

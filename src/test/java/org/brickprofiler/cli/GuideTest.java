@@ -67,6 +67,8 @@ class GuideTest {
         assertThat(folder.resolve("before.json")).content().contains("\"FusedAttention\"");
         assertThat(folder.resolve("recording.pftrace")).isNotEmptyFile();
         assertThat(folder.resolve("recording.json")).content().contains("\"ranges\"", "\"aten::mm\"");
+        assertThat(output.toString()).contains("clock       bricks placed within ");
+        assertThat(folder.resolve("run.pftrace")).isNotEmptyFile();
         assertThat(folder.resolve("comment.md")).content().startsWith("**5 runs before");
     }
 

@@ -1,6 +1,7 @@
 package org.brickprofiler.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -9,11 +10,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -137,10 +140,25 @@ class DemoTest {
         ProfileSnapshot run = JsonReport.read(file);
         assertThat(run.facts().calibrations()).hasSize(1);
         assertThat(run.facts().nesting().get("RmsNorm"))
-                .as("of the graphed pass: two in the layer, and one of the closing part, each of them but that after others")
+                .as("two in the layer, of which a lap begins the second, and the one that begins the closing part")
                 .isEqualTo(new ExecutionGraph.Nesting(3, 1, 0, 0));
         assertThat(run.bricks()).allSatisfy(brick ->
                 assertThat(run.facts().netNs(brick).orElseThrow()).isLessThanOrEqualTo(brick.totalNs()));
+    }
+
+    @Test
+    void aFlightRecordingHoldsWhatTheProfileHas() throws IOException {
+        Path file = folder.resolve("run.jfr");
+        Path json = folder.resolve("run.json");
+        assertThat(run(TINY + " --warmup 2 --jfr " + file + " --json " + json)).isZero();
+        ProfileSnapshot recorded = TraceReader.profile(file).snapshot();
+        ProfileSnapshot expected = JsonReport.read(json);
+
+        assertThat(out.toString()).contains("Flight recording: " + file);
+        assertThat(recorded.bricks()).extracting(BrickStats::name, BrickStats::count, BrickStats::totalNs)
+                .containsExactlyElementsOf(expected.bricks().stream()
+                        .map(brick -> tuple(brick.name(), brick.count(), brick.totalNs()))
+                        .toList());
     }
 
     @Test
