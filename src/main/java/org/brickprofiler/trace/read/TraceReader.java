@@ -267,11 +267,12 @@ public final class TraceReader {
         }
     }
 
-    /** A database is read in its own place where it has one. */
+    /** A database is read where it lies; what is packed, or comes from elsewhere, goes to a temporary file first. */
     private static void database(
             InputStream text, @Nullable Path file, EventCollector collector, ReadOptions.Progress progress)
             throws IOException {
-        if (file != null && TraceInput.isDatabase(file)) {
+        // In the driver's URL a question mark would end the name.
+        if (file != null && TraceInput.isDatabase(file) && file.toString().indexOf('?') < 0) {
             NsightReader.read(file, collector, progress);
             return;
         }
