@@ -69,6 +69,9 @@ final class NsightReader {
     private static final int MOST_STRINGS = 1 << 16;
     private static final int ROWS_A_REPORT = 1 << 14;
 
+    /** SQLITE_OPEN_READONLY and SQLITE_OPEN_URI, as the driver of Xerial takes them. */
+    private static final String READ_ONLY_BY_URI = "65";
+
     /** SQLite's codes for what is not the database's fault: busy, locked, no memory, no permission, no disk, no file. */
     private static final Set<Integer> OF_MACHINE = Set.of(3, 5, 6, 7, 8, 9, 10, 13, 14, 23);
 
@@ -136,8 +139,7 @@ final class NsightReader {
      */
     static void read(Path file, EventCollector collector, ReadOptions.Progress progress) throws IOException {
         Properties options = new Properties();
-        // SQLITE_OPEN_READONLY, by the name that the driver of Xerial gives it.
-        options.setProperty("open_mode", "1");
+        options.setProperty("open_mode", READ_ONLY_BY_URI);
         NsightReader reader = null;
         try (Connection database = connect(file, options, collector.source)) {
             reader = new NsightReader(database, collector, new Report(progress, Files.size(file)));
@@ -157,7 +159,8 @@ final class NsightReader {
     }
 
     private static Connection connect(Path file, Properties options, String source) throws IOException, SQLException {
-        String url = "jdbc:sqlite:" + file.toAbsolutePath();
+        // A file that nobody changes needs no locks, and none beside it: its folder may be one that cannot be written.
+        String url = "jdbc:sqlite:" + file.toUri() + "?immutable=1";
         try {
             DriverManager.getDriver(url);
         } catch (SQLException none) {

@@ -271,8 +271,7 @@ public final class TraceReader {
     private static void database(
             InputStream text, @Nullable Path file, EventCollector collector, ReadOptions.Progress progress)
             throws IOException {
-        // In the driver's URL a question mark would end the name.
-        if (file != null && TraceInput.isDatabase(file) && file.toString().indexOf('?') < 0) {
+        if (file != null && TraceInput.isDatabase(file)) {
             NsightReader.read(file, collector, progress);
             return;
         }

@@ -414,6 +414,22 @@ final class NsightReadTest {
     }
 
     @Test
+    void leavesTheFileAndItsFolderAlone() throws Exception {
+        try (NsightExport export = new NsightExport(file())) {
+            export.kernel(1, 1, 600, 700, "k");
+        }
+        byte[] bytes = Files.readAllBytes(file());
+        // The number of a journal that is written ahead, in which form a database wants files beside it.
+        bytes[18] = 2;
+        bytes[19] = 2;
+        Files.write(file(), bytes);
+
+        assertThat(read().eventsCounted()).isEqualTo(1);
+        assertThat(file()).hasBinaryContent(bytes);
+        assertThat(folder).isDirectoryNotContaining(beside -> !beside.equals(file()));
+    }
+
+    @Test
     void withoutADriverItSaysWhatIsMissing() throws Exception {
         writeNested();
         String separator = System.getProperty("path.separator");
