@@ -14,7 +14,6 @@ import java.io.CharConversionException;
 import java.io.IOException;
 import java.io.InputStream;
 import org.brickprofiler.internal.io.JsonFault;
-import org.brickprofiler.trace.SpanName;
 
 /**
  * Walks through the text of a trace in Chrome's format and hands out its events one at a time. What gives no time or
@@ -350,7 +349,7 @@ final class ChromeParser {
                     event.sawKey(BYTES);
                     event.bytes = bytes(argument);
                 }
-                case TraceEvent.BRICK, SpanName.PHASE -> event.ownName = scalar(argument);
+                case TraceEvent.BRICK, TraceEvent.PHASE -> event.ownName = scalar(argument);
                 case TraceEvent.CATEGORY -> event.ownCategory = scalar(argument);
                 case TraceEvent.ELEMENTS -> event.elements = Math.max(NONE, bytes(argument));
                 case TraceEvent.CORRELATION -> event.correlation = Math.max(NONE, bytes(argument));
