@@ -136,6 +136,9 @@ final class ReportCommand implements Callable<Integer> {
             }
         }
         if (!form.json) {
+            if (roofline != null) {
+                throw new IllegalArgumentException("--roofline has no place in a table of --csv");
+            }
             return CsvReport.toCsv(input.snapshot());
         }
         Map<String, Object> keys = new LinkedHashMap<>(input.further());
