@@ -14,6 +14,7 @@ import org.brickprofiler.cli.OutputFile;
 import org.brickprofiler.cli.Terminal;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -195,6 +196,9 @@ public final class Demo implements Callable<Integer> {
             describe(decoder.config(), out);
             run = decode(decoder, profiler, recordings);
         }
+        if (options.checksRoof()) {
+            run = run.withMachine(MachineRoof.measureBriefly());
+        }
         report(run, out);
         try {
             recordings.write(profiler, out);
@@ -257,7 +261,7 @@ public final class Demo implements Callable<Integer> {
     }
 
     private DecodeRun decode(Decoder decoder, BrickProfiler profiler, Recordings recordings) {
-        try (DecodeProgress progress = recordings.counted(progress())) {
+        try (DecodeProgress progress = recordings.following(progress())) {
             return DecodeRun.run(
                     decoder, profiler, options.warmup(), options.limit(), NanoClock.SYSTEM, progress);
         }
