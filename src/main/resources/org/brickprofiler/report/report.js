@@ -9,6 +9,7 @@ const isOfTrace = wallNs > 0 && profile.threads === 0 && !profile.virtual_thread
 const samples = sum(bricks, (brick) => brick.count);
 const phases = profile.steps === undefined ? [] : profile.steps.phases;
 const timeline = held("timeline");
+const roofline = profile.roofline;
 const graph = graphOfPass();
 const nodes = graph === undefined ? [] : nodesOf(graph);
 
@@ -321,6 +322,14 @@ function faults() {
   }
   if (profile.pending > 0) {
     found.push("Pending: " + plural(profile.pending, "measurement has", "measurements have") + " begun and no known end. They are in no count.");
+  }
+  const above = roofline === undefined ? [] : roofline.bricks.filter((brick) => brick.above_roof);
+  if (above.length > 0) {
+    found.push([
+      "Above the roof, which cannot be: ",
+      ...above.flatMap((brick, i) => [i === 0 ? "" : ", ", named(brick.name)]),
+      ". Their work, their time, their working set, the number of threads or the machine\u2019s figures are wrong.",
+    ]);
   }
   if (profile.steps !== undefined && profile.steps.abandoned > 0) {
     found.push("Abandoned: " + plural(profile.steps.abandoned, "step", "steps") + " began and did not end. They are in no figure of steps.");
@@ -1077,6 +1086,178 @@ function stepsSection() {
   return content.length === 0 ? "" : section("Steps", "", ...content);
 }
 
+// ---- the distance to the roof ----
+
+const BOUNDS = {
+  memory: "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z",
+  compute: "M-4 -4H4V4H-4Z",
+  overhead: "M0 -5L5 4H-5Z",
+  tile: "M0 -5L5 0L0 5L-5 0Z",
+};
+
+function boundMark(bound, x, y, category) {
+  const mark = svg("path", { class: "shape", d: BOUNDS[bound], transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
+  mark.style.setProperty("--colour", colour(category));
+  return mark;
+}
+
+/** Tiles have a rate as well, of the threads that worked on them one by one. */
+function tilePoints() {
+  return profile.tiles
+    .filter((tile) => tile.gflops > 0 && tile.arithmetic_intensity > 0)
+    .map((tile) => ({ name: tile.level + " tiles", bound: "tile", x: tile.arithmetic_intensity, y: tile.gflops, category: "Other" }));
+}
+
+function brickPoints() {
+  const categories = new Map(bricks.map((brick) => [brick.name, brick.category]));
+  return roofline.bricks
+    .filter((brick) => brick.gflops > 0 && brick.arithmetic_intensity > 0)
+    .map((brick) => ({
+      name: (brick.above_roof ? "! " : "") + shortened(brick.name),
+      bound: brick.bound,
+      x: brick.arithmetic_intensity,
+      y: brick.gflops,
+      category: categories.get(brick.name),
+    }));
+}
+
+/** The bandwidths that a brick has as its roof, and those of named levels; each once, the highest first. */
+function roofs() {
+  const used = new Set(roofline.bricks.map((brick) => brick.bandwidth_gbps));
+  const lines = new Map();
+  roofline.bandwidths
+    .filter((each) => each.level !== "" || used.has(each.gbps))
+    .forEach((each) => lines.set(each.gbps, lines.get(each.gbps) || each.level));
+  return [...lines].map(([gbps, level]) => ({ gbps, level })).sort((a, b) => b.gbps - a.gbps);
+}
+
+function powersOfTen(from, to) {
+  const powers = [];
+  for (let power = Math.ceil(Math.log10(from) - 1e-9); power <= Math.log10(to) + 1e-9; power++) {
+    powers.push(10 ** power);
+  }
+  return powers;
+}
+
+/** Rates by intensity, both logarithmic: what is below a line is what the machine leaves. */
+function roofChart(points) {
+  const [width, height, left, top] = [900, 380, 60, 24];
+  const peak = roofline.peak_gflops;
+  const lines = roofs();
+  const least = Math.min(...lines.map((line) => line.gbps));
+  const xs = [...points.map((point) => point.x), peak / least];
+  const ys = [...points.map((point) => point.y), peak];
+  const low = (values) => 10 ** Math.floor(Math.log10(Math.min(...values) / 1.5));
+  const high = (values) => 10 ** Math.ceil(Math.log10(Math.max(...values) * 1.5));
+  const [x0, x1, y0, y1] = [low(xs), high(xs), low(ys), high(ys)];
+  const at = (value, from, to) => Math.log(value / from) / Math.log(to / from);
+  const x = (value) => left + width * at(value, x0, x1);
+  const y = (value) => top + height * (1 - at(value, y0, y1));
+  const bottom = top + height;
+  const said = roofline.bricks.map((brick) => shortened(brick.name) + " " + percent(100 * (1 - brick.distance)) + "\u00a0% of its roof, " + brick.bound);
+  const picture = svg("svg", {
+    width: left + width + 150,
+    height: bottom + 40,
+    viewBox: `0 0 ${left + width + 150} ${bottom + 40}`,
+    role: "img",
+    "aria-label": "Roofline, up to " + number(peak) + " GFLOP/s. " + said.slice(0, 12).join("; "),
+  });
+  for (const value of powersOfTen(x0, x1)) {
+    picture.append(svg("line", { class: "axis", x1: x(value), x2: x(value), y1: top, y2: bottom }));
+    picture.append(svg("text", { x: x(value), y: bottom + 16, "text-anchor": "middle" }, String(Number(value.toPrecision(3)))));
+  }
+  for (const value of powersOfTen(y0, y1)) {
+    picture.append(svg("line", { class: "axis", x1: left, x2: left + width, y1: y(value), y2: y(value) }));
+    picture.append(svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, String(Number(value.toPrecision(3)))));
+  }
+  picture.append(svg("text", { x: left + width / 2, y: bottom + 34, "text-anchor": "middle" }, "FLOP/B"));
+  picture.append(svg("text", { x: 0, y: 10 }, "GFLOP/s"));
+  const taken = [];
+  /** Puts a label where no other is: below those that are in its way. */
+  function label(text, atX, atY, attributes) {
+    const box = { x: atX, y: atY, wide: 7 * text.length };
+    const meets = (other) => Math.abs(other.y - box.y) < 13 && box.x < other.x + other.wide && other.x < box.x + box.wide;
+    while (taken.some(meets)) {
+      box.y += 3;
+    }
+    taken.push(box);
+    picture.append(svg("text", { ...attributes, x: box.x.toFixed(1), y: (box.y + 4).toFixed(1) }, text));
+    return box.y;
+  }
+  picture.append(svg("line", { class: "roof", x1: x(Math.max(x0, peak / lines[0].gbps)).toFixed(1), x2: left + width, y1: y(peak).toFixed(1), y2: y(peak).toFixed(1) }));
+  label(number(peak) + " GFLOP/s", left + width + 8, y(peak));
+  const slope = -(180 / Math.PI) * Math.atan2(height * Math.log(x1 / x0), width * Math.log(y1 / y0));
+  for (const { gbps, level } of lines) {
+    const from = Math.max(x0, y0 / gbps);
+    const to = Math.min(x1, peak / gbps);
+    if (to > from) {
+      picture.append(svg("line", { class: "roof", x1: x(from).toFixed(1), y1: y(from * gbps).toFixed(1), x2: x(to).toFixed(1), y2: y(to * gbps).toFixed(1) }));
+      const turned = `rotate(${slope.toFixed(1)} ${x(from).toFixed(1)} ${y(from * gbps).toFixed(1)})`;
+      const text = (level === "" ? "" : level + " ") + number(gbps) + " GB/s";
+      picture.append(svg("text", { x: x(from) + 6, y: y(from * gbps) - 4, transform: turned }, text));
+    }
+  }
+  for (const point of [...points].sort((a, b) => b.y - a.y)) {
+    const [px, py] = [x(point.x), y(point.y)];
+    const labelled = label(point.name, px + 12, py, { class: "strong" });
+    picture.append(svg("path", { class: "range", d: `M${px.toFixed(1)} ${py.toFixed(1)}L${(px + 10).toFixed(1)} ${labelled.toFixed(1)}` }));
+    picture.append(boundMark(point.bound, px, py, point.category));
+  }
+  return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Roofline" }, picture);
+}
+
+function rooflineSection() {
+  if (roofline === undefined) {
+    return "";
+  }
+  const used = [...brickPoints(), ...tilePoints()];
+  const categories = new Map(bricks.map((brick) => [brick.name, brick.category]));
+  const part = (brick) => 1 - brick.distance;
+  const rateCell = (value) => (value > 0 ? number(value) : NONE);
+  const level = (brick) => (roofline.bandwidths.find((each) => each.gbps === brick.bandwidth_gbps) || { level: "" }).level;
+  const columns = [
+    { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => named(brick.name) },
+    { label: "bound by", text: true, value: (brick) => brick.bound, cell: (brick) => [symbolOf(brick.bound), brick.bound] },
+    { label: "total", value: (brick) => brick.total_ns, cell: (brick) => time(brick.total_ns) },
+    { label: "at the roof", value: (brick) => brick.roof_ns, cell: (brick) => time(brick.roof_ns) },
+    {
+      label: "% of roof",
+      value: part,
+      cell: (brick) => [share(brick.roof_ns, brick.total_ns, Math.max(brick.total_ns, brick.roof_ns), categories.get(brick.name)), brick.above_roof ? " !" : ""],
+    },
+    {
+      label: "roof",
+      text: true,
+      value: (brick) => brick.roof,
+      cell: (brick) => (brick.roof === "compute" ? "operations" : number(brick.bandwidth_gbps) + " GB/s" + (level(brick) === "" ? "" : " of " + level(brick))),
+    },
+    { label: "GFLOP/s", value: (brick) => brick.gflops, cell: (brick) => rateCell(brick.gflops) },
+    { label: "GB/s", value: (brick) => brick.gbps, cell: (brick) => rateCell(brick.gbps) },
+    { label: "FLOP/B", value: (brick) => brick.arithmetic_intensity || 0, cell: (brick) => rateCell(brick.arithmetic_intensity || 0) },
+  ];
+  const kinds = [...new Set(used.map((point) => point.bound))];
+  const legend = html(
+    "p",
+    { class: "quiet legend" },
+    kinds.map((kind) => html("span", {}, symbolOf(kind), kind === "tile" ? "tiles, each by one thread" : "bound by " + kind)),
+  );
+  return section(
+    "Distance to the roof",
+    note(known(roofline.cpu, plural(roofline.threads, "thread", "threads") + " on one brick", "measured " + moment(roofline.measured_at))),
+    used.length === 0 ? "" : [legend, roofChart(used)],
+    roofline.bricks.length === 0
+      ? html("p", {}, "No brick has known work: recordWork, or a WorkModel, states it.")
+      : table("Distance to the roof", columns, roofline.bricks).element,
+    roofline.unplaced.length === 0
+      ? ""
+      : html("p", { class: "above" }, "Without known work or time: ", roofline.unplaced.flatMap((name, i) => [i === 0 ? "" : ", ", named(name)])),
+  );
+}
+
+function symbolOf(bound) {
+  return svg("svg", { class: "symbol", width: 16, height: 12, viewBox: "-7 -6 16 12", "aria-hidden": "true" }, boundMark(bound, 0, 0, "Other"));
+}
+
 function kernelSection() {
   const kernels = (held("kernels") || []).filter((kernel) => kernel.count > 0).sort((a, b) => b.total_ns - a.total_ns);
   if (kernels.length === 0) {
@@ -1122,6 +1303,7 @@ show(
   categorySection(),
   layersSection(),
   stepsSection(),
+  rooflineSection(),
   tileSection(),
   graph === undefined ? "" : graphSection(graph, nodes),
   kernelSection(),
