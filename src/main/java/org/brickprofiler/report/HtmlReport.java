@@ -25,6 +25,7 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.kernel.KernelTiming;
+import org.brickprofiler.tile.TilePlace;
 import org.brickprofiler.trace.Timeline;
 
 /**
@@ -116,6 +117,17 @@ public final class HtmlReport {
     }
 
     /**
+     * Adds where in their grid tiles took their time.
+     *
+     * @param places what {@link org.brickprofiler.tile.TileProfiler#places()} returned
+     * @return a page with it, in place of an earlier one
+     */
+    public HtmlReport withTiles(List<TilePlace> places) {
+        List<TilePlace> all = List.copyOf(Objects.requireNonNull(places, "places"));
+        return with("tile-places", element("tile-places", json -> writePlaces(all, json)));
+    }
+
+    /**
      * Adds how long kernels took.
      *
      * @param kernels what {@link org.brickprofiler.kernel.KernelTimings#snapshot()} returned
@@ -193,6 +205,23 @@ public final class HtmlReport {
             json.writeNumberField("total_ns", kernel.totalNs());
             json.writeNumberField("min_ns", kernel.minNs());
             json.writeNumberField("max_ns", kernel.maxNs());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private static void writePlaces(List<TilePlace> places, JsonGenerator json) throws IOException {
+        json.writeStartArray();
+        for (TilePlace place : places) {
+            json.writeStartObject();
+            json.writeStringField("level", place.stats().level().displayName());
+            json.writeNumberField("first_row", place.firstRow());
+            json.writeNumberField("last_row", place.lastRow());
+            json.writeNumberField("first_col", place.firstCol());
+            json.writeNumberField("last_col", place.lastCol());
+            json.writeNumberField("count", place.stats().count());
+            json.writeNumberField("total_ns", place.stats().totalNs());
+            json.writeNumberField("max_ns", place.stats().maxNs());
             json.writeEndObject();
         }
         json.writeEndArray();

@@ -499,7 +499,41 @@ function tileSection() {
     { label: "slowest tile", text: true, cell: (tile) => (tile.slowest_row < 0 ? NONE : `row ${tile.slowest_row}, col ${tile.slowest_col}`) },
   ];
   const off = profile.tile_profiling_enabled ? "" : note("Their switch was off when the profile was taken");
-  return section("Tiles", off, table("Tiles", columns, shown).element);
+  return section("Tiles", off, table("Tiles", columns, shown).element, shown.flatMap(({ level }) => tileMap(level)));
+}
+
+function span(first, last) {
+  return first === last ? String(first) : first + "\u2013" + last;
+}
+
+/** The tiles of a level by row and column, as multiples of the median over all parts of their grid. */
+function tileMap(level) {
+  const places = (held("tile-places") || []).filter((place) => place.level === level);
+  if (places.length < 2) {
+    return [];
+  }
+  const unique = (label) => [...new Set(places.map(label))];
+  const rowOf = (place) => "row " + span(place.first_row, place.last_row);
+  const colOf = (place) => span(place.first_col, place.last_col);
+  const columns = unique(colOf).sort((a, b) => parseInt(a, 10) - parseInt(b, 10));
+  const average = (place) => ratio(place.total_ns, place.count);
+  const usual = median(places.map(average));
+  const rows = unique(rowOf).map((name) => ({ name, median: usual, times: columns.map(() => null) }));
+  const byName = new Map(rows.map((row) => [row.name, row]));
+  places.forEach((place) => (byName.get(rowOf(place)).times[columns.indexOf(colOf(place))] = average(place)));
+  const describe = (row, column, ns) =>
+    row.name + ", col " + column + ": " + duration(ns) + " on average, " + number(ratio(ns, usual)) + " times the median";
+  const slowest = places.reduce((a, b) => (average(b) > average(a) ? b : a));
+  const said = "Slowest: " + describe({ name: rowOf(slowest) }, colOf(slowest), average(slowest)) + ".";
+  const rowMean = (row) => {
+    const there = row.times.filter((ns) => ns !== null);
+    return duration(ratio(sum(there, (ns) => ns), there.length));
+  };
+  return [
+    html("h3", {}, capital(level) + " tiles by row and column", html("span", { class: "quiet" }, ", median " + duration(usual))),
+    html("p", {}, said),
+    heatMap({ name: capital(level) + " tiles", columns, axis: "col", end: ["row\u2019s mean", rowMean], rows, said, describe }),
+  ];
 }
 
 function deviceSection() {
@@ -602,29 +636,43 @@ function layerSection({ layers, rows }, heads) {
   if (layers.length < 2 || rows.length === 0) {
     return "";
   }
-  const cells = [];
-  for (const row of rows) {
-    row.median = median(row.times.filter((ns) => ns !== null));
-    row.times.forEach((ns, i) => ns !== null && cells.push({ row, layer: layers[i], ns, times: ratio(ns, row.median) }));
-  }
-  const far = cells.filter((cell) => cell.times >= 2).sort((a, b) => b.ns - b.row.median - (a.ns - a.row.median)).slice(0, 3);
-  const text = far.length === 0
+  const describe = (row, layer, ns) =>
+    shortened(row.name) + " in layer " + layer + ", " + duration(ns) + ", " + number(ratio(ns, row.median)) + " times";
+  rows.forEach((row) => (row.median = median(row.times.filter((ns) => ns !== null))));
+  const far = rows
+    .flatMap((row) => row.times.map((ns, x) => ({ row, layer: layers[x], ns })))
+    .filter(({ row, ns }) => ns !== null && ratio(ns, row.median) >= 2)
+    .sort((a, b) => b.ns - b.row.median - (a.ns - a.row.median))
+    .slice(0, 3);
+  const said = far.length === 0
     ? "No brick takes twice its median in any layer."
-    : "Furthest above their medians: " + far.map(cellText).join("; ") + ".";
-  const readout = html("p", { class: "quiet readout" }, "\u00a0");
-  return section("Layers", note(heads + ", as a multiple of its median over the layers"), html("p", {}, text), heatMap(layers, rows, text, readout), readout);
+    : "Furthest above their medians: " + far.map(({ row, layer, ns }) => describe(row, layer, ns)).join("; ") + ".";
+  const end = ["median", (row) => duration(row.median)];
+  return section(
+    "Layers",
+    note(heads + ", as a multiple of its median over the layers"),
+    html("p", {}, said),
+    heatMap({ name: "Layers", columns: layers, axis: "layer", end, rows, said, describe }),
+  );
 }
 
-function cellText(cell) {
-  return shortened(cell.row.name) + " in layer " + cell.layer + ", " + duration(cell.ns) + ", " + number(cell.times) + " times";
-}
-
-/** Rows are bricks in the order in which they ran, columns layers. Cells of a row that look alike are one path. */
-function heatMap(layers, rows, text, readout) {
+/**
+ * A map of times, each shown as a multiple of its row's median. Cells of a row that look alike are one path.
+ *
+ * @param name of the map
+ * @param columns their labels
+ * @param axis what the columns are
+ * @param end what stands behind a row, and over these
+ * @param rows each with a name, a median and the times of its columns, null where there is none
+ * @param said what the map shows, as a sentence
+ * @param describe the text of a cell, from its row, its column's label and its time
+ */
+function heatMap({ name, columns, axis, end: [over, behind], rows, said, describe }) {
+  const readout = html("p", { class: "quiet readout" }, NARROW);
   const left = 20 + 7 * Math.max(...rows.map((row) => shortened(row.name).length));
-  const width = Math.max(2, Math.min(26, Math.floor(800 / layers.length)));
+  const width = Math.max(2, Math.min(26, Math.floor(800 / columns.length)));
   const height = 18;
-  const right = left + width * layers.length;
+  const right = left + width * columns.length;
   const bottom = height * rows.length;
   const picture = svg("svg", {
     class: "heat",
@@ -632,7 +680,7 @@ function heatMap(layers, rows, text, readout) {
     height: bottom + 24,
     viewBox: `0 0 ${right + 90} ${bottom + 24}`,
     role: "img",
-    "aria-label": "Heat map of " + rows.length + " bricks in " + layers.length + " layers. " + text,
+    "aria-label": "Heat map, " + rows.length + " by " + columns.length + ". " + said,
   });
   rows.forEach((row, y) => {
     const shades = Array.from({ length: SHADES + 1 }, () => "");
@@ -649,27 +697,27 @@ function heatMap(layers, rows, text, readout) {
         picture.append(svg("path", { class: "cell", d, "fill-opacity": 0.1 + (0.9 * shade) / SHADES }));
       }
     });
-    picture.append(svg("text", { x: right + 8, y: y * height + 13 }, duration(row.median)));
+    picture.append(svg("text", { x: right + 8, y: y * height + 13 }, behind(row)));
   });
   const every = [1, 2, 5, 10, 20, 50, 100].find((n) => n * width >= 30) || 100;
-  layers.forEach((layer, x) => {
+  columns.forEach((column, x) => {
     if (x % every === 0) {
-      picture.append(svg("text", { x: left + x * width + width / 2, y: bottom + 16, "text-anchor": "middle" }, String(layer)));
+      picture.append(svg("text", { x: left + x * width + width / 2, y: bottom + 16, "text-anchor": "middle" }, String(column)));
     }
   });
-  picture.append(svg("text", { x: left - 8, y: bottom + 16, "text-anchor": "end" }, "layer"));
-  picture.append(svg("text", { x: right + 8, y: bottom + 16 }, "median"));
+  picture.append(svg("text", { x: left - 8, y: bottom + 16, "text-anchor": "end" }, axis));
+  picture.append(svg("text", { x: right + 8, y: bottom + 16 }, over));
   picture.addEventListener("pointermove", (event) => {
     const box = picture.getBoundingClientRect();
     const row = rows[Math.floor((event.clientY - box.top) / height)];
     const x = Math.floor((event.clientX - box.left - left) / width);
-    const ns = row && layers[x] !== undefined ? row.times[x] : null;
-    readout.textContent = ns === null ? NARROW : cellText({ row, layer: layers[x], ns, times: ratio(ns, row.median) });
+    const ns = row && columns[x] !== undefined ? row.times[x] : null;
+    readout.textContent = ns === null ? NARROW : describe(row, columns[x], ns);
   });
   const legend = html(
     "p",
     { class: "quiet legend" },
-    "its median or less ",
+    "the median or less ",
     svg(
       "svg",
       { width: 14 * (SHADES + 1), height: 12, "aria-hidden": "true" },
@@ -677,10 +725,10 @@ function heatMap(layers, rows, text, readout) {
         svg("rect", { class: "cell", x: 14 * i, width: 13, height: 12, "fill-opacity": 0.1 + (0.9 * i) / SHADES }),
       ),
     ),
-    " " + DARKEST + " times its median or more",
+    " " + DARKEST + " times the median or more",
   );
-  const scroll = html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Layers, heat map" }, picture);
-  return html("div", {}, legend, scroll);
+  const scroll = html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": name + ", heat map" }, picture);
+  return html("div", {}, legend, scroll, readout);
 }
 
 const MOST_ROOTS = 500;

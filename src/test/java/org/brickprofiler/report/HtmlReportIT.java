@@ -23,6 +23,9 @@ import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TilePlace;
+import org.brickprofiler.tile.TileStats;
 import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,6 +43,7 @@ class HtmlReportIT extends PageInBrowser {
         List<HtmlReport> pages = new ArrayList<>(profiles().stream().map(HtmlReport::of).toList());
         pages.add(HtmlReport.of(Samples.full()).withGraph(Samples.pass(12, 8)).withChecksums(checksums(2))
                 .withTimeline(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 12))
+                .withTiles(places())
                 .withKernels(List.of(new KernelTiming("gemm", Backend.CUDA, 4, 3_000_000, 700_000, 800_000, 750_000))));
         return pages;
     }
@@ -335,6 +339,39 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.texts("#section-steps .readout").get(1).replace('\u00a0', ' '))
                 .startsWith("step ")
                 .contains("KV length", "batch 1: FFN");
+    }
+
+    @Spec("8.6")
+    @Test
+    void mapsTilesByRowAndColumn() throws Exception {
+        show(HtmlReport.of(Samples.full()).withTiles(places()));
+
+        assertThat(browser.texts("#section-tiles h3").stream().map(text -> text.replace('\u00a0', ' ')))
+                .containsExactly("Macro tiles by row and column, median 10.00 \u00b5s");
+        assertThat(browser.text("#section-tiles").replace('\u00a0', ' '))
+                .contains("Slowest: row 4\u20137, col 1: 80.00 \u00b5s on average, 8.000 times the median.");
+        assertThat(browser.texts("#section-tiles .heat text"))
+                .contains("row 0\u20133", "row 4\u20137", "row 8", "0", "1", "col", "row\u2019s mean");
+        // The slow part is as dark as can be, and of one part there were no tiles.
+        assertThat(browser.evaluate("[...document.querySelectorAll('#section-tiles .cell[d]')]"
+                                + ".map((cell) => cell.getAttribute('fill-opacity') + ' ' + cell.getAttribute('d').split('z').length)"
+                                + ".join()")
+                        .asText())
+                .isEqualTo("0.1 3,0.1 2,1 2,0.1 2");
+    }
+
+    /** Three rows of two parts, the last of which had no tile; one part is slow. */
+    private static List<TilePlace> places() {
+        List<TilePlace> places = new ArrayList<>();
+        for (int row = 0; row < 3; row++) {
+            for (int col = 0; col < (row == 2 ? 1 : 2); col++) {
+                long ns = row == 1 && col == 1 ? 80_000 : 10_000;
+                places.add(new TilePlace(
+                        4 * row, row == 2 ? 8 : 4 * row + 3, col, col,
+                        new TileStats(TileLevel.MACRO, 5, 5 * ns, ns, ns, 0, 0, 4 * row, col)));
+            }
+        }
+        return places;
     }
 
     @Spec("8.6")
