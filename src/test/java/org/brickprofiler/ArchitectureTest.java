@@ -200,6 +200,19 @@ final class ArchitectureTest {
                             "org.apache.commons.rng..",
                             "org.apache.commons.statistics..");
 
+    /** Whichever driver is there: the library knows none. */
+    @ArchTest
+    static final ArchRule databasesAreKnownToReadersOfTracesOnly =
+            noClasses()
+                    .that(not(inPackage("trace.read")))
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("java.sql..", "org.sqlite..");
+
+    @ArchTest
+    static final ArchRule noDriverOfDatabasesIsNamed =
+            noClasses().should().dependOnClassesThat().resideInAnyPackage("org.sqlite..");
+
     @ArchTest
     static final ArchRule gpuBindingsAreReachedFromTheTopOnly =
             noClasses()

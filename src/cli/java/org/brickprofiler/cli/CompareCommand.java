@@ -50,7 +50,7 @@ import picocli.CommandLine;
 final class CompareCommand implements Callable<Integer> {
 
     /** What a run is kept in. */
-    private static final List<String> ENDINGS = List.of(".json", ".json.gz", ".pftrace", ".perfetto-trace");
+    private static final List<String> ENDINGS = List.of(".json", ".json.gz", ".pftrace", ".perfetto-trace", ".sqlite");
 
     private static final String ANY = "*?[{";
 

@@ -27,6 +27,7 @@ import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceFormatException;
 import org.brickprofiler.trace.read.TraceProfile;
 import org.brickprofiler.trace.read.TraceProfile.Placement;
+import org.brickprofiler.trace.read.TraceProfile.Range;
 import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceRules;
 import org.brickprofiler.trace.read.TraceTimeline;
@@ -93,7 +94,8 @@ final class Input {
                     throw new IOException(input.name + " is a report: it holds sums, from which no timeline is made");
                 case CHECKSUMS -> throw new IOException(input.name + " is a log of checksums, and no trace");
                 case TRACE ->
-                    input.trace(ReadOptions.defaults().withSalvage(salvage), TraceReader::timeline);
+                    input.trace(
+                            ReadOptions.defaults().withSalvage(salvage), TraceReader::timeline, TraceReader::timeline);
             };
         }
     }
@@ -159,10 +161,17 @@ final class Input {
             T read(InputStream trace, String source, ReadOptions options) throws IOException;
         }
 
-        <T> T trace(ReadOptions options, Reading<T> reading) throws IOException {
+        /** The same from a file, which a database has to be. */
+        interface FileReading<T> {
+            T read(Path file, ReadOptions options) throws IOException;
+        }
+
+        <T> T trace(ReadOptions options, FileReading<T> ofFile, Reading<T> ofStream) throws IOException {
+            boolean isFile = Files.isRegularFile(file);
             // What is no file has no size that is known.
-            try (InputBar bar = InputBar.of(file, Files.isRegularFile(file) ? Files.size(file) : 0)) {
-                return reading.read(bytes, name, options.withProgress(bar));
+            try (InputBar bar = InputBar.of(file, isFile ? Files.size(file) : 0)) {
+                ReadOptions watched = options.withProgress(bar);
+                return isFile ? ofFile.read(file, watched) : ofStream.read(bytes, name, watched);
             } catch (TraceFormatException refused) {
                 if (refused.isDamage() && !options.salvage()) {
                     throw new IOException(refused.getMessage() + "; --salvage reads what stands before it", refused);
@@ -219,7 +228,7 @@ final class Input {
         }
 
         private static Profile trace(Opened input, ReadOptions options) throws IOException {
-            TraceProfile profile = input.trace(options, TraceReader::profile);
+            TraceProfile profile = input.trace(options, TraceReader::profile, TraceReader::profile);
             return new Profile(input.name, profile.snapshot(), Optional.of(profile));
         }
 
@@ -232,9 +241,23 @@ final class Input {
         /** What a report in JSON holds besides the profile: of a trace, how it is known what its products are. */
         Map<String, ?> further() {
             List<Placement> placements = trace.map(TraceProfile::placements).orElse(List.of());
-            return placements.isEmpty()
-                    ? Map.of()
-                    : Map.of("placements", placements.stream().map(Profile::fields).toList());
+            List<Range> ranges = trace.map(TraceProfile::ranges).orElse(List.of());
+            Map<String, Object> further = new LinkedHashMap<>();
+            if (!placements.isEmpty()) {
+                further.put("placements", placements.stream().map(Profile::fields).toList());
+            }
+            if (!ranges.isEmpty()) {
+                further.put("ranges", ranges.stream().map(Profile::fields).toList());
+            }
+            return further;
+        }
+
+        private static Map<String, ?> fields(Range range) {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("name", range.name());
+            fields.put("count", range.events());
+            fields.put("total_ns", range.elapsedNs());
+            return fields;
         }
 
         private static Map<String, ?> fields(Placement placement) {

@@ -46,7 +46,8 @@ final class ReportCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "FILE",
-            description = "A JSON report of this library, its timeline, or a Chrome trace of another program, packed "
+            description = "A JSON report of this library, its timeline, a Chrome or Perfetto trace of another program, "
+                    + "an SQLite export of Nsight Systems, or a log with the output of TornadoVM's profiler, packed "
                     + "with gzip or not. The content decides which, not the name; - is the standard input.")
     private Path file;
 

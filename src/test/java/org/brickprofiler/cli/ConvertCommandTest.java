@@ -56,6 +56,17 @@ class ConvertCommandTest {
         assertThat(folder).isEmptyDirectory();
     }
 
+    @Spec("14.14")
+    @Test
+    void saysThatThereIsNoTimelineWhereNothingHasATime() {
+        Path log = Cli.TRACES.resolve("tornadovm-invented.json");
+
+        Cli.run("convert", log, folder.resolve("out.pftrace"))
+                .assertRefused("there is no timeline in what TornadoVM's profiler writes");
+        assertThat(Cli.run("convert", log, folder.resolve("out.json"))).isEqualTo(new Cli(0, "", ""));
+        assertThat(folder).isDirectoryContaining(file -> file.endsWith("out.json"));
+    }
+
     @Test
     void refusesAnOutputThatCannotBeWritten() throws IOException {
         Path missing = folder.resolve("missing").resolve("out.json");

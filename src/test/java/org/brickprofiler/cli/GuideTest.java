@@ -3,6 +3,7 @@ package org.brickprofiler.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.zip.GZIPInputStream;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
@@ -40,7 +42,11 @@ class GuideTest {
                 .results()
                 .map(block -> block.group(1))
                 .toList();
-        assertThat(commands).hasSize(5);
+        assertThat(commands).hasSize(8);
+        Files.copy(Cli.TRACES.resolve("tornadovm-invented.json"), folder.resolve("tornadovm.log"));
+        try (InputStream packed = Files.newInputStream(Cli.TRACES.resolve("nsight-fsdp-h100.sqlite.gz"))) {
+            Files.copy(new GZIPInputStream(packed), folder.resolve("recording.sqlite"));
+        }
         StringBuilder output = new StringBuilder();
         for (String command : commands) {
             ProcessResult result = ChildProcess.of("sh")
@@ -55,6 +61,11 @@ class GuideTest {
             output.append(result.out());
         }
         assertThat(output.toString()).contains("Brick profile\n", "5 runs before, 5 after: ", "A step is one execution of ");
+        assertThat(output.toString())
+                .contains("first layer", "KernelDispatch", "launched in a range: each in the innermost one");
+        assertThat(folder.resolve("before.json")).content().contains("\"FusedAttention\"");
+        assertThat(folder.resolve("recording.pftrace")).isNotEmptyFile();
+        assertThat(folder.resolve("recording.json")).content().contains("\"ranges\"", "\"aten::mm\"");
         assertThat(folder.resolve("comment.md")).content().startsWith("**5 runs before");
     }
 

@@ -171,6 +171,13 @@ abstract class EventCollector implements Closeable {
      */
     abstract void describe(TrackDescription track) throws TraceFormatException;
 
+    /**
+     * The trace has durations and no times: what comes is laid end to end, in the order of the file.
+     *
+     * @throws TraceFormatException when the view is nothing without times
+     */
+    abstract void withoutTimes() throws TraceFormatException;
+
     /** So many fields outside the events are not read. */
     abstract void skipFields(long fields);
 

@@ -26,6 +26,10 @@ record Execution(long startNs, long endNs, long offset, long amount, int row, in
         this(event.startNs(), event.endNs(), event.offset(), event.amount(), event.row(), event.name(), event.detail());
     }
 
+    Execution(EventCollector.Slice slice, long endNs) {
+        this(slice.startNs, endNs, slice.offset, slice.amount, slice.row, slice.name, slice.detail);
+    }
+
     long elapsedNs() {
         return endNs - startNs;
     }

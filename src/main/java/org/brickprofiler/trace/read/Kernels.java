@@ -5,8 +5,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
+import org.jspecify.annotations.Nullable;
 
 /** The kernels of a trace, by numbers from 0 on, and what they count as. One thread. */
 final class Kernels {
@@ -15,6 +17,7 @@ final class Kernels {
     static final int IGNORED = -1;
 
     private static final int CACHED = 2_048;
+    private static final Pattern LAST_PART = Pattern.compile(".*[.:/]\\s*", Pattern.DOTALL);
     private static final Rule.Target OTHER_BRICKS = new Rule.Target(Names.OTHERS, BrickCategory.OTHER);
 
     private final TraceRules rules;
@@ -43,7 +46,11 @@ final class Kernels {
         }
     }
 
-    private record CacheKey(Rule.Key key, boolean isCopy) {}
+    /** What else than the event's own text decides: whether it is a copy, and the brick that its range is named after. */
+    private record CacheKey(Rule.Key key, boolean isCopy, Optional<Rule.Target> ofRange) {}
+
+    /** The bricks that ranges are named after, in the last part of their names. */
+    private final Map<String, Optional<Rule.Target>> ofRanges = new HashMap<>();
 
     Kernels(TraceRules rules, int mostNames) {
         this.rules = rules;
@@ -59,10 +66,10 @@ final class Kernels {
     int number(TraceEvent event, boolean isCopy) {
         String name = event.name.isEmpty() ? Names.NONE : event.name;
         Map<String, String> args = event.args.isEmpty() ? Map.of() : Map.copyOf(event.args);
-        CacheKey key = new CacheKey(new Rule.Key(name, event.category, args), isCopy);
+        CacheKey key = new CacheKey(new Rule.Key(name, event.category, args), isCopy, ofRange(event.range));
         Integer known = cache.get(key);
         if (known == null) {
-            known = find(key.key(), isCopy);
+            known = find(key);
             if (cache.size() == CACHED) {
                 cache.clear();
             }
@@ -90,8 +97,16 @@ final class Kernels {
         return add(hasRoom ? kernel : new Kernel(OTHER_BRICKS.name(), OTHER_BRICKS, true, false));
     }
 
-    private int find(Rule.Key key, boolean isCopy) {
-        Optional<Rule.Target> target = rules.target(key).or(() -> Rule.Target.named(key.name()));
+    private Optional<Rule.Target> ofRange(@Nullable String range) {
+        return range == null
+                ? Optional.empty()
+                : ofRanges.computeIfAbsent(range, name -> Rule.Target.named(LAST_PART.matcher(name).replaceFirst("")));
+    }
+
+    private int find(CacheKey event) {
+        Rule.Key key = event.key();
+        Optional<Rule.Target> target =
+                rules.target(key).or(() -> Rule.Target.named(key.name())).or(event::ofRange);
         if (target.isPresent() && !target.get().counts()) {
             return IGNORED;
         }
@@ -99,7 +114,7 @@ final class Kernels {
                 key.name(),
                 target.orElseGet(() -> new Rule.Target(key.name(), BrickCategory.OTHER)),
                 target.isPresent(),
-                isCopy);
+                event.isCopy());
         Integer known = numbers.get(kernel);
         if (known != null) {
             return known;

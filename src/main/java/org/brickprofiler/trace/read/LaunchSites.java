@@ -44,6 +44,7 @@ final class LaunchSites implements Closeable {
 
     private final EventStore host = new EventStore(EventStore.Order.BY_TIME);
     private final Map<String, Kind> kinds = new HashMap<>();
+    private final Map<String, Kind> annotations = new HashMap<>();
     private boolean modulesSeen;
 
     /** What a module is by the name of its class, or an annotation by its own. */
@@ -175,7 +176,13 @@ final class LaunchSites implements Closeable {
 
     /** Takes an annotation of the application; one that names no projection and no block does not matter. */
     void annotate(TraceEvent event, int row) throws IOException {
-        Kind kind = Kind.ofAnnotation(event.name);
+        Kind kind = annotations.get(event.name);
+        if (kind == null) {
+            kind = Kind.ofAnnotation(event.name);
+            if (annotations.size() < MOST_NAMES) {
+                annotations.put(event.name, kind);
+            }
+        }
         if (kind != Kind.NONE) {
             modulesSeen = true;
             host.add(row, event.startNs, event.startNs + event.elapsedNs, event.offset, kind.index(), 0, 0, 0);

@@ -52,7 +52,7 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         HOST(Effect.IGNORED, "host"),
         /** A slice around others: {@code user_annotation}, {@code gpu_user_annotation}. */
         ANNOTATION(Effect.IGNORED, "annotation"),
-        /** The slice around the whole recording. */
+        /** The slice around the whole recording, or around the execution of a whole task graph. */
         WRAPPER(Effect.IGNORED, "wrapper"),
         /** A wait for the device, drawn on the device's row: {@code cuda_sync}, {@code cuda_event}. */
         DEVICE_WAIT(Effect.IGNORED, "wait for the device"),
@@ -140,6 +140,8 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         MALFORMED_BYTES(Effect.REPAIRED, "bytes are no whole number, taken as 0"),
         /** Two slices of a row overlap and neither holds the other: both count in full, busy time counts them once. */
         OVERLAP(Effect.REPAIRED, "overlapping on a row, counted in full"),
+        /** Kernels of a task graph took less, by its total, than its tasks say; the tasks count. */
+        OTHER_TOTAL(Effect.REPAIRED, "total of kernels below the sum of the tasks, which counts"),
         /** The array of events has no end; it was read up to its last whole event. */
         OPEN_ARRAY(Effect.REPAIRED, "array without end, read to its last event"),
         /** An event that needs a packet of its sequence that is missing. */

@@ -45,6 +45,9 @@ final class ProfileBuilder extends EventCollector {
     /** The detail of a slice of the host; that of one of the device is its correlation, or {@link TraceEvent#NONE}. */
     private static final long OF_HOST = TraceEvent.NONE - 1;
 
+    /** That of a compilation, in a trace without times, where it counts as warm-up. */
+    private static final long COMPILATION = OF_HOST - 1;
+
 
     private static final Map<String, BrickCategory> CATEGORIES = Arrays.stream(BrickCategory.values())
             .collect(Collectors.toUnmodifiableMap(BrickCategory::displayName, Function.identity()));
@@ -61,7 +64,11 @@ final class ProfileBuilder extends EventCollector {
     private EventStore slices = new EventStore(EventStore.Order.BY_TIME);
     private Kernels kernels;
     private long ignoredByRule;
+    private final RangeSums ranges = new RangeSums();
     private boolean deviceSeen;
+
+    /** Adds up what has no times as it comes; null where the trace has them. */
+    private @Nullable CountingPass untimed;
 
     /**
      * Nothing collected yet.
@@ -127,6 +134,12 @@ final class ProfileBuilder extends EventCollector {
             int kernel = kernels.brick(event.name, brick);
             return new Slice(event, row(event).number, kernel, Math.max(0, event.elements), 0, OF_HOST);
         }
+        if (untimed != null) {
+            boolean isCopy = event.bytes != TraceEvent.NONE;
+            noteBytes(event);
+            long detail = event.category.equals(TornadoParser.COMPILE) ? COMPILATION : OF_HOST;
+            return new Slice(event, 0, kernels.number(event, isCopy), Math.max(0, event.bytes), 0, detail);
+        }
         Kind kind = Kind.of(event.category);
         if (kind.isDevice() && !deviceSeen) {
             keepDeviceOnly();
@@ -134,16 +147,23 @@ final class ProfileBuilder extends EventCollector {
         if (!kind.isDevice() && event.phase == 'X' && LaunchSites.mayMatter(event)) {
             sites.add(event, row(event).number, event.startNs + event.elapsedNs);
         }
-        if (event.bytes == TraceEvent.MALFORMED_BYTES) {
-            omissions.fault(Reason.MALFORMED_BYTES, event.offset);
-        }
+        noteBytes(event);
         if (event.phase == 'X' && kind.isDevice() != deviceSeen) {
             omissions.add(Reason.HOST);
             return null;
         }
+        if (event.range != null) {
+            ranges.note(event.offset, event.range);
+        }
         int kernel = kind.isDevice() == deviceSeen ? kernels.number(event, kind == Kind.COPY) : NOT_COUNTED;
         int row = kernel >= 0 ? row(event).number : 0;
         return new Slice(event, row, kernel, Math.max(0, event.bytes), 0, kind.isDevice() ? event.correlation : OF_HOST);
+    }
+
+    private void noteBytes(TraceEvent event) {
+        if (event.bytes == TraceEvent.MALFORMED_BYTES) {
+            omissions.fault(Reason.MALFORMED_BYTES, event.offset);
+        }
     }
 
     private void keepDeviceOnly() throws IOException {
@@ -162,7 +182,12 @@ final class ProfileBuilder extends EventCollector {
 
     @Override
     void addSlice(Slice slice, long endNs) throws IOException {
-        if ((slice.detail == OF_HOST) == deviceSeen) {
+        if (slice.name == Kernels.IGNORED && untimed != null) {
+            ignoredByRule++;
+        } else if (untimed != null) {
+            Execution event = new Execution(slice, endNs);
+            untimed.ends(event, event.elapsedNs(), options.keepWarmup() || slice.detail != COMPILATION);
+        } else if ((slice.detail == OF_HOST) == deviceSeen) {
             omissions.add(Reason.HOST);
         } else if (slice.name == Kernels.IGNORED) {
             ignoredByRule++;
@@ -197,6 +222,11 @@ final class ProfileBuilder extends EventCollector {
     @Override
     void describe(TrackDescription track) {
         // A profile needs no names of tracks.
+    }
+
+    @Override
+    void withoutTimes() {
+        untimed = new CountingPass(Long.MIN_VALUE, new LongHashSet(), null);
     }
 
     @Override
@@ -265,6 +295,10 @@ final class ProfileBuilder extends EventCollector {
      */
     TraceProfile profile() throws IOException {
         long firstKeptNs = firstKeptNs();
+        if (untimed != null) {
+            omissions.add(Reason.RULE, ignoredByRule);
+            return untimed.profile();
+        }
         Warmup warmup = new Warmup();
         if (!options.keepWarmup() && !head.isOwn()) {
             pass(slices, new WarmupPass(firstKeptNs, warmup));
@@ -399,6 +433,7 @@ final class ProfileBuilder extends EventCollector {
             boolean isOwn = head.isOwn();
             bricks.add(kernel.target(), event, selfNs, isOwn ? event.amount() : 0, isOwn ? 0 : event.amount());
             addPlacement(kernel.target(), places == null ? Evidence.BY_RULE : event.detail(), selfNs);
+            ranges.count(event.offset(), selfNs);
             rows.add(event.row());
             counted++;
             if (!kernel.matched()) {
@@ -432,20 +467,23 @@ final class ProfileBuilder extends EventCollector {
         }
 
         TraceProfile profile() {
+            long wallNs = untimed == null ? busy.wallNs() : head.wholeNs();
             TraceHead.Clock clock = head.clock(busy.firstNs());
             List<Environment> devices = head.deviceNames.stream()
                     .map(device -> new Environment("", "", "", "", device, 0, 0))
                     .toList();
             ProfileSnapshot snapshot = new ProfileSnapshot(
-                    clock.instant(busy.firstNs()), clock.instant(busy.lastNs()), busy.wallNs(), 0, false, 0, 0,
+                    clock.instant(busy.firstNs()), clock.instant(busy.lastNs()), wallNs, 0, false, 0, 0,
                     OptionalDouble.empty(), false, devices, bricks.stats(clock), List.of());
             TraceProfile.Counting counting = head.isOwn()
                     ? TraceProfile.Counting.BRICKS
-                    : deviceSeen ? TraceProfile.Counting.DEVICE_EVENTS : TraceProfile.Counting.ALL_SLICES;
+                    : untimed != null
+                            ? TraceProfile.Counting.TASK_GRAPHS
+                            : deviceSeen ? TraceProfile.Counting.DEVICE_EVENTS : TraceProfile.Counting.ALL_SLICES;
             return new TraceProfile(
                     snapshot,
                     counting,
-                    busy.wallNs(),
+                    wallNs,
                     busy.busyNs(),
                     rows.size(),
                     stepStartsNs.size(),
@@ -453,6 +491,7 @@ final class ProfileBuilder extends EventCollector {
                     counted,
                     new TraceProfile.Unmatched(unmatchedKernels.size(), unmatched, unmatchedNs),
                     placements(),
+                    ranges.list(),
                     omissions.list());
         }
     }

@@ -319,6 +319,12 @@ final class TimelineBuilder extends EventCollector {
         }
     }
 
+    @Override
+    void withoutTimes() throws TraceFormatException {
+        throw error(0, "there is no timeline in what TornadoVM's profiler writes: it holds durations, and not when;"
+                + " the profile has their sums");
+    }
+
     // ---- what is not kept ----
 
     @Override

@@ -34,6 +34,7 @@ final class TraceEvent {
     static final String DERIVED = "derived";
     static final String DROPPED_SPANS = "dropped_spans";
     static final String LAYER = "layer";
+    static final String RANGE = "range";
     static final String SAMPLE = "sample";
     static final String STREAM = "stream";
 
@@ -76,6 +77,8 @@ final class TraceEvent {
     boolean onDevice;
     /** Whether what ran there is the sample of a brick. */
     boolean isDeviceSample;
+    /** The innermost range around its launch, or what {@link TraceProfile.Range} has in place; null where none is known. */
+    @Nullable String range;
     /** Where it stands in the trace: no two events share it, and it grows from each to the next. */
     long offset;
     /** A bit for each key that was read. */
@@ -150,6 +153,7 @@ final class TraceEvent {
         correlation = NONE;
         onDevice = false;
         isDeviceSample = false;
+        range = null;
         offset = atOffset;
         keys = 0;
         repeatedKey = false;

@@ -57,6 +57,7 @@ final class TraceHead {
     private final String source;
     private final Omission.Tally omissions;
     private long spansLost;
+    private long wholeNs;
     private boolean isOwn;
     private boolean isImplicit;
 
@@ -122,6 +123,23 @@ final class TraceHead {
             spansLost += spans;
             omissions.fault(Omission.Reason.LOST_SPANS, spans, offset);
         }
+    }
+
+    /**
+     * An execution of everything took so long, in a trace without times.
+     *
+     * @throws TraceFormatException when the sum is too large
+     */
+    void addWholeNs(long ns, long offset) throws TraceFormatException {
+        if (wholeNs > Long.MAX_VALUE - ns) {
+            throw new TraceFormatException(source, offset, "the sum of the times exceeds 2^63 - 1");
+        }
+        wholeNs += ns;
+    }
+
+    /** What all executions took, in a trace without times. */
+    long wholeNs() {
+        return wholeNs;
     }
 
     long spansLost() {

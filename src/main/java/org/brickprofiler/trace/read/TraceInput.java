@@ -5,6 +5,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
@@ -16,6 +17,7 @@ final class TraceInput {
     private static final int BUFFER_BYTES = 1 << 16;
     private static final int LONGEST_BLANK = 4_096;
     private static final int PACKET_TAG = 1 << 3 | 2;
+    private static final String SQLITE = "SQLite format 3";
     private static final String GZIP = "\u001f\u008b";
 
     /** How files begin that a trace is mistaken for or packed in, a character for each byte, and what they are. */
@@ -27,10 +29,12 @@ final class TraceInput {
             "BZh", "it is packed with bzip2; unpack it",
             "\u0004\"M\u0018", "it is packed with LZ4; unpack it",
             "7z\u00bc\u00af", "it is a 7z archive; unpack it",
-            "SQLite format 3", "it is an SQLite database, as Nsight Systems exports it, which is not read",
             "FLR\u0000", "it is a recording of Java's Flight Recorder, which is not read");
 
     private static final int LONGEST_MAGIC = 16;
+
+    /** Among so many bytes of a program's output TornadoVM's first object is looked for. */
+    private static final int LONGEST_OUTPUT = 1 << 18;
 
     /** So many bytes hold the name of the first plane of an XSpace, and what is before it. */
     private static final int LONGEST_PLANE_HEAD = 256;
@@ -79,25 +83,44 @@ final class TraceInput {
         return begin;
     }
 
+    /** Whether a file is a database as it is, and not packed. */
+    static boolean isDatabase(Path file) throws IOException {
+        try (InputStream bytes = InputFile.open(file)) {
+            return new String(bytes.readNBytes(SQLITE.length()), StandardCharsets.ISO_8859_1).equals(SQLITE);
+        }
+    }
+
     /** Whether a text is in UTF-8, as far as its beginning shows: JSON begins with ASCII. */
     static boolean isUtf8(BufferedInputStream text) throws IOException {
         String begin = begin(text, 4);
         return begin.indexOf('\0') < 0 && !begin.startsWith("\u00fe\u00ff") && !begin.startsWith("\u00ff\u00fe");
     }
 
+    /** What a trace is written in. */
+    enum Format {
+        CHROME,
+        PERFETTO,
+        /** A database, as Nsight Systems exports it. */
+        SQLITE,
+        /** The objects of TornadoVM's profiler, with or without a program's own output. */
+        TORNADO_VM
+    }
+
     /**
-     * Whether a trace is in Perfetto's format rather than JSON. Its first byte, the tag of a packet, is also a line
-     * feed, with which JSON may begin: then there are only blanks before a bracket, and after that bracket what may
-     * follow it.
+     * The format of a trace, by its content; what is nothing of the kind is {@link Format#CHROME}, whose parser says
+     * what is wrong with it.
      *
      * @param trace the bytes, unpacked; where it stands is kept
      * @param source what to call it in messages
      * @throws TraceFormatException when the packing is wrong, or the bytes are known to be something else
      * @throws IOException when they cannot be read
      */
-    static boolean isPerfetto(BufferedInputStream trace, String source) throws IOException {
+    static Format format(BufferedInputStream trace, String source) throws IOException {
         try {
             String begin = begin(trace, LONGEST_MAGIC);
+            if (begin.startsWith(SQLITE)) {
+                return Format.SQLITE;
+            }
             for (Map.Entry<String, String> foreign : FOREIGN.entrySet()) {
                 if (begin.startsWith(foreign.getKey())) {
                     throw new TraceFormatException(source, 0, foreign.getValue());
@@ -110,7 +133,7 @@ final class TraceInput {
                         "it is an XSpace (.xplane.pb) of XLA's profiler, which JAX and TensorFlow have and which is not"
                                 + " read; the .trace.json.gz beside it is");
             }
-            return isPerfetto(trace);
+            return format(trace);
         } catch (DamagedException damaged) {
             throw new TraceFormatException(source, 0, String.valueOf(damaged.getMessage()), damaged);
         }
@@ -145,7 +168,12 @@ final class TraceInput {
         return at < bytes.length() ? at + 1 : -1;
     }
 
-    private static boolean isPerfetto(BufferedInputStream trace) throws IOException {
+    /**
+     * The first byte of Perfetto's format, the tag of a packet, is also a line feed, with which text may begin. JSON has
+     * only blanks before a bracket, and after that bracket what may follow it; a program may print anything before
+     * TornadoVM's first object.
+     */
+    private static Format format(BufferedInputStream trace) throws IOException {
         trace.mark(LONGEST_BLANK);
         int first = trace.read();
         int bracket = afterBlanks(trace, first);
@@ -154,7 +182,27 @@ final class TraceInput {
         boolean isJson = bracket < 0
                 || (bracket == '{' && (inside < 0 || inside == '"' || inside == '}'))
                 || (bracket == '[' && (inside < 0 || inside == '{' || inside == ']' || inside == 'n'));
-        return first == PACKET_TAG && !isJson;
+        String head = output(trace);
+        if ((isJson && bracket == '[') ? TornadoParser.begins(head) : TornadoParser.beginsIn(head)) {
+            return Format.TORNADO_VM;
+        }
+        return (first == PACKET_TAG && !isJson) ? Format.PERFETTO : Format.CHROME;
+    }
+
+    /** What a program may have printed before the first object; up to damage, which is the parser's to find. */
+    private static String output(BufferedInputStream trace) throws IOException {
+        byte[] head = new byte[LONGEST_OUTPUT];
+        int length = 0;
+        trace.mark(LONGEST_OUTPUT);
+        try {
+            for (int read = 0; read >= 0 && length < LONGEST_OUTPUT; length += Math.max(0, read)) {
+                read = trace.read(head, length, LONGEST_OUTPUT - length);
+            }
+        } catch (DamagedException damaged) {
+            // As far as it goes.
+        }
+        trace.reset();
+        return new String(head, 0, length, StandardCharsets.ISO_8859_1);
     }
 
     /** The first byte that is no blank, beginning with one that was read; -1 where there is none, or none near. */

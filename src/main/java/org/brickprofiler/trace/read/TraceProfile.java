@@ -19,8 +19,10 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  *     elements only where this library wrote the trace
  * @param counting which events count
  * @param wallNs from the start of the first event that counts to the end of the last one, without the time in which
- *     nothing ran but events that were left out, ns
- * @param busyNs the union of the intervals of all events that count, on all rows, ns
+ *     nothing ran but events that were left out, ns; of {@link Counting#TASK_GRAPHS} the sum of the executions of task
+ *     graphs, each from its start to its end
+ * @param busyNs the union of the intervals of all events that count, on all rows, ns; 0 of {@link Counting#TASK_GRAPHS},
+ *     which hold no times to know it by
  * @param rows rows (process and thread: of Kineto, device and stream) with an event that counts
  * @param steps slices {@code ProfilerStep#N} in the trace
  * @param eventsRead elements of the array of events; in a Perfetto trace, track events
@@ -28,6 +30,8 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  * @param unmatched what no rule matched
  * @param placements how it is known what matrix products and element-wise kernels are, most time first; empty where
  *     the trace has neither
+ * @param ranges the NVTX ranges in which the device's events were launched, most time first, with what is known to be in
+ *     none; empty where the trace does not tie launches to ranges
  * @param omissions what was ignored, left out, dropped or repaired, in the order of {@link Omission.Reason}; of events
  *     that were left out, one for each kernel, most time first
  */
@@ -42,6 +46,7 @@ public record TraceProfile(
         long eventsCounted,
         Unmatched unmatched,
         List<Placement> placements,
+        List<Range> ranges,
         List<Omission> omissions) {
 
     /** Which events of a trace count. */
@@ -50,6 +55,8 @@ public record TraceProfile(
         DEVICE_EVENTS("kernels, copies and fills"),
         /** Every slice: the trace marks no event as the device's. */
         ALL_SLICES("every slice, for none is marked as the device's"),
+        /** Kernels, copies, dispatch and compilations of TornadoVM's task graphs, which have durations and no times. */
+        TASK_GRAPHS("kernels, copies, dispatch and compilations of task graphs"),
         /** The spans of bricks, in a trace that this library wrote. */
         BRICKS("bricks of this library, each with its whole duration");
 
@@ -150,6 +157,33 @@ public record TraceProfile(
         }
     }
 
+    /**
+     * Events of the device that were launched in ranges of one name, each in the innermost range that was open on the
+     * launching thread: no event is in two of them. Immutable.
+     *
+     * @param name the name, after its domain where it has one
+     * @param events events that count
+     * @param elapsedNs their time, ns
+     */
+    public record Range(String name, long events, long elapsedNs) {
+
+        /** The name of what was launched in no range. */
+        public static final String NO_RANGE = "(no range)";
+
+        /** The name of what has no launch in the trace: which range it belongs to cannot be known. */
+        public static final String NO_LAUNCH = "(no launch)";
+
+        /** Refuses null. */
+        public Range {
+            Objects.requireNonNull(name, "name");
+        }
+
+        /** Whether it is a range, and not what stands for events that are in none. */
+        boolean isRange() {
+            return !name.equals(NO_RANGE) && !name.equals(NO_LAUNCH);
+        }
+    }
+
     /** Takes copies of the lists. */
     public TraceProfile {
         Objects.requireNonNull(snapshot, "snapshot");
@@ -157,17 +191,19 @@ public record TraceProfile(
         Objects.requireNonNull(unmatched, "unmatched");
         Objects.requireNonNull(placements, "placements");
         Objects.requireNonNull(omissions, "omissions");
+        Objects.requireNonNull(ranges, "ranges");
         placements = List.copyOf(placements);
+        ranges = List.copyOf(ranges);
         omissions = List.copyOf(omissions);
     }
 
     /**
      * Time in which no event that counts ran.
      *
-     * @return {@link #wallNs} minus {@link #busyNs}, ns
+     * @return {@link #wallNs} minus {@link #busyNs}, ns; 0 of {@link Counting#TASK_GRAPHS}
      */
     public long idleNs() {
-        return wallNs - busyNs;
+        return counting == Counting.TASK_GRAPHS ? 0 : wallNs - busyNs;
     }
 
     /**
@@ -217,17 +253,14 @@ public record TraceProfile(
     private final class Summary {
         private static final int KERNELS_SHOWN = 5;
         private static final int PLACEMENTS_SHOWN = 8;
+        private static final int RANGES_SHOWN = 8;
 
         private final StringBuilder text = new StringBuilder("Trace\n");
 
         String render() {
             fact("counted", Figures.count(eventsCounted) + " of " + Figures.count(eventsRead, "event") + " read: "
                     + counting.displayName());
-            fact("rows", Figures.count(rows) + (steps == 0 ? "" : "; " + Figures.count(steps, "step") + " marked"));
-            fact("wall time", Figures.duration(wallNs) + ", first to last event that counts");
-            fact("busy", Figures.duration(busyNs) + ", " + Figures.percent(busyNs, wallNs)
-                    + " of wall time: the union over all rows");
-            fact("idle", Figures.duration(idleNs()) + ", " + Figures.percent(idleNs(), wallNs) + " of wall time");
+            times();
             if (events(Effect.LEFT_OUT) == 0) {
                 fact("left out", "nothing");
             }
@@ -235,9 +268,23 @@ public record TraceProfile(
             leftOut(Reason.WARM_UP);
             noRule();
             placed();
+            launched();
             list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
             list("faulty", Omission::isFault);
             return text.toString();
+        }
+
+        private void times() {
+            if (counting == Counting.TASK_GRAPHS) {
+                fact("wall time", Figures.duration(wallNs) + ", the sum over the executions of task graphs");
+                fact("busy, idle", "not known: the file holds durations, and not when");
+                return;
+            }
+            fact("rows", Figures.count(rows) + (steps == 0 ? "" : "; " + Figures.count(steps, "step") + " marked"));
+            fact("wall time", Figures.duration(wallNs) + ", first to last event that counts");
+            fact("busy", Figures.duration(busyNs) + ", " + Figures.percent(busyNs, wallNs)
+                    + " of wall time: the union over all rows");
+            fact("idle", Figures.duration(idleNs()) + ", " + Figures.percent(idleNs(), wallNs) + " of wall time");
         }
 
         private void leftOut(Reason reason) {
@@ -298,6 +345,29 @@ public record TraceProfile(
                     first = "";
                 }
             }
+        }
+
+        /** In which ranges it was launched. */
+        private void launched() {
+            if (ranges.isEmpty()) {
+                return;
+            }
+            long allNs = ranges.stream().mapToLong(Range::elapsedNs).sum();
+            List<Range> real = ranges.stream().filter(Range::isRange).toList();
+            fact("ranges", Figures.count(real.stream().mapToLong(Range::events).sum()) + " of "
+                    + Figures.count(ranges.stream().mapToLong(Range::events).sum(), "event") + ", "
+                    + Figures.percent(real.stream().mapToLong(Range::elapsedNs).sum(), allNs)
+                    + " of device time, launched in a range: each in the innermost one");
+            real.stream().limit(RANGES_SHOWN).forEach(this::range);
+            if (real.size() > RANGES_SHOWN) {
+                fact("", "  and " + Figures.count(real.size() - RANGES_SHOWN, "more range"));
+            }
+            ranges.stream().filter(range -> !range.isRange()).forEach(this::range);
+        }
+
+        private void range(Range range) {
+            fact("", "  " + Figures.plain(range.name()) + ": " + Figures.count(range.events(), "event") + ", "
+                    + Figures.duration(range.elapsedNs()));
         }
 
         private String extent(Placement placement) {

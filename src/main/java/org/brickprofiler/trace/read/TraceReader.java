@@ -5,8 +5,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Objects;
 import org.brickprofiler.internal.io.InputFile;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads traces into profiles and timelines: those of this library, and those of other programs.
@@ -14,7 +16,9 @@ import org.brickprofiler.internal.io.InputFile;
  * <p><b>Formats</b>, whatever the file is called, plain or packed with gzip: Chrome trace JSON, as PyTorch's Kineto and
  * many others write it, a bare array of events or an object with {@code traceEvents}; and Perfetto's format, as far as
  * a trace consists of track events (begin, end, instant, counter) in packets that are not compressed; whatever else is
- * in it is passed over.
+ * in it is passed over; what TornadoVM's profiler writes, with a program's own output between its objects or without; and
+ * what Nsight Systems exports as an SQLite database, for which a JDBC driver must be there, such as {@code
+ * org.xerial:sqlite-jdbc}.
  *
  * <p><b>Times</b> of Chrome's format are decimal microseconds, read exactly, half up below 1 ns. Those of Perfetto's
  * are brought to the clock that the trace names as its primary one.
@@ -48,6 +52,21 @@ import org.brickprofiler.internal.io.InputFile;
  * A timeline holds no bytes, cycles or settings, no names beyond {@value Names#LONGEST} characters and no durations
  * beyond 39 hours; of several profilers with one recorder, it does not show whose a span is. Spans that were lost while
  * it was recorded are an {@link Omission.Reason#LOST_SPANS}.
+ *
+ * <p><b>In a profile of TornadoVM's task graphs</b> each execution of a task counts with the time of its kernel, by the
+ * name of the task without that of its graph; rules see category {@code task} and the arguments {@code graph}, {@code
+ * METHOD}, {@code BACKEND} and {@code DEVICE}. Copies count with their bytes, and so does what dispatching took, each
+ * under a brick of its own. Compilations are warm-up, and left out unless kept. Kernel times of a graph beyond those of
+ * its tasks, as batches have them, are {@code FurtherKernels}. There are durations only: no timeline can be made, and
+ * the wall time is the sum over the executions.
+ *
+ * <p><b>In an export of Nsight Systems</b> kernels, copies and fills count as in Kineto's traces. Each belongs to the
+ * innermost NVTX range that was open on the launching thread as its launch began; the launch is the call of the same
+ * process with its correlation. {@link TraceProfile#ranges} adds them up, and rules see the range's name as the argument
+ * {@code range}. A kernel that no rule matches counts as the brick that its range is named after, in the last part of a
+ * name with points, colons or slashes. Ranges that end on another thread than they began on hold nothing. CUDA graphs
+ * that were traced as one block are one event, and called so. What is known of launches stays in memory, about 100
+ * bytes for each, and an offset is the number of an event.
  *
  * <p><b>What a timeline holds.</b> Each thread is a track. Devices are tracks, and their streams tracks below them: in
  * Chrome's format where a process has events of the categories {@code kernel}, {@code gpu_memcpy}, {@code gpu_memset}
@@ -102,7 +121,7 @@ public final class TraceReader {
      */
     public static TraceProfile profile(Path path, ReadOptions options) throws IOException {
         Objects.requireNonNull(options, "options");
-        return file(path, (bytes, size) -> profile(bytes, size, path.toString(), options));
+        return file(path, (bytes, size) -> profile(bytes, path, size, path.toString(), options));
     }
 
     /**
@@ -132,13 +151,13 @@ public final class TraceReader {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(source, "source");
         Objects.requireNonNull(trace, "trace");
-        return profile(trace, ReadOptions.Progress.UNKNOWN, source, options);
+        return profile(trace, null, ReadOptions.Progress.UNKNOWN, source, options);
     }
 
-    private static TraceProfile profile(InputStream bytes, long size, String source, ReadOptions options)
-            throws IOException {
+    private static TraceProfile profile(
+            InputStream bytes, @Nullable Path file, long size, String source, ReadOptions options) throws IOException {
         try (ProfileBuilder builder = new ProfileBuilder(source, options)) {
-            parse(bytes, size, builder, options);
+            parse(bytes, file, size, builder, options);
             return builder.profile();
         }
     }
@@ -156,7 +175,7 @@ public final class TraceReader {
      */
     public static TraceTimeline timeline(Path path, ReadOptions options) throws IOException {
         Objects.requireNonNull(options, "options");
-        return file(path, (bytes, size) -> timeline(bytes, size, path.toString(), options, EventStore.KEPT));
+        return file(path, (bytes, size) -> timeline(bytes, path, size, path.toString(), options, EventStore.KEPT));
     }
 
     /**
@@ -186,19 +205,20 @@ public final class TraceReader {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(source, "source");
         Objects.requireNonNull(trace, "trace");
-        return timeline(trace, ReadOptions.Progress.UNKNOWN, source, options, EventStore.KEPT);
+        return timeline(trace, null, ReadOptions.Progress.UNKNOWN, source, options, EventStore.KEPT);
     }
 
     /** The same with so many events in memory. */
     static TraceTimeline timeline(InputStream trace, ReadOptions options, int mostKept) throws IOException {
-        return timeline(trace, ReadOptions.Progress.UNKNOWN, STREAM, options, mostKept);
+        return timeline(trace, null, ReadOptions.Progress.UNKNOWN, STREAM, options, mostKept);
     }
 
     private static TraceTimeline timeline(
-            InputStream bytes, long size, String source, ReadOptions options, int mostKept) throws IOException {
+            InputStream bytes, @Nullable Path file, long size, String source, ReadOptions options, int mostKept)
+            throws IOException {
         TimelineBuilder builder = new TimelineBuilder(source, options.limits(), mostKept);
         try {
-            parse(bytes, size, builder, options);
+            parse(bytes, file, size, builder, options);
             return builder.timeline();
         } catch (IOException | RuntimeException | Error failed) {
             builder.close();
@@ -221,10 +241,11 @@ public final class TraceReader {
     }
 
     private static void parse(
-            InputStream bytes, long size, EventCollector collector, ReadOptions options) throws IOException {
+            InputStream bytes, @Nullable Path file, long size, EventCollector collector, ReadOptions options)
+            throws IOException {
         try (BufferedInputStream text =
                 TraceInput.text(bytes, size, collector.source, options.progress())) {
-            parse(text, collector, options.limits());
+            parse(text, file, collector, options);
         } catch (TraceFormatException fault) {
             if (!options.salvage() || !fault.isDamage() || collector.eventsRead() == 0) {
                 throw fault;
@@ -234,12 +255,39 @@ public final class TraceReader {
         }
     }
 
-    private static void parse(BufferedInputStream text, EventCollector collector, ReadOptions.Limits limits)
+    private static void parse(
+            BufferedInputStream text, @Nullable Path file, EventCollector collector, ReadOptions options)
             throws IOException {
-        if (TraceInput.isPerfetto(text, collector.source)) {
-            PerfettoParser.parse(text, limits, collector);
+        ReadOptions.Limits limits = options.limits();
+        switch (TraceInput.format(text, collector.source)) {
+            case CHROME -> chrome(text, collector, limits);
+            case SQLITE -> database(text, file, collector, options.progress());
+            case PERFETTO -> PerfettoParser.parse(text, limits, collector);
+            case TORNADO_VM -> TornadoParser.parse(text, limits, collector);
+        }
+    }
+
+    /** A database is read in its own place where it has one. */
+    private static void database(
+            InputStream text, @Nullable Path file, EventCollector collector, ReadOptions.Progress progress)
+            throws IOException {
+        if (file != null && TraceInput.isDatabase(file)) {
+            NsightReader.read(file, collector, progress);
             return;
         }
+        Path copy = Files.createTempFile("brick-trace-", ".sqlite");
+        try {
+            Files.copy(text, copy, StandardCopyOption.REPLACE_EXISTING);
+            NsightReader.read(copy, collector, (bytesRead, totalBytes) -> {});
+        } catch (TraceInput.DamagedException damaged) {
+            throw new TraceFormatException(collector.source, 0, String.valueOf(damaged.getMessage()), damaged);
+        } finally {
+            Files.deleteIfExists(copy);
+        }
+    }
+
+    private static void chrome(BufferedInputStream text, EventCollector collector, ReadOptions.Limits limits)
+            throws IOException {
         Utf8Repair utf8 = TraceInput.isUtf8(text) ? new Utf8Repair(text) : null;
         try {
             ChromeParser.parse(utf8 == null ? text : utf8, limits, collector);

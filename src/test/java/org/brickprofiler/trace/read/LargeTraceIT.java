@@ -65,6 +65,45 @@ final class LargeTraceIT {
         assertThat(figures.get(6)).isEqualTo("4059");
     }
 
+    @Test
+    void aLogOfTornadoVmIsReadInASmallHeapToo() throws IOException {
+        ProcessResult process = ChildProcess.java(TornadoLog.class)
+                .jvmOptions(List.of(HEAP))
+                .arguments(List.of("300000"))
+                .run()
+                .assertSucceeded();
+
+        assertThat(process.output().strip()).isEqualTo("3000000 30000000 1500000 60000000");
+    }
+
+    @Test
+    void anExportOfNsightIsReadInASmallHeapToo() throws Exception {
+        Path file = folder.resolve("export.sqlite");
+        try (NsightExport export = new NsightExport(file)) {
+            long thread = NsightExport.globalTid(1, 1);
+            long process = NsightExport.globalPid(1);
+            int kernel = export.string("my_kernel");
+            String numbers = "WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n < 99999) ";
+            export.execute(numbers + "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 100 * n + 50, 100 * n + 57, 0, 7, n, "
+                    + process + ", " + kernel + ", " + kernel + ", NULL FROM i");
+            export.execute(numbers + "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 100 * n, 100 * n + 10, 0, " + thread
+                    + ", n, " + kernel + " FROM i");
+            // Five ranges around each launch, of which the innermost comes first; their names are all different but one.
+            for (int around = 0; around < 5; around++) {
+                String name = around == 0 ? "'inner'" : "'outer ' || n";
+                export.execute(numbers + "INSERT INTO NVTX_EVENTS SELECT 100 * n - " + around + ", 100 * n + 20 + " + around
+                        + ", 59, NULL, " + name + ", " + thread + ", NULL, NULL, NULL FROM i");
+            }
+        }
+        ProcessResult process = ChildProcess.java(NsightExport.class)
+                .jvmOptions(List.of("-Xmx96m"))
+                .arguments(List.of(file.toString()))
+                .run()
+                .assertSucceeded();
+
+        assertThat(process.output().strip()).isEqualTo("700000 100000 700000 0");
+    }
+
     private List<String> run(String view, long kernels, int names) throws IOException {
         ProcessResult process = ChildProcess.java(LargeTrace.class)
                 .jvmOptions(List.of("-XX:-UsePerfData", HEAP, "-Djava.io.tmpdir=" + folder))

@@ -132,6 +132,43 @@ final class RealTracesTest {
         assertGolden(reading, "simple-add.txt");
     }
 
+    /** The sums by range were taken from the database by a query as that of {@link NsightExport#kernelsByRange}. */
+    @Test
+    void exportOfNsightSystems() throws IOException {
+        TraceProfile reading = Traces.read(Traces.NSIGHT, ReadOptions.defaults());
+
+        assertThat(reading.eventsRead()).isEqualTo(164 + 36 + 200 + 823);
+        assertThat(reading.eventsCounted()).isEqualTo(164 + 36);
+        assertThat(reading.ranges()).hasSize(24).allMatch(TraceProfile.Range::isRange);
+        assertThat(reading.ranges().subList(0, 6))
+                .containsExactly(
+                        new TraceProfile.Range("aten::copy_", 51, 62_974_909),
+                        new TraceProfile.Range("aten::mm", 24, 1_507_116),
+                        new TraceProfile.Range("aten::mul", 26, 49_120),
+                        new TraceProfile.Range("aten::mean", 5, 45_472),
+                        new TraceProfile.Range("aten::add", 20, 31_969),
+                        new TraceProfile.Range("aten::bmm", 6, 28_129));
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
+        assertGolden(reading, "nsight.txt");
+    }
+
+    @Test
+    void logOfTornadoVm() throws IOException {
+        TraceProfile reading = Traces.read(Traces.TORNADO, ReadOptions.defaults());
+
+        assertThat(reading.eventsRead()).isEqualTo(40);
+        assertThat(reading.eventsCounted()).isEqualTo(22);
+        assertBrick(reading, "FusedAttention", 4, 2 * (18_400 + 18_401));
+        assertBrick(reading, "RmsNorm", 4, 4 * 2_900);
+        assertBrick(reading, "Embedding", 2, 2 * 3_100);
+        assertBrick(reading, "KernelDispatch", 4, 4 * 9_000);
+        assertBrick(reading, "DeviceToHost", 2, 2 * 40_960);
+        assertThat(reading.wallNs()).isEqualTo(2 * (310_000 + 260_000 + 260_001));
+        assertThat(reading.leftOutNs()).isEqualTo(5 * 21_000_000L + 5 * 9_000_000L + 2 * 5_000_000L);
+        assertThat(Omissions.faults(reading.omissions())).isEmpty();
+        assertGolden(reading, "tornadovm.txt");
+    }
+
     @Test
     void kinetoTrainingStep() throws IOException {
         TraceProfile reading = Traces.read(Traces.TRAINING, ReadOptions.defaults());
