@@ -25,7 +25,7 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.kernel.KernelTiming;
-import org.brickprofiler.tile.TilePlace;
+import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.Timeline;
 
 /**
@@ -122,8 +122,8 @@ public final class HtmlReport {
      * @param places what {@link org.brickprofiler.tile.TileProfiler#places()} returned
      * @return a page with it, in place of an earlier one
      */
-    public HtmlReport withTiles(List<TilePlace> places) {
-        List<TilePlace> all = List.copyOf(Objects.requireNonNull(places, "places"));
+    public HtmlReport withTiles(List<TileProfiler.Place> places) {
+        List<TileProfiler.Place> all = List.copyOf(Objects.requireNonNull(places, "places"));
         return with("tile-places", element("tile-places", json -> writePlaces(all, json)));
     }
 
@@ -210,9 +210,9 @@ public final class HtmlReport {
         json.writeEndArray();
     }
 
-    private static void writePlaces(List<TilePlace> places, JsonGenerator json) throws IOException {
+    private static void writePlaces(List<TileProfiler.Place> places, JsonGenerator json) throws IOException {
         json.writeStartArray();
-        for (TilePlace place : places) {
+        for (TileProfiler.Place place : places) {
             json.writeStartObject();
             json.writeStringField("level", place.stats().level().displayName());
             json.writeNumberField("first_row", place.firstRow());

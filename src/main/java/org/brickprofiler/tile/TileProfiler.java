@@ -207,7 +207,7 @@ public final class TileProfiler {
      * @return the parts in which there were tiles, by level, row and column, each consistent in itself; empty where tiles
      *     are not recorded by place
      */
-    public List<TilePlace> places() {
+    public List<TileProfiler.Place> places() {
         Places where = places;
         return where == null ? List.of() : where.all();
     }
@@ -257,15 +257,15 @@ public final class TileProfiler {
             registry.release(table);
         }
 
-        List<TilePlace> all() {
+        List<TileProfiler.Place> all() {
             StatSums sums = registry.read();
-            List<TilePlace> found = new ArrayList<>();
+            List<TileProfiler.Place> found = new ArrayList<>();
             for (TileLevel level : LEVELS) {
                 for (int row = 0; row < rows.parts; row++) {
                     for (int col = 0; col < cols.parts; col++) {
                         StatRow part = sums.row((level.index() * rows.parts + row) * cols.parts + col);
                         if (part.count() > 0) {
-                            found.add(new TilePlace(
+                            found.add(new Place(
                                     rows.first(row), rows.first(row + 1) - 1, cols.first(col), cols.first(col + 1) - 1,
                                     stats(level, part)));
                         }
@@ -455,6 +455,27 @@ public final class TileProfiler {
         public Snapshot {
             Objects.requireNonNull(levels, "levels");
             levels = List.copyOf(levels);
+        }
+    }
+
+    /**
+     * What was recorded of the tiles of one level in one part of their grid: see {@link #recordPlaces}. Immutable.
+     *
+     * @param firstRow the first row of the part
+     * @param lastRow its last row; of the part at the grid's end also what lies beyond
+     * @param firstCol its first column
+     * @param lastCol its last column, likewise
+     * @param stats what was recorded of the tiles in it
+     */
+    public record Place(int firstRow, int lastRow, int firstCol, int lastCol, TileStats stats) {
+
+        /**
+         * Refuses null.
+         *
+         * @throws NullPointerException when a component is null; the message names it
+         */
+        public Place {
+            Objects.requireNonNull(stats, "stats");
         }
     }
 }

@@ -699,7 +699,8 @@ function heatMap({ name, columns, axis, end: [over, behind], rows, said, describ
     });
     picture.append(svg("text", { x: right + 8, y: y * height + 13 }, behind(row)));
   });
-  const every = [1, 2, 5, 10, 20, 50, 100].find((n) => n * width >= 30) || 100;
+  const longest = Math.max(...columns.map((column) => String(column).length));
+  const every = [1, 2, 5, 10, 20, 50, 100].find((n) => n * width >= 8 + 7 * longest) || 100;
   columns.forEach((column, x) => {
     if (x % every === 0) {
       picture.append(svg("text", { x: left + x * width + width / 2, y: bottom + 16, "text-anchor": "middle" }, String(column)));

@@ -24,7 +24,7 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
-import org.brickprofiler.tile.TilePlace;
+import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
 import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
@@ -361,12 +361,12 @@ class HtmlReportIT extends PageInBrowser {
     }
 
     /** Three rows of two parts, the last of which had no tile; one part is slow. */
-    private static List<TilePlace> places() {
-        List<TilePlace> places = new ArrayList<>();
+    private static List<TileProfiler.Place> places() {
+        List<TileProfiler.Place> places = new ArrayList<>();
         for (int row = 0; row < 3; row++) {
             for (int col = 0; col < (row == 2 ? 1 : 2); col++) {
                 long ns = row == 1 && col == 1 ? 80_000 : 10_000;
-                places.add(new TilePlace(
+                places.add(new TileProfiler.Place(
                         4 * row, row == 2 ? 8 : 4 * row + 3, col, col,
                         new TileStats(TileLevel.MACRO, 5, 5 * ns, ns, ns, 0, 0, 4 * row, col)));
             }

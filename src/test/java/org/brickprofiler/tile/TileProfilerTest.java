@@ -328,9 +328,9 @@ final class TileProfilerTest {
 
         assertThat(tiles.places())
                 .containsExactly(
-                        new TilePlace(0, 0, 0, 0, new TileStats(TileLevel.MACRO, 2, 40, 10, 30, 20, 80, 0, 0)),
-                        new TilePlace(2, 2, 1, 1, new TileStats(TileLevel.MACRO, 1, 50, 50, 50, 10, 40, 2, 1)),
-                        new TilePlace(2, 2, 1, 1, new TileStats(TileLevel.MICRO, 2, 12, 5, 7, 20, 80, 9, 9)));
+                        new TileProfiler.Place(0, 0, 0, 0, new TileStats(TileLevel.MACRO, 2, 40, 10, 30, 20, 80, 0, 0)),
+                        new TileProfiler.Place(2, 2, 1, 1, new TileStats(TileLevel.MACRO, 1, 50, 50, 50, 10, 40, 2, 1)),
+                        new TileProfiler.Place(2, 2, 1, 1, new TileStats(TileLevel.MICRO, 2, 12, 5, 7, 20, 80, 9, 9)));
         assertThat(tiles.stats(TileLevel.MACRO).totalNs()).isEqualTo(90);
         tiles.reset();
         assertThat(tiles.places()).isEmpty();
@@ -348,12 +348,12 @@ final class TileProfilerTest {
         }
         indices.forEach(row -> tiles.record(TileLevel.MIDI, row, 39, 1, 0, 0));
 
-        List<TilePlace> places = tiles.places();
+        List<TileProfiler.Place> places = tiles.places();
         assertThat(places).hasSize(Math.min(rows, 32));
         assertThat(places.get(0).firstRow()).isZero();
         assertThat(places.get(places.size() - 1).lastRow()).isEqualTo(rows - 1);
         for (int i = 0; i < places.size(); i++) {
-            TilePlace place = places.get(i);
+            TileProfiler.Place place = places.get(i);
             assertThat(place.stats().level()).isEqualTo(TileLevel.MIDI);
             assertThat(place.lastCol()).isEqualTo(39);
             assertThat(place.stats().count())
