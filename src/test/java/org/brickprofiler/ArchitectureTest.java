@@ -62,7 +62,7 @@ final class ArchitectureTest {
             inPackage("demo").or(inPackage("gpucheck")).as("are of an example or of the checks for a GPU");
 
     private static final DescribedPredicate<JavaClass> TOP =
-            inPackage("cli").or(EXAMPLE).as("are in the top layer");
+            inPackage("cli").or(inPackage("agent")).or(EXAMPLE).as("are in the top layer");
 
     private static final DescribedPredicate<JavaClass> REPORT = inPackage("report");
     private static final DescribedPredicate<JavaClass> TRACE = inPackage("trace");
@@ -219,6 +219,23 @@ final class ArchitectureTest {
                     .that(not(GPU_BINDING).and(not(TOP)).as("are neither a GPU binding nor in the top layer"))
                     .should()
                     .dependOnClassesThat(GPU_BINDING);
+
+    /** It is loaded where nothing but the JDK is. */
+    @ArchTest
+    static final ArchRule theBridgeKnowsTheJdkOnly =
+            classes()
+                    .that(inPackage("agent.bridge"))
+                    .should()
+                    .onlyDependOnClassesThat(
+                            resideInAnyPackage("java..", "org.jspecify..", ROOT + ".agent.bridge.."));
+
+    @ArchTest
+    static final ArchRule whatWeavesIsKnownToTheAgentOnly =
+            noClasses()
+                    .that(not(inPackage("agent")))
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage("org.objectweb.asm..", "org.snakeyaml..", ROOT + ".agent..");
 
     @ArchTest
     static final ArchRule onlyProgramsPrint =

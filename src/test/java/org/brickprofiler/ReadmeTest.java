@@ -161,7 +161,9 @@ public class ReadmeTest {
         assertThat(counts(profiler))
                 .isEqualTo(Map.of("QkvProjection", 3L, "RmsNorm", 3L, "my fused kernel", 3L));
         assertThat(profiler.totalTokens()).isEqualTo(3 * 3 * 16);
-        assertThat(printed.toString(StandardCharsets.UTF_8)).contains("RmsNorm", "my fused kernel", "FFN");
+        assertThat(profiler.snapshot().steps().timeToFirstToken().count()).isEqualTo(1);
+        assertThat(printed.toString(StandardCharsets.UTF_8))
+                .contains("RmsNorm", "my fused kernel", "FFN", "Time to first token");
     }
 
     @Test

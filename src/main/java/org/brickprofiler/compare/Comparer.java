@@ -6,6 +6,7 @@ import static org.brickprofiler.compare.Comparison.POWER;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -113,13 +114,15 @@ final class Comparer {
     }
 
     private List<Line> lines() {
-        List<Figure> tested = new ArrayList<>();
+        // The bricks first: they are many of a kind.
+        List<Figure> tested = figures.all().stream()
+                .filter(Figure::isComparable)
+                .sorted(Comparator.comparing(figure -> figure.kind() != Kind.BRICK))
+                .toList();
+        int bricks = (int) tested.stream().filter(figure -> figure.kind() == Kind.BRICK).count();
         List<double[]> variables = new ArrayList<>();
-        for (Figure figure : figures.all()) {
-            if (figure.isComparable()) {
-                tested.add(figure);
-                variables.add(isBeside(figure.kind()) ? besideCommon(logs(figure)) : logs(figure));
-            }
+        for (Figure figure : tested) {
+            variables.add(isBeside(figure.kind()) ? besideCommon(logs(figure)) : logs(figure));
         }
         int commonAt = variables.size();
         if (common != null) {
@@ -129,7 +132,7 @@ final class Comparer {
                 && runs - firstRuns > 1
                 && MaxTTest.smallestProbability(firstRuns, runs - firstRuns) <= LEVEL;
         @Nullable MaxTTest test = enough && !variables.isEmpty()
-                ? new MaxTTest(variables, firstRuns, LEVEL, options.seed())
+                ? new MaxTTest(variables, bricks, firstRuns, LEVEL, options.seed())
                 : null;
         double commonShift = common != null && test != null && isFound(test, commonAt)
                 ? test.difference(commonAt)

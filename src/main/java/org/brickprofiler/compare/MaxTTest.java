@@ -19,10 +19,11 @@ import org.apache.commons.statistics.descriptive.Quantile;
  * level, whatever the distribution.
  *
  * <p>The statistic is the difference of the means over its standard error. With few runs the error itself is uncertain,
- * and a variable that happens to show little of it looks different. So a variance below the median of all is drawn up to it, as
- * much as the spread of the lower ones suggests that they are one and the same (the idea is Smyth's, <i>Linear models and
- * empirical Bayes methods</i>, 2004; here larger ones stay as they are, for a brick with two modes is not like the others).
- * The permutation holds for any statistic.
+ * and a variable that happens to show little of it looks different. So a variance below the median of its kind is drawn up
+ * to it, as much as the spread of the lower ones suggests that they are one and the same (the idea is Smyth's, <i>Linear
+ * models and empirical Bayes methods</i>, 2004). Larger ones are not drawn down, for a brick with two modes is not like the
+ * others. What such a variable shows reaches further by chance, and would raise the bar for all; its variance, where it is
+ * wild, counts up to twice, so that it has to show more itself. The permutation holds for any statistic.
  *
  * <p>Immutable; any thread.
  */
@@ -35,17 +36,23 @@ final class MaxTTest {
     private static final double ROUNDING = 1e-9;
 
     /** Of fewer variables nobody knows how alike they are. */
-    private static final int FEWEST_FOR_PRIOR = 8;
+    private static final int FEWEST_ALIKE = 8;
 
     private static final double MOST_PRIOR_DEGREES = 100;
 
-    /** Where the upper quarter of the normal distribution begins. */
-    private static final double NORMAL_QUARTILE = 0.6745;
+    /** From the sixth to the third of the standard normal distribution. */
+    private static final double NORMAL_SIXTH = 0.5367;
 
     private static final double SMALLEST_VARIANCE = 1e-18;
 
+    /** A variance so many times the median is wild; by how much at most it is then raised. */
+    private static final double WILD = 2;
+
+    private static final double MOST_WILDNESS = 2;
+
     private final double[][] values;
     private final int runs;
+    private final int alike;
     private final int firstRuns;
     private final double[] sums;
     private final double[] squares;
@@ -61,19 +68,21 @@ final class MaxTTest {
      * Tests.
      *
      * @param variables for each variable its value in every run, those of the first side first
+     * @param alike how many variables from the first on may spread alike, being of one kind
      * @param firstRuns runs of the first side, at least 2; as many at least are on the second
      * @param level the error rate, above 0 and below 1
      * @param seed of the random assignments
      */
-    MaxTTest(List<double[]> variables, int firstRuns, double level, long seed) {
+    MaxTTest(List<double[]> variables, int alike, int firstRuns, double level, long seed) {
         this.values = variables.stream().map(MaxTTest::centred).toArray(double[][]::new);
         this.runs = values.length == 0 ? 0 : values[0].length;
+        this.alike = alike;
         this.firstRuns = firstRuns;
         sums = Arrays.stream(values).mapToDouble(row -> Arrays.stream(row).sum()).toArray();
         squares = Arrays.stream(values)
                 .mapToDouble(row -> Arrays.stream(row).map(x -> x * x).sum())
                 .toArray();
-        double[] variances = Arrays.stream(squares).map(square -> square / (runs - 1)).toArray();
+        double[] variances = Arrays.stream(squares).limit(alike).map(square -> square / (runs - 1)).toArray();
         pooledVariance = variances.length == 0 ? 0 : Median.withDefaults().evaluate(variances);
         priorDegrees = priorDegrees(variances, runs - 1);
 
@@ -97,17 +106,18 @@ final class MaxTTest {
     /**
      * How much the spread of the variances says that they are one: the degrees of freedom that their median is worth. The
      * log of a variance of {@code d} degrees has a variance of about {@code 2/d}; what is seen beyond that is a true
-     * difference between variables. The lower half is used, since a few wild variables must not speak for the rest.
+     * difference between variables. Of the lower variances, since wild variables, which may be a third, must not speak for
+     * the rest.
      */
     private static double priorDegrees(double[] variances, int degrees) {
-        if (variances.length < FEWEST_FOR_PRIOR) {
+        if (variances.length < FEWEST_ALIKE) {
             return 0;
         }
         double[] logs = Arrays.stream(variances)
                 .map(variance -> Math.log(Math.max(variance, SMALLEST_VARIANCE)))
                 .toArray();
-        double[] quartiles = Quantile.withDefaults().evaluate(logs, 0.25, 0.5);
-        double deviation = (quartiles[1] - quartiles[0]) / NORMAL_QUARTILE;
+        double[] lower = Quantile.withDefaults().evaluate(logs, 1.0 / 6, 1.0 / 3);
+        double deviation = (lower[1] - lower[0]) / NORMAL_SIXTH;
         double beyond = deviation * deviation - 2.0 / degrees;
         return Math.min(MOST_PRIOR_DEGREES, beyond <= 0 ? MOST_PRIOR_DEGREES : 2 / beyond);
     }
@@ -146,11 +156,16 @@ final class MaxTTest {
         double secondSum = sums[variable] - sum;
         double firstVariance = (square - sum * sum / firstRuns) / (firstRuns - 1);
         double secondVariance = (squares[variable] - square - secondSum * secondSum / secondRuns) / (secondRuns - 1);
-        return Math.sqrt(moderated(firstVariance, firstRuns) + moderated(secondVariance, secondRuns));
+        boolean isAlike = variable < alike;
+        return Math.sqrt(
+                moderated(firstVariance, firstRuns, isAlike) + moderated(secondVariance, secondRuns, isAlike));
     }
 
-    private double moderated(double variance, int count) {
+    private double moderated(double variance, int count, boolean isAlike) {
         double own = Math.max(variance, SMALLEST_VARIANCE);
+        if (isAlike && alike >= FEWEST_ALIKE) {
+            own *= Math.max(1, Math.min(MOST_WILDNESS, own / (WILD * pooledVariance)));
+        }
         // The prior is of both sides together, and each has half of it.
         double weight = priorDegrees / 2;
         double mixed = (weight * pooledVariance + (count - 1) * own) / (weight + count - 1);

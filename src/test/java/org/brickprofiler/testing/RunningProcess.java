@@ -60,6 +60,17 @@ public final class RunningProcess implements AutoCloseable {
         throw new AssertionError(withOutput("not at its end after " + limit.toMillis() + " ms"));
     }
 
+    /** The number by which the system knows the process. */
+    public long pid() {
+        return process.pid();
+    }
+
+    /** Asks the process to end, as SIGTERM does. */
+    public void terminate() {
+        // Not the method of Process: that one closes the pipes, and what is still in them would be lost.
+        process.toHandle().destroy();
+    }
+
     /** Kills the process, and those that it has started, where it still runs. */
     @Override
     public void close() {

@@ -1,0 +1,226 @@
+package org.brickprofiler.agent;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.lang.instrument.ClassFileTransformer;
+import java.lang.instrument.Instrumentation;
+import java.lang.instrument.UnmodifiableClassException;
+import java.nio.file.Path;
+import java.security.ProtectionDomain;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickProfilerBuilder;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.agent.bridge.Bridge;
+import org.brickprofiler.report.HtmlReport;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.TextReport;
+import org.brickprofiler.trace.TraceRecorder;
+import org.brickprofiler.trace.write.TraceFiles;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The agent in its own loader: reads the rules, checks them against the classes that are there, weaves those that are
+ * loaded, and writes its reports when the virtual machine ends. What it says goes to the standard error, each line after
+ * {@code brick agent:}. Any thread.
+ */
+public final class Agent {
+
+    private static final String OTHER_LOADER = "; it is woven where another loader loads it";
+
+    private static @Nullable Agent running;
+
+    private final AgentOptions options;
+    private final RuleFile.Rules rules;
+    private final BrickProfiler profiler;
+    private final @Nullable TraceRecorder trace;
+    private final Recorder.Steps steps;
+    private final Weaver weaver;
+    private final PrintStream err = System.err;
+
+    /** What has been said, to say it once. */
+    private final Set<String> said = ConcurrentHashMap.newKeySet();
+
+    private final Set<Rule> applied = ConcurrentHashMap.newKeySet();
+
+    private Agent(AgentOptions options, Path file) throws IOException {
+        this.options = options;
+        rules = RuleFile.read(file);
+        BrickProfilerBuilder builder = BrickProfiler.builder();
+        if (options.trace() == null) {
+            trace = null;
+        } else {
+            TraceFiles.requireFormat(options.trace());
+            trace = new TraceRecorder();
+            builder.tracing(trace);
+        }
+        profiler = builder.build();
+        steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup);
+        weaver = new Weaver(
+                rules.rules(),
+                rule -> rule.kind() == Rule.Kind.BRICK
+                        ? profiler.brickKey(rule.brick(), rule.category().orElse(BrickCategory.OTHER))
+                        : 0);
+    }
+
+    /**
+     * Starts the agent, or has the one that runs write what it has.
+     *
+     * @param text the options, as of {@link AgentOptions}
+     * @param instrumentation the virtual machine's
+     * @throws IOException when the rules cannot be read, or the snapshot not be written
+     * @throws IllegalArgumentException when options or rules are malformed, or do not fit what runs
+     */
+    public static synchronized void start(String text, Instrumentation instrumentation) throws IOException {
+        AgentOptions options = AgentOptions.parse(text, System.getenv());
+        Agent there = running;
+        Path snapshot = options.snapshot();
+        if (snapshot != null) {
+            if (there == null) {
+                throw new IllegalArgumentException("no agent runs here that could write " + snapshot);
+            }
+            JsonReport.write(there.snapshot(), snapshot);
+            there.say("the profile up to now is in " + snapshot.toAbsolutePath());
+            return;
+        }
+        if (there != null) {
+            throw new IllegalArgumentException("an agent runs here already");
+        }
+        Path file = options.rules();
+        if (file == null) {
+            throw new IllegalArgumentException("the option rules=FILE is missing");
+        }
+        Agent agent = new Agent(options, file);
+        running = agent;
+        agent.begin(instrumentation);
+    }
+
+    private void begin(Instrumentation instrumentation) {
+        weaver.classes().forEach(this::check);
+        Bridge.install(new Recorder(profiler, steps));
+        profiler.enable();
+        instrumentation.addTransformer(new Transformer(), true);
+        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+            if (weaver.classes().contains(loaded.getName().replace('.', '/'))) {
+                weaveAgain(loaded, instrumentation);
+            }
+        }
+        Runtime.getRuntime().addShutdownHook(new Thread(this::report, "brick-agent-report"));
+        say(applied.size() + " of " + rules.rules().size() + " rules apply");
+    }
+
+    /** Tries the rules of a class on its file, so that what is wrong with them is known before it is loaded. */
+    private void check(String className) {
+        byte[] file = ClassFiles.find(ClassLoader.getSystemClassLoader(), className);
+        if (file == null) {
+            String name = className.replace('/', '.');
+            String hint = ClosestNames.hint(name, ClassFiles.names()) + OTHER_LOADER;
+            weaver.rulesOf(className).forEach(rule -> say(rule, "there is no class " + name + hint));
+        } else {
+            try {
+                note(weaver.weave(file, ClassLoader.getSystemClassLoader()));
+            } catch (RuntimeException failed) {
+                say(className.replace('/', '.') + " cannot be woven: " + failed);
+            }
+        }
+    }
+
+    private void note(Weaver.Result result) {
+        applied.addAll(result.applied());
+        for (Weaver.Problem problem : result.problems()) {
+            say(problem.rule(), problem.message());
+        }
+    }
+
+    private void weaveAgain(Class<?> loaded, Instrumentation instrumentation) {
+        try {
+            instrumentation.retransformClasses(loaded);
+        } catch (UnmodifiableClassException | RuntimeException | LinkageError failed) {
+            say(loaded.getName() + " was loaded before, and cannot be woven: " + failed);
+        }
+    }
+
+    private void say(Rule rule, String message) {
+        say(options.rules() + ":" + rule.line() + ": " + message);
+    }
+
+    private void say(String message) {
+        if (said.add(message)) {
+            err.println("brick agent: " + message);
+        }
+    }
+
+    /** Weaves what is loaded. Whatever fails leaves the class as it is. */
+    private final class Transformer implements ClassFileTransformer {
+        @Override
+        public byte @Nullable [] transform(
+                @Nullable ClassLoader loader,
+                @Nullable String className,
+                @Nullable Class<?> redefined,
+                @Nullable ProtectionDomain domain,
+                byte[] file) {
+            if (className == null || !weaver.classes().contains(className)) {
+                return null;
+            }
+            try {
+                Weaver.Result result = weaver.weave(file, loader);
+                note(result);
+                return result.bytes();
+            } catch (Throwable failed) {
+                say(className.replace('/', '.') + " is not woven: " + failed);
+                return null;
+            }
+        }
+    }
+
+    private void forgetWarmup() {
+        profiler.reset();
+        if (trace != null) {
+            trace.clear();
+        }
+    }
+
+    // ---- reports ----
+
+    private ProfileSnapshot snapshot() {
+        steps.tokensPerSec().ifPresent(profiler::setTokensPerSec);
+        return profiler.snapshot();
+    }
+
+    private void report() {
+        ProfileSnapshot snapshot = snapshot();
+        List<Rule> unused = rules.rules().stream().filter(rule -> !applied.contains(rule)).toList();
+        if (!unused.isEmpty()) {
+            say(unused.size() + " rules were not applied: those of the lines "
+                    + String.join(", ", unused.stream().map(rule -> Integer.toString(rule.line())).toList()));
+        }
+        if (options.out() == null && options.html() == null && options.trace() == null) {
+            err.print(TextReport.render(snapshot));
+        }
+        write("profile", options.out(), to -> JsonReport.write(snapshot, to));
+        write("page", options.html(), to -> HtmlReport.write(snapshot, to));
+        TraceRecorder recorder = trace;
+        if (recorder != null) {
+            write("timeline", options.trace(), to -> TraceFiles.write(recorder.timeline(), to));
+        }
+    }
+
+    private interface Report {
+        void write(Path file) throws IOException;
+    }
+
+    private void write(String what, @Nullable Path file, Report report) {
+        if (file == null) {
+            return;
+        }
+        try {
+            report.write(file);
+            say("the " + what + " is in " + file.toAbsolutePath());
+        } catch (IOException | RuntimeException lost) {
+            say("the " + what + " is lost: " + lost.getMessage());
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package org.brickprofiler.agent;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.InsnList;
+import org.objectweb.asm.tree.JumpInsnNode;
+import org.objectweb.asm.tree.LabelNode;
+import org.objectweb.asm.tree.LookupSwitchInsnNode;
+import org.objectweb.asm.tree.TableSwitchInsnNode;
+
+/** What a data-flow analysis asks of instructions. Stateless. */
+final class Flow {
+
+    private Flow() {}
+
+    /** Which instructions may come next where nothing is thrown. */
+    static int[] successors(AbstractInsnNode node, int i, Map<AbstractInsnNode, Integer> index) {
+        List<LabelNode> labels = new ArrayList<>();
+        boolean goesOn = true;
+        if (node instanceof JumpInsnNode jump) {
+            labels.add(jump.label);
+            goesOn = jump.getOpcode() != Opcodes.GOTO;
+        } else if (node instanceof TableSwitchInsnNode cases) {
+            labels.addAll(cases.labels);
+            labels.add(cases.dflt);
+            goesOn = false;
+        } else if (node instanceof LookupSwitchInsnNode cases) {
+            labels.addAll(cases.labels);
+            labels.add(cases.dflt);
+            goesOn = false;
+        } else if (node.getOpcode() == Opcodes.ATHROW
+                || (node.getOpcode() >= Opcodes.IRETURN && node.getOpcode() <= Opcodes.RETURN)) {
+            goesOn = false;
+        }
+        int[] next = labels.stream().mapToInt(label -> index.getOrDefault(label, 0)).toArray();
+        return goesOn && i + 1 < index.size() ? with(next, i + 1) : next;
+    }
+
+    static int[] with(int[] numbers, int further) {
+        int[] longer = Arrays.copyOf(numbers, numbers.length + 1);
+        longer[numbers.length] = further;
+        return longer;
+    }
+
+    static BitSet[] empty(int length) {
+        BitSet[] sets = new BitSet[length];
+        Arrays.setAll(sets, i -> new BitSet());
+        return sets;
+    }
+
+    /**
+     * Lets what is so on one way to an instruction meet what is so on the others.
+     *
+     * @param any whether it counts what is so on one way; otherwise what is so on all of them
+     * @return whether that changed anything
+     */
+    static boolean meet(@Nullable BitSet[] states, int at, BitSet further, boolean any) {
+        BitSet state = states[at];
+        if (state == null) {
+            states[at] = (BitSet) further.clone();
+            return true;
+        }
+        BitSet old = (BitSet) state.clone();
+        if (any) {
+            state.or(further);
+        } else {
+            state.and(further);
+        }
+        return !state.equals(old);
+    }
+
+    /** The same instructions once more; none of them may jump. */
+    static InsnList copy(InsnList code) {
+        InsnList copy = new InsnList();
+        for (AbstractInsnNode node : code) {
+            copy.add(node.clone(Map.of()));
+        }
+        return copy;
+    }
+}

@@ -1,0 +1,675 @@
+package org.brickprofiler.agent;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import java.util.function.LongConsumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.brickprofiler.agent.Rule.Anchor;
+import org.brickprofiler.agent.Rule.Call;
+import org.brickprofiler.agent.Rule.Kind;
+import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.FrameNode;
+import org.objectweb.asm.tree.InsnList;
+import org.objectweb.asm.tree.InsnNode;
+import org.objectweb.asm.tree.IntInsnNode;
+import org.objectweb.asm.tree.LabelNode;
+import org.objectweb.asm.tree.LdcInsnNode;
+import org.objectweb.asm.tree.MethodInsnNode;
+import org.objectweb.asm.tree.MethodNode;
+import org.objectweb.asm.tree.TryCatchBlockNode;
+import org.objectweb.asm.tree.VarInsnNode;
+
+/**
+ * Weaves the spans of one method. One use; one thread.
+ *
+ * <p>A span is open from a place where it begins to one where it ends. Where it is open is found by a data-flow analysis
+ * over the method's instructions, ways of exceptions included, and so is where it can still come to its end. What leaves a
+ * span by another way, a jump, a return, a handler of the application, closes it as it leaves; a handler of our own closes
+ * it where an exception leaves the method.
+ *
+ * <p>Timers are kept in new local variables behind the method's own, which keep their numbers; spans of one kind that are
+ * never open together share theirs. A variable that may hold nothing, since some ways come to a place with the span open and
+ * others without, is 0 then, for which stopping does nothing. Where all ways agree, none of that is needed.
+ */
+final class MethodWeaver {
+
+    static final String BRIDGE = "org/brickprofiler/agent/bridge/Bridge";
+
+    /** What our code puts onto the stack above what lies there: two numbers of two slots each. */
+    private static final int STACK = 4;
+
+    /** What lies there in a handler: the exception. */
+    private static final int HANDLER_STACK = 1;
+
+    /** The simple names of the types that are tasks, by descriptor: those that the bridge has a {@code carry} for. */
+    private static final Map<String, String> TASKS = Stream.of(
+                    Runnable.class, Callable.class, Consumer.class, IntConsumer.class, LongConsumer.class)
+            .collect(Collectors.toUnmodifiableMap(Class::descriptorString, Class::getSimpleName));
+
+    private final MethodNode method;
+    private final List<Span> spans = new ArrayList<>();
+    private final Map<AbstractInsnNode, List<Marker>> before = new HashMap<>();
+    private final Map<AbstractInsnNode, List<Marker>> after = new HashMap<>();
+
+    private Track[] tracks = {};
+    private AbstractInsnNode[] nodes = {};
+    private int[][] successors = {};
+
+    /** For each instruction, those that handle an exception of it. */
+    private int[][] handlers = {};
+
+    private BitSet[] mayBeOpen = {};
+    private BitSet[] mustBeOpen = {};
+    private BitSet[] canEnd = {};
+
+    /** What one rule makes of this method. */
+    private static final class Span {
+        final int index;
+        final Rule rule;
+        final int key;
+        final InsnList elements;
+        Track track = new Track(Kind.BRICK);
+
+        Span(int index, Rule rule, int key, InsnList elements) {
+            this.index = index;
+            this.rule = rule;
+            this.key = key;
+            this.elements = elements;
+        }
+    }
+
+    /** Where a span begins or ends. A label, which is nothing in the class file. */
+    private static final class Marker extends LabelNode {
+        final Span span;
+        final boolean begins;
+
+        Marker(Span span, boolean begins) {
+            this.span = span;
+            this.begins = begins;
+        }
+    }
+
+    /** The local variables of spans that share them. */
+    private static final class Track {
+        final Kind kind;
+        final List<Span> spans = new ArrayList<>();
+
+        /** Whether all ways agree everywhere whether it is open. */
+        boolean exact = true;
+
+        int timer;
+
+        /** -1 where all spans have the same constant. */
+        int elements = -1;
+
+        Track(Kind kind) {
+            this.kind = kind;
+        }
+
+        boolean hasElements() {
+            return kind == Kind.BRICK;
+        }
+
+        boolean sameConstant() {
+            return spans.stream()
+                    .allMatch(span -> span.rule.elements().isConstant()
+                            && span.rule.elements().equals(spans.get(0).rule.elements()));
+        }
+    }
+
+    MethodWeaver(MethodNode method) {
+        this.method = method;
+    }
+
+    /**
+     * Adds what a rule says of this method.
+     *
+     * @param rule a rule of any kind but a task
+     * @param key the brick's key; of no meaning for the other kinds
+     * @param elements the code for the number of elements; of a step for its tokens, and then its positions
+     * @throws IllegalArgumentException when the method has no such place
+     */
+    void add(Rule rule, int key, InsnList elements) {
+        Span span = new Span(spans.size(), rule, key, elements);
+        Map<AbstractInsnNode, Boolean> begins = places(rule.from());
+        Map<AbstractInsnNode, Boolean> ends = places(rule.to());
+        begins.forEach((node, isBefore) -> mark(node, isBefore, new Marker(span, true)));
+        ends.forEach((node, isBefore) -> mark(node, isBefore, new Marker(span, false)));
+        spans.add(span);
+    }
+
+    private void mark(AbstractInsnNode node, boolean isBefore, Marker marker) {
+        (isBefore ? before : after).computeIfAbsent(node, none -> new ArrayList<>()).add(marker);
+    }
+
+    /** The instructions of a place, each with whether the place is before it. */
+    private Map<AbstractInsnNode, Boolean> places(Anchor anchor) {
+        Map<AbstractInsnNode, Boolean> places = new LinkedHashMap<>();
+        Call call = anchor.call();
+        if (call != null) {
+            boolean isBefore = anchor.place() == Anchor.Place.BEFORE;
+            calls(method, call).forEach(node -> places.put(node, isBefore));
+        } else if (anchor.place() == Anchor.Place.ENTRY) {
+            places.put(method.instructions.getFirst(), true);
+        } else {
+            for (AbstractInsnNode node : method.instructions) {
+                if (node.getOpcode() >= Opcodes.IRETURN && node.getOpcode() <= Opcodes.RETURN) {
+                    places.put(node, true);
+                }
+            }
+        }
+        return places;
+    }
+
+    /**
+     * The calls in a method that are meant.
+     *
+     * @throws IllegalArgumentException when there is no such call
+     */
+    static List<MethodInsnNode> calls(MethodNode method, Call call) {
+        List<MethodInsnNode> found = new ArrayList<>();
+        List<String> others = new ArrayList<>();
+        for (AbstractInsnNode node : method.instructions) {
+            if (node instanceof MethodInsnNode each) {
+                String owner = each.owner.substring(1 + Math.max(each.owner.lastIndexOf('/'), each.owner.lastIndexOf('$')));
+                if (each.name.equals(call.name()) && (call.owner() == null || call.owner().equals(owner))) {
+                    found.add(each);
+                }
+                others.add(call.owner() == null ? each.name : owner + '.' + each.name);
+            }
+        }
+        if (found.isEmpty()) {
+            throw new IllegalArgumentException(
+                    method.name + " does not call " + call.text() + ClosestNames.hint(call.text(), others.stream()));
+        }
+        if (call.number() > found.size()) {
+            throw new IllegalArgumentException(
+                    method.name + " calls " + call.text() + " at " + found.size() + " places, and not at " + call.number());
+        }
+        return call.number() == Call.EACH ? found : List.of(found.get(call.number() - 1));
+    }
+
+    /**
+     * Weaves.
+     *
+     * @return the rules whose spans cannot come to their end from where they begin; where there are any, nothing is woven
+     */
+    List<Rule> weave() {
+        insertMarkers();
+        nodes = method.instructions.toArray();
+        connect();
+        findWhatCanEnd();
+        List<Rule> endless = endless();
+        if (!endless.isEmpty()) {
+            return endless;
+        }
+        keepWhatIsThrown();
+        mayBeOpen = open(true);
+        mustBeOpen = open(false);
+        assignTracks();
+        Map<AbstractInsnNode, InsnList> code = new HashMap<>();
+        addCode(code);
+        extendFrames();
+        coverOpenSpans(code);
+        InsnList start = new InsnList();
+        for (Track track : tracks) {
+            if (!track.exact) {
+                zero(start, track.timer);
+                if (track.elements >= 0) {
+                    zero(start, track.elements);
+                }
+            }
+        }
+        method.instructions.insert(start);
+        method.maxStack = Math.max(method.maxStack, HANDLER_STACK) + STACK;
+        return List.of();
+    }
+
+    // ---- where spans begin and end ----
+
+    private void insertMarkers() {
+        Comparator<Marker> outermostFirst = Comparator.<Marker, Kind>comparing(marker -> marker.span.rule.kind())
+                .thenComparingInt(marker -> marker.span.index);
+        Comparator<Marker> order = (one, other) -> {
+            if (one.begins != other.begins) {
+                return one.begins ? 1 : -1;
+            }
+            return one.begins ? outermostFirst.compare(one, other) : outermostFirst.compare(other, one);
+        };
+        before.forEach((node, markers) -> {
+            markers.sort(order);
+            markers.forEach(marker -> method.instructions.insertBefore(node, marker));
+        });
+        after.forEach((node, markers) -> {
+            markers.sort(order.reversed());
+            markers.forEach(marker -> method.instructions.insert(node, marker));
+        });
+    }
+
+    private void connect() {
+        Map<AbstractInsnNode, Integer> index = new HashMap<>();
+        for (int i = 0; i < nodes.length; i++) {
+            index.put(nodes[i], i);
+        }
+        successors = new int[nodes.length][];
+        for (int i = 0; i < nodes.length; i++) {
+            successors[i] = Flow.successors(nodes[i], i, index);
+        }
+        handlers = new int[nodes.length][0];
+        for (TryCatchBlockNode block : method.tryCatchBlocks) {
+            int handler = index.getOrDefault(block.handler, 0);
+            for (int i = index.getOrDefault(block.start, 0); i < index.getOrDefault(block.end, 0); i++) {
+                handlers[i] = Flow.with(handlers[i], handler);
+            }
+        }
+    }
+
+    /** From which instructions the end of each span can be reached without beginning it again. */
+    private void findWhatCanEnd() {
+        canEnd = Flow.empty(nodes.length);
+        boolean changed = true;
+        while (changed) {
+            changed = false;
+            for (int i = nodes.length - 1; i >= 0; i--) {
+                BitSet ends = new BitSet();
+                for (int next : successors[i]) {
+                    ends.or(canEnd[next]);
+                }
+                for (int next : handlers[i]) {
+                    ends.or(canEnd[next]);
+                }
+                if (nodes[i] instanceof Marker marker) {
+                    ends.set(marker.span.index, !marker.begins);
+                }
+                if (!ends.equals(canEnd[i])) {
+                    canEnd[i] = ends;
+                    changed = true;
+                }
+            }
+        }
+    }
+
+    /** What leads to nothing but an exception that leaves the method is left to the handler of our own. */
+    private void keepWhatIsThrown() {
+        BitSet returns = new BitSet();
+        BitSet throwing = new BitSet();
+        boolean changed = true;
+        while (changed) {
+            changed = false;
+            for (int i = nodes.length - 1; i >= 0; i--) {
+                int opcode = nodes[i].getOpcode();
+                changed |= reach(returns, i, opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN);
+                changed |= reach(throwing, i, opcode == Opcodes.ATHROW);
+            }
+        }
+        throwing.andNot(returns);
+        throwing.stream().forEach(i -> canEnd[i].set(0, spans.size()));
+    }
+
+    private boolean reach(BitSet reaching, int i, boolean isThere) {
+        if (reaching.get(i)) {
+            return false;
+        }
+        boolean reaches = isThere;
+        for (int next : successors[i]) {
+            reaches |= reaching.get(next);
+        }
+        for (int next : handlers[i]) {
+            reaches |= reaching.get(next);
+        }
+        reaching.set(i, reaches);
+        return reaches;
+    }
+
+    /**
+     * Which spans are open before each instruction.
+     *
+     * @param may on some way there; otherwise on all of them
+     */
+    private BitSet[] open(boolean may) {
+        BitSet[] open = new BitSet[nodes.length];
+        open[0] = new BitSet();
+        boolean changed = true;
+        while (changed) {
+            changed = false;
+            for (int i = 0; i < nodes.length; i++) {
+                if (open[i] != null) {
+                    BitSet left = openAfter(i, open[i]);
+                    for (int next : successors[i]) {
+                        changed |= Flow.meet(open, next, left, may);
+                    }
+                    for (int next : handlers[i]) {
+                        changed |= Flow.meet(open, next, open[i], may);
+                        changed |= Flow.meet(open, next, left, may);
+                    }
+                }
+            }
+        }
+        for (int i = 0; i < open.length; i++) {
+            if (open[i] == null) {
+                open[i] = new BitSet();
+            }
+        }
+        return open;
+    }
+
+    private BitSet openAfter(int i, BitSet openBefore) {
+        BitSet open = (BitSet) openBefore.clone();
+        if (isCode(i)) {
+            open.and(canEnd[i]);
+        }
+        if (nodes[i] instanceof Marker marker) {
+            // A span that begins is open whatever it was, and canEnd of the place itself does not speak of it.
+            open = (BitSet) openBefore.clone();
+            BitSet kept = (BitSet) canEnd[i].clone();
+            kept.set(marker.span.index);
+            open.and(kept);
+            open.set(marker.span.index, marker.begins);
+        }
+        return open;
+    }
+
+    /** What is more than a mark in the class file: before it there may be code of ours. */
+    private boolean isCode(int i) {
+        return nodes[i].getOpcode() >= 0 || nodes[i] instanceof Marker;
+    }
+
+    private List<Rule> endless() {
+        List<Rule> rules = new ArrayList<>();
+        for (int i = 0; i < nodes.length; i++) {
+            if (nodes[i] instanceof Marker marker && marker.begins) {
+                BitSet next = new BitSet();
+                for (int each : successors[i]) {
+                    next.or(canEnd[each]);
+                }
+                if (!next.get(marker.span.index)) {
+                    rules.add(marker.span.rule);
+                }
+            }
+        }
+        return rules;
+    }
+
+    // ---- local variables ----
+
+    private void assignTracks() {
+        List<Track> all = new ArrayList<>();
+        for (Span span : spans) {
+            Track track = all.stream()
+                    .filter(each -> each.kind == span.rule.kind() && !isOpenBesides(each, span))
+                    .findFirst()
+                    .orElseGet(() -> {
+                        Track added = new Track(span.rule.kind());
+                        all.add(added);
+                        return added;
+                    });
+            track.spans.add(span);
+            span.track = track;
+        }
+        tracks = all.toArray(Track[]::new);
+        for (Track track : tracks) {
+            track.timer = method.maxLocals;
+            method.maxLocals += 2;
+            if (track.hasElements() && !track.sameConstant()) {
+                track.elements = method.maxLocals;
+                method.maxLocals += 2;
+            }
+            track.exact = isExact(track);
+        }
+    }
+
+    private boolean isOpenBesides(Track track, Span span) {
+        for (int i = 0; i < nodes.length; i++) {
+            BitSet open = (BitSet) mayBeOpen[i].clone();
+            open.or(openAfter(i, mayBeOpen[i]));
+            if (open.get(span.index) && isOpen(track, open)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isExact(Track track) {
+        for (int i = 0; i < nodes.length; i++) {
+            if (isOpen(track, mayBeOpen[i]) != isOpen(track, mustBeOpen[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isOpen(Track track, BitSet open) {
+        return track.spans.stream().anyMatch(span -> open.get(span.index));
+    }
+
+    // ---- code ----
+
+    private void addCode(Map<AbstractInsnNode, InsnList> code) {
+        for (int i = 0; i < nodes.length; i++) {
+            if (!isCode(i)) {
+                continue;
+            }
+            InsnList here = new InsnList();
+            BitSet left = (BitSet) mayBeOpen[i].clone();
+            left.andNot(canEnd[i]);
+            Marker marker = nodes[i] instanceof Marker each ? each : null;
+            if (marker != null) {
+                // Its own end, or its beginning while it is open.
+                left.set(marker.span.index, mayBeOpen[i].get(marker.span.index));
+            }
+            for (Track track : innermostFirst()) {
+                if (isOpen(track, left)) {
+                    stop(here, track);
+                    if (!track.exact && !(marker != null && marker.begins && marker.span.track == track)) {
+                        zero(here, track.timer);
+                    }
+                }
+            }
+            if (marker != null && marker.begins) {
+                start(here, marker.span);
+            }
+            if (here.size() > 0) {
+                code.put(nodes[i], here);
+            }
+        }
+        code.forEach((node, instructions) -> {
+            if (node instanceof Marker) {
+                method.instructions.insert(node, instructions);
+            } else {
+                method.instructions.insertBefore(node, instructions);
+            }
+        });
+    }
+
+    private List<Track> innermostFirst() {
+        List<Track> all = new ArrayList<>(List.of(tracks));
+        Collections.reverse(all);
+        all.sort(Comparator.comparing((Track track) -> track.kind).reversed());
+        return all;
+    }
+
+    private static void start(InsnList code, Span span) {
+        Track track = span.track;
+        if (track.elements >= 0) {
+            code.add(Flow.copy(span.elements));
+            code.add(new VarInsnNode(Opcodes.LSTORE, track.elements));
+        }
+        switch (track.kind) {
+            case BRICK -> {
+                code.add(key(span.key));
+                code.add(call("startBrick", "(I)J"));
+            }
+            case LAYER -> code.add(call("startLayer", "()J"));
+            case STEP, TASK -> {
+                code.add(Flow.copy(span.elements));
+                code.add(call("startStep", "(JJ)J"));
+            }
+        }
+        code.add(new VarInsnNode(Opcodes.LSTORE, track.timer));
+    }
+
+    private static AbstractInsnNode key(int key) {
+        if (key <= Byte.MAX_VALUE) {
+            return new IntInsnNode(Opcodes.BIPUSH, key);
+        }
+        return key <= Short.MAX_VALUE ? new IntInsnNode(Opcodes.SIPUSH, key) : new LdcInsnNode(key);
+    }
+
+    private static void stop(InsnList code, Track track) {
+        code.add(new VarInsnNode(Opcodes.LLOAD, track.timer));
+        if (track.hasElements()) {
+            code.add(
+                    track.elements >= 0
+                            ? new VarInsnNode(Opcodes.LLOAD, track.elements)
+                            : ElementsCode.constant(track.spans.get(0).rule.elements().constant()));
+        }
+        switch (track.kind) {
+            case BRICK -> code.add(call("stopBrick", "(JJ)V"));
+            case LAYER -> code.add(call("endLayer", "(J)V"));
+            case STEP, TASK -> code.add(call("endStep", "(J)V"));
+        }
+    }
+
+    private static void zero(InsnList code, int variable) {
+        code.add(new InsnNode(Opcodes.LCONST_0));
+        code.add(new VarInsnNode(Opcodes.LSTORE, variable));
+    }
+
+    private static MethodInsnNode call(String name, String descriptor) {
+        return new MethodInsnNode(Opcodes.INVOKESTATIC, BRIDGE, name, descriptor, false);
+    }
+
+    // ---- frames, and exceptions that leave the method ----
+
+    private void extendFrames() {
+        for (int i = 0; i < nodes.length; i++) {
+            if (nodes[i] instanceof FrameNode frame) {
+                BitSet open = mayBeOpen[i];
+                List<Object> locals = new ArrayList<>(frame.local == null ? List.of() : frame.local);
+                int size = 0;
+                for (Object local : locals) {
+                    size += local == Opcodes.LONG || local == Opcodes.DOUBLE ? 2 : 1;
+                }
+                addTracks(locals, size, open);
+                frame.local = locals;
+            }
+        }
+    }
+
+    /** Adds the types of our variables behind so many of the method's own. */
+    private void addTracks(List<Object> locals, int size, BitSet open) {
+        int at = size;
+        for (Track track : tracks) {
+            if (!track.exact || isOpen(track, open)) {
+                for (int variable : new int[] {track.timer, track.elements}) {
+                    if (variable >= 0) {
+                        for (; at < variable; at++) {
+                            locals.add(Opcodes.TOP);
+                        }
+                        locals.add(Opcodes.LONG);
+                        at += 2;
+                    }
+                }
+            }
+        }
+    }
+
+    /** Instructions with the same spans open get a handler that closes these and throws on. */
+    private void coverOpenSpans(Map<AbstractInsnNode, InsnList> code) {
+        Map<BitSet, LabelNode> handlerOf = new LinkedHashMap<>();
+        BitSet covered = new BitSet();
+        @Nullable LabelNode start = null;
+        for (int i = 0; i <= nodes.length; i++) {
+            BitSet open = i < nodes.length ? openTracks(i) : new BitSet();
+            boolean cut = i == nodes.length || code.containsKey(nodes[i]);
+            if (start != null && (cut || (nodes[i].getOpcode() >= 0 && !open.equals(covered)))) {
+                LabelNode end = new LabelNode();
+                AbstractInsnNode last = nodes[i - 1];
+                method.instructions.insert(last, end);
+                LabelNode handler = handlerOf.computeIfAbsent(covered, none -> new LabelNode());
+                method.tryCatchBlocks.add(new TryCatchBlockNode(start, end, handler, null));
+                start = null;
+            }
+            if (i < nodes.length && start == null && nodes[i].getOpcode() >= 0 && !open.isEmpty()) {
+                start = new LabelNode();
+                method.instructions.insertBefore(nodes[i], start);
+                covered = open;
+            }
+        }
+        handlerOf.forEach(this::addHandler);
+    }
+
+    /** The tracks that are open at an instruction, after what our code does before it. */
+    private BitSet openTracks(int i) {
+        BitSet open = openAfter(i, mayBeOpen[i]);
+        BitSet result = new BitSet();
+        for (int t = 0; t < tracks.length; t++) {
+            result.set(t, isOpen(tracks[t], open));
+        }
+        return result;
+    }
+
+    private void addHandler(BitSet open, LabelNode label) {
+        InsnList handler = new InsnList();
+        BitSet spansOpen = new BitSet();
+        for (Span span : spans) {
+            spansOpen.set(span.index, open.get(List.of(tracks).indexOf(span.track)));
+        }
+        List<Object> locals = new ArrayList<>();
+        addTracks(locals, 0, spansOpen);
+        handler.add(label);
+        handler.add(new FrameNode(
+                Opcodes.F_NEW, locals.size(), locals.toArray(), 1, new Object[] {"java/lang/Throwable"}));
+        for (Track track : innermostFirst()) {
+            if (isOpen(track, spansOpen)) {
+                stop(handler, track);
+            }
+        }
+        handler.add(new InsnNode(Opcodes.ATHROW));
+        method.instructions.add(handler);
+    }
+
+    // ---- tasks ----
+
+    /** Makes a method that takes tasks hand on the layer of its caller with them. */
+    static void carryTask(MethodNode method) {
+        int slot = (method.access & Opcodes.ACC_STATIC) != 0 ? 0 : 1;
+        InsnList code = new InsnList();
+        for (Type type : Type.getArgumentTypes(method.desc)) {
+            String task = TASKS.get(type.getDescriptor());
+            if (task != null) {
+                code.add(new VarInsnNode(Opcodes.ALOAD, slot));
+                code.add(call("carry" + task, "(" + type.getDescriptor() + ")" + type.getDescriptor()));
+                code.add(new VarInsnNode(Opcodes.ASTORE, slot));
+            }
+            slot += type.getSize();
+        }
+        method.instructions.insert(code);
+        method.maxStack = Math.max(1, method.maxStack);
+    }
+
+    /**
+     * Checks that a method takes a task.
+     *
+     * @throws IllegalArgumentException when it takes none
+     */
+    static void requireTask(MethodNode method) {
+        if (Stream.of(Type.getArgumentTypes(method.desc)).noneMatch(type -> TASKS.containsKey(type.getDescriptor()))) {
+            throw new IllegalArgumentException(method.name + " takes none of "
+                    + TASKS.values().stream().sorted().collect(Collectors.joining(", ")));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package org.brickprofiler.agent;
+
+import java.util.OptionalDouble;
+import java.util.concurrent.atomic.AtomicLong;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.agent.bridge.Bridge;
+
+/**
+ * Records what woven code reports. A record, whose fields compilers take for constants. Any thread; allocates nothing
+ * but a few bytes for each step.
+ *
+ * @param profiler what it is recorded with
+ * @param steps counts the steps
+ */
+record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
+
+    private static final long OPEN = 1;
+
+    /** How many steps have ended, what happens when those of the warm-up have, and how fast the others follow. Any thread. */
+    static final class Steps {
+        private final AtomicLong ended = new AtomicLong();
+        private final AtomicLong counted = new AtomicLong();
+        private final long warmup;
+        private final Runnable afterWarmup;
+
+        /** When the first step after the warm-up began; 0 for not yet. */
+        private final AtomicLong firstNs = new AtomicLong();
+
+        private volatile long lastNs;
+
+        /**
+         * A counter.
+         *
+         * @param warmup how many steps count for nothing
+         * @param afterWarmup what to do after these
+         */
+        Steps(long warmup, Runnable afterWarmup) {
+            this.warmup = warmup;
+            this.afterWarmup = afterWarmup;
+        }
+
+        private void begin() {
+            if (firstNs.get() == 0 && ended.get() >= warmup) {
+                firstNs.compareAndSet(0, System.nanoTime());
+            }
+        }
+
+        private void end() {
+            long number = ended.incrementAndGet();
+            if (number == warmup) {
+                afterWarmup.run();
+            } else if (number > warmup) {
+                lastNs = System.nanoTime();
+                counted.incrementAndGet();
+            }
+        }
+
+        /** Tokens per second of wall time, one a step, also where the profiler is off; empty where no step has ended. */
+        OptionalDouble tokensPerSec() {
+            long wallNs = lastNs - firstNs.get();
+            return counted.get() == 0 || wallNs <= 0
+                    ? OptionalDouble.empty()
+                    : OptionalDouble.of(counted.get() * 1e9 / wallNs);
+        }
+    }
+
+    @Override
+    public long startBrick(int key) {
+        return profiler.startBrick(key);
+    }
+
+    @Override
+    public void stopBrick(long timer, long elements) {
+        // A rule's path may lead to any number, and an exception would reach the application.
+        profiler.stopBrick(timer, Math.max(0, elements));
+    }
+
+    @Override
+    public long startLayer() {
+        profiler.startLayer();
+        return OPEN;
+    }
+
+    @Override
+    public void endLayer(long layer) {
+        if (layer != 0) {
+            profiler.endLayer();
+        }
+    }
+
+    @Override
+    public long startStep(long tokens, long kvLength) {
+        steps.begin();
+        long cached = Math.max(0, kvLength);
+        profiler.beginStep(tokens > 1 ? prefill(tokens, cached) : StepInfo.decode(cached));
+        return OPEN;
+    }
+
+    private static StepInfo prefill(long tokens, long kvLength) {
+        return new StepInfo(StepInfo.Phase.PREFILL, 1, tokens, kvLength, 1, 0);
+    }
+
+    @Override
+    public void endStep(long step) {
+        if (step != 0) {
+            profiler.endPass();
+            steps.end();
+        }
+    }
+
+    @Override
+    public long layerToken() {
+        return profiler.layerToken();
+    }
+
+    @Override
+    public long workFor(long layer) {
+        return profiler.workFor(layer);
+    }
+}

@@ -1,0 +1,129 @@
+package org.brickprofiler.agent;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickCategory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One rule: a span of a method, and what it is. Immutable.
+ *
+ * @param line its line in the file of rules, from 1
+ * @param kind what the span is
+ * @param target the method that is woven
+ * @param from where the span begins
+ * @param to where it ends
+ * @param brick the brick's name; empty for the other kinds
+ * @param category the category of a dynamic brick
+ * @param elements how many elements, or tokens, each execution processes
+ * @param kvLength how many positions the key-value cache of a step holds; 0 for the other kinds
+ */
+record Rule(
+        int line,
+        Kind kind,
+        Target target,
+        Anchor from,
+        Anchor to,
+        String brick,
+        Optional<BrickCategory> category,
+        Elements elements,
+        Elements kvLength) {
+
+    /** What a span is, from the outermost to the innermost; a task is no span. */
+    enum Kind {
+        STEP,
+        LAYER,
+        BRICK,
+        TASK
+    }
+
+    /**
+     * A method, or a lambda within it.
+     *
+     * @param className the binary name of its class
+     * @param method its name
+     * @param parameters the names of its parameters' types, null where there is but one method of that name
+     * @param lambda the call that takes the lambda that is meant; null for the method itself
+     */
+    record Target(String className, String method, @Nullable List<String> parameters, @Nullable Call lambda) {
+        @Override
+        public String toString() {
+            return className
+                    + '.'
+                    + method
+                    + (parameters == null ? "" : "(" + String.join(", ", parameters) + ")")
+                    + (lambda == null ? "" : ", the lambda for " + lambda);
+        }
+    }
+
+    /**
+     * A call in the code of a method.
+     *
+     * @param owner the simple name of the class whose method is called; null for any
+     * @param name the name of the method that is called
+     * @param number which of these calls, from 1 in the order of the code; {@link #EACH} for every one
+     */
+    record Call(@Nullable String owner, String name, int number) {
+
+        static final int EACH = 0;
+
+        /** Its name without the number. */
+        String text() {
+            return owner == null ? name : owner + '.' + name;
+        }
+
+        @Override
+        public String toString() {
+            return number == EACH ? text() : text() + ' ' + number;
+        }
+    }
+
+    /**
+     * A place in the code of a method.
+     *
+     * @param place which
+     * @param call the call before or after which it is; null at the ends of the method
+     */
+    record Anchor(Place place, @Nullable Call call) {
+
+        static final Anchor ENTRY = new Anchor(Place.ENTRY, null);
+        static final Anchor EXIT = new Anchor(Place.EXIT, null);
+
+        enum Place {
+            ENTRY,
+            EXIT,
+            BEFORE,
+            AFTER
+        }
+
+        @Override
+        public String toString() {
+            String name = place.name().toLowerCase(Locale.ROOT);
+            return call == null ? name : name + ' ' + call;
+        }
+    }
+
+    /**
+     * A number, or where the code finds it: a parameter or {@code this}, followed by fields, lengths of arrays and calls
+     * without arguments.
+     *
+     * @param constant the number where the path is empty
+     * @param path the names, those of calls with their parentheses
+     */
+    record Elements(long constant, List<String> path) {
+
+        static final Elements ZERO = new Elements(0, List.of());
+        static final Elements ONE = new Elements(1, List.of());
+
+        boolean isConstant() {
+            return path.isEmpty();
+        }
+
+        @Override
+        public String toString() {
+            return isConstant() ? Long.toString(constant) : path.stream().collect(Collectors.joining("."));
+        }
+    }
+}

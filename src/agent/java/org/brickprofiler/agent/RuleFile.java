@@ -1,0 +1,357 @@
+package org.brickprofiler.agent;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.agent.Rule.Anchor;
+import org.brickprofiler.agent.Rule.Call;
+import org.brickprofiler.agent.Rule.Elements;
+import org.brickprofiler.agent.Rule.Kind;
+import org.brickprofiler.agent.Rule.Target;
+import org.brickprofiler.internal.io.InputFile;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.SequenceNode;
+
+/**
+ * Reads a file of rules, in YAML.
+ *
+ * <pre>{@code
+ * step:                                  # a forward pass
+ *   in: com.example.Llama.forward
+ *   tokens: tokens.length                # 1 unless given; more than one are a prompt
+ *   kv: position                         # what the key-value cache holds; 0 unless given
+ *   warmup: 2                            # so many steps count for nothing
+ * layer:
+ *   in: com.example.Llama.layer          # no anchors: the whole method
+ * tasks:                                 # methods that run a task elsewhere: it works for the layer of the caller
+ *   - in: com.example.Parallel.run
+ * bricks:
+ *   - in: com.example.Llama.forward(State, int[])
+ *     call: matmul 3                     # from before the third call of that name until after it
+ *     brick: OUTPUT_PROJECTION
+ *     elements: tokens.length            # 1 unless given
+ *   - in: com.example.Llama.forward
+ *     lambda: run 1                      # within the lambda that the first call of run takes
+ *     from: entry                        # entry, before NAME [N], after NAME [N]
+ *     to: before softmax                 # exit, before NAME [N], after NAME [N]
+ *     brick: my scores
+ *     category: Attention
+ * }</pre>
+ *
+ * <p>Every error is an {@link IllegalArgumentException} whose message names file and line, and what exists where a name
+ * does not.
+ */
+final class RuleFile {
+
+    private static final String NAME = "(?![\\d-])[^\\s.,;:<>()\\[\\]/]+";
+    private static final Pattern TARGET = Pattern.compile(
+            "(?<owner>" + NAME + "(?:\\." + NAME + ")*)\\.(?<name>" + NAME + ")(?:\\((?<types>[^()]*)\\))?");
+    private static final Pattern CALL =
+            Pattern.compile("(?:(?<owner>" + NAME + ")\\.)?(?<name>" + NAME + "|<init>)(?:\\s+(?<number>\\d{1,6}))?");
+    private static final Pattern ANCHOR = Pattern.compile("(?<place>before|after)\\s+(?<call>.*)");
+    private static final Pattern PATH = Pattern.compile(NAME + "(?:\\." + NAME + "(?:\\(\\))?)*");
+
+    /** A file is written by hand: more than this is another file. */
+    private static final long MOST_BYTES = 10_000_000;
+
+    private final String source;
+
+    private RuleFile(String source) {
+        this.source = source;
+    }
+
+    /**
+     * What a file says.
+     *
+     * @param rules the rules, in the order of the file
+     * @param warmupSteps how many steps count for nothing
+     */
+    record Rules(List<Rule> rules, int warmupSteps) {}
+
+    /**
+     * Reads a file in UTF-8.
+     *
+     * @throws IOException when it cannot be read
+     * @throws IllegalArgumentException when it is malformed
+     */
+    static Rules read(Path file) throws IOException {
+        try {
+            if (Files.size(file) > MOST_BYTES) {
+                throw new IllegalArgumentException(file + ": " + Files.size(file) + " bytes are no file of rules");
+            }
+            return parse(file.toString(), Files.readString(file));
+        } catch (IOException failed) {
+            throw InputFile.cannotRead(file.toString(), failed);
+        }
+    }
+
+    /**
+     * Reads rules.
+     *
+     * @param source what messages call them
+     * @throws IllegalArgumentException when they are malformed
+     */
+    static Rules parse(String source, String text) {
+        RuleFile file = new RuleFile(source);
+        try {
+            LoadSettings settings = LoadSettings.builder().setLabel(source).build();
+            Node root = new Compose(settings)
+                    .composeString(text)
+                    .orElseThrow(() -> new IllegalArgumentException(source + ": there are no rules in it"));
+            return file.rules(root);
+        } catch (MarkedYamlEngineException malformed) {
+            int line = malformed.getProblemMark().map(mark -> mark.getLine() + 1).orElse(0);
+            throw new IllegalArgumentException(source + ":" + line + ": " + malformed.getProblem(), malformed);
+        } catch (YamlEngineException malformed) {
+            throw new IllegalArgumentException(source + ": " + malformed.getMessage(), malformed);
+        }
+    }
+
+    private Rules rules(Node root) {
+        Map<String, Node> parts = entries(root, Set.of("step", "layer", "tasks", "bricks"));
+        List<Rule> rules = new ArrayList<>();
+        int warmup = 0;
+        Node step = parts.get("step");
+        if (step != null) {
+            Map<String, Node> entries =
+                    entries(step, Set.of("in", "lambda", "call", "from", "to", "tokens", "kv", "warmup"));
+            rules.add(rule(step, Kind.STEP, entries));
+            warmup = entries.containsKey("warmup") ? number(entries.get("warmup")) : 0;
+        }
+        Node layer = parts.get("layer");
+        if (layer != null) {
+            rules.add(rule(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to"))));
+        }
+        for (Node task : sequence(parts.get("tasks"))) {
+            rules.add(rule(task, Kind.TASK, entries(task, Set.of("in"))));
+        }
+        for (Node brick : sequence(parts.get("bricks"))) {
+            rules.add(rule(
+                    brick,
+                    Kind.BRICK,
+                    entries(brick, Set.of("in", "lambda", "call", "from", "to", "brick", "category", "elements"))));
+        }
+        if (rules.isEmpty()) {
+            throw error(root, "there are no rules in it");
+        }
+        return new Rules(List.copyOf(rules), warmup);
+    }
+
+    private Rule rule(Node node, Kind kind, Map<String, Node> entries) {
+        Node in = entries.get("in");
+        if (in == null) {
+            throw error(node, "in: is missing, the class and the method");
+        }
+        Anchor from = Anchor.ENTRY;
+        Anchor to = Anchor.EXIT;
+        Node call = entries.get("call");
+        if (call != null) {
+            if (entries.containsKey("from") || entries.containsKey("to")) {
+                throw error(call, "call: stands for from: and to:, and cannot stand beside them");
+            }
+            from = new Anchor(Anchor.Place.BEFORE, call(call));
+            to = new Anchor(Anchor.Place.AFTER, call(call));
+        } else {
+            from = anchor(entries.get("from"), Anchor.ENTRY);
+            to = anchor(entries.get("to"), Anchor.EXIT);
+        }
+        Node lambda = entries.get("lambda");
+        Target target = target(in, lambda == null ? null : call(lambda));
+        Node elements = entries.get(kind == Kind.STEP ? "tokens" : "elements");
+        Node kvLength = entries.get("kv");
+        Optional<BrickCategory> category = category(entries.get("category"));
+        return new Rule(
+                line(node),
+                kind,
+                target,
+                from,
+                to,
+                kind == Kind.BRICK ? brick(node, entries.get("brick"), category) : "",
+                category,
+                elements == null ? Elements.ONE : elements(elements),
+                kvLength == null ? Elements.ZERO : elements(kvLength));
+    }
+
+    private String brick(Node rule, @Nullable Node node, Optional<BrickCategory> category) {
+        if (node == null) {
+            throw error(rule, "brick: is missing");
+        }
+        String name = text(node);
+        Optional<BrickId> known = BrickId.parse(name);
+        if (known.isEmpty() && category.isEmpty()) {
+            Stream<String> names = Stream.of(BrickId.values()).map(BrickId::name);
+            throw error(
+                    node,
+                    "there is no brick '" + name + "'" + ClosestNames.hint(name, names)
+                            + "; one of your own needs a category:");
+        }
+        if (known.isPresent() && category.filter(given -> given != known.get().category()).isPresent()) {
+            throw error(
+                    node, "the brick " + name + " is of the category " + known.get().category().displayName());
+        }
+        return name;
+    }
+
+    private Optional<BrickCategory> category(@Nullable Node node) {
+        if (node == null) {
+            return Optional.empty();
+        }
+        String name = text(node);
+        for (BrickCategory category : BrickCategory.values()) {
+            if (name.equalsIgnoreCase(category.displayName()) || name.equalsIgnoreCase(category.name())) {
+                return Optional.of(category);
+            }
+        }
+        Stream<String> names = Stream.of(BrickCategory.values()).map(BrickCategory::displayName);
+        throw error(node, "there is no category '" + name + "'" + ClosestNames.hint(name, names));
+    }
+
+    private Target target(Node node, @Nullable Call lambda) {
+        Matcher matcher = matcher(TARGET, node, "is no method: write package.Class.method or package.Class.method(int, float[])");
+        String types = matcher.group("types");
+        return new Target(
+                group(matcher, "owner"), group(matcher, "name"), types == null ? null : types(types), lambda);
+    }
+
+    private static List<String> types(String types) {
+        return types.isBlank()
+                ? List.of()
+                : Stream.of(types.split(",", -1)).map(String::strip).toList();
+    }
+
+    private Call call(Node node) {
+        return call(node, text(node));
+    }
+
+    private Call call(Node node, String text) {
+        Matcher matcher = CALL.matcher(text);
+        if (!matcher.matches()) {
+            throw error(node, "'" + text + "' is no call: write NAME or NAME N, as in matmul 3");
+        }
+        String number = matcher.group("number");
+        if (number != null && Integer.parseInt(number) == 0) {
+            throw error(node, "'" + text + "': calls are counted from 1");
+        }
+        return new Call(
+                matcher.group("owner"),
+                group(matcher, "name"),
+                number == null ? Call.EACH : Integer.parseInt(number));
+    }
+
+    private Anchor anchor(@Nullable Node node, Anchor unlessGiven) {
+        if (node == null) {
+            return unlessGiven;
+        }
+        String text = text(node);
+        if (text.equals(unlessGiven.toString())) {
+            return unlessGiven;
+        }
+        Matcher matcher = ANCHOR.matcher(text);
+        if (!matcher.matches()) {
+            throw error(
+                    node, "'" + text + "' is no such place: write " + unlessGiven + ", before NAME N, or after NAME N");
+        }
+        Anchor.Place place = group(matcher, "place").equals("before") ? Anchor.Place.BEFORE : Anchor.Place.AFTER;
+        return new Anchor(place, call(node, group(matcher, "call").strip()));
+    }
+
+    private Elements elements(Node node) {
+        String text = text(node);
+        if (text.matches("\\d{1,18}")) {
+            return new Elements(Long.parseLong(text), List.of());
+        }
+        matcher(PATH, node, "is no number of elements: write a number, or a parameter or this, and what of it");
+        return new Elements(0, List.of(text.split("\\.", -1)));
+    }
+
+    private int number(@Nullable Node node) {
+        String text = node == null ? "" : text(node);
+        if (!text.matches("\\d{1,9}")) {
+            throw error(node, "'" + text + "' is no number of steps");
+        }
+        return Integer.parseInt(text);
+    }
+
+    // ---- the nodes of YAML ----
+
+    private Matcher matcher(Pattern pattern, Node node, String otherwise) {
+        Matcher matcher = pattern.matcher(text(node));
+        if (!matcher.matches()) {
+            throw error(node, "'" + text(node) + "' " + otherwise);
+        }
+        return matcher;
+    }
+
+    private static String group(Matcher matcher, String name) {
+        String group = matcher.group(name);
+        return group == null ? "" : group;
+    }
+
+    private Map<String, Node> entries(Node node, Set<String> known) {
+        if (!(node instanceof MappingNode mapping)) {
+            throw error(node, "here belong lines of the form key: value, with one of the keys " + sorted(known));
+        }
+        Map<String, Node> entries = new LinkedHashMap<>();
+        for (NodeTuple entry : mapping.getValue()) {
+            String key = text(entry.getKeyNode());
+            if (!known.contains(key)) {
+                throw error(
+                        entry.getKeyNode(),
+                        "there is no '" + key + ":' here" + ClosestNames.hint(key, known.stream())
+                                + "; there are " + sorted(known));
+            }
+            if (entries.put(key, entry.getValueNode()) != null) {
+                throw error(entry.getKeyNode(), "'" + key + ":' is there twice");
+            }
+        }
+        return entries;
+    }
+
+    private static String sorted(Set<String> known) {
+        return String.join(", ", known.stream().sorted().toList());
+    }
+
+    private List<Node> sequence(@Nullable Node node) {
+        if (node == null) {
+            return List.of();
+        }
+        if (!(node instanceof SequenceNode sequence)) {
+            throw error(node, "here belongs a list, each of its rules after a dash");
+        }
+        return sequence.getValue();
+    }
+
+    private String text(Node node) {
+        if (!(node instanceof ScalarNode scalar)) {
+            throw error(node, "here belongs a single value");
+        }
+        return scalar.getValue().strip();
+    }
+
+    private static int line(@Nullable Node node) {
+        return node == null ? 0 : node.getStartMark().map(mark -> mark.getLine() + 1).orElse(0);
+    }
+
+    private IllegalArgumentException error(@Nullable Node node, String message) {
+        return new IllegalArgumentException(source + ":" + line(node) + ": " + message);
+    }
+}

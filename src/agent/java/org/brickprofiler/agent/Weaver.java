@@ -1,0 +1,312 @@
+package org.brickprofiler.agent;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.brickprofiler.agent.Rule.Anchor;
+import org.brickprofiler.agent.Rule.Call;
+import org.brickprofiler.agent.Rule.Kind;
+import org.brickprofiler.agent.Rule.Target;
+import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Handle;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.ClassNode;
+import org.objectweb.asm.tree.InsnList;
+import org.objectweb.asm.tree.InvokeDynamicInsnNode;
+import org.objectweb.asm.tree.MethodInsnNode;
+import org.objectweb.asm.tree.MethodNode;
+
+/** Weaves classes by rules. Immutable; any thread. */
+final class Weaver {
+
+    /** HotSpot compiles no method with more bytes of bytecode than this (HugeMethodLimit). */
+    static final int LARGEST_COMPILED = 8_000;
+
+    /** HotSpot's C2 inlines no method with more bytes than this, however hot (FreqInlineSize). */
+    static final int LARGEST_INLINED = 325;
+
+    private static final String VECTORS = "Ljdk/incubator/vector/";
+
+    /** Class files before this one have no stack maps, and may have subroutines. */
+    private static final int OLDEST = Opcodes.V1_6;
+
+    private final Map<String, List<Rule>> rules;
+    private final ToIntFunction<Rule> keys;
+
+    /** What became of a class. */
+    static final class Result {
+
+        private final byte @Nullable [] bytes;
+        private final List<Rule> applied;
+        private final List<Problem> problems;
+
+        private Result(byte @Nullable [] bytes, List<Rule> applied, List<Problem> problems) {
+            this.bytes = bytes;
+            this.applied = List.copyOf(applied);
+            this.problems = List.copyOf(problems);
+        }
+
+        /** The woven class file; null where no rule could be applied. The caller's own. */
+        byte @Nullable [] bytes() {
+            return bytes;
+        }
+
+        /** The rules that were applied. */
+        List<Rule> applied() {
+            return applied;
+        }
+
+        /** For each other rule why it was not, and warnings. */
+        List<Problem> problems() {
+            return problems;
+        }
+    }
+
+    /**
+     * What is said of a rule.
+     *
+     * @param rule the rule
+     * @param message what is wrong
+     * @param isError whether it is not applied
+     */
+    record Problem(Rule rule, String message, boolean isError) {}
+
+    /**
+     * A weaver.
+     *
+     * @param rules the rules
+     * @param keys the key of a rule's brick
+     */
+    Weaver(List<Rule> rules, ToIntFunction<Rule> keys) {
+        this.rules = rules.stream()
+                .collect(Collectors.groupingBy(
+                        rule -> rule.target().className().replace('.', '/'), LinkedHashMap::new, Collectors.toList()));
+        this.keys = keys;
+    }
+
+    /** The internal names of the classes that rules name. */
+    Set<String> classes() {
+        return rules.keySet();
+    }
+
+    /** The rules of a class, by its internal name. */
+    List<Rule> rulesOf(String className) {
+        return rules.getOrDefault(className, List.of());
+    }
+
+    /**
+     * Weaves a class.
+     *
+     * @param file its class file
+     * @param loader its loader, to look at other classes; null for that of the JDK
+     */
+    Result weave(byte[] file, @Nullable ClassLoader loader) {
+        ClassReader reader = new ClassReader(file);
+        Map<String, Integer> before = ClassFiles.codeSizes(reader);
+        List<Problem> refusals = new ArrayList<>();
+        Set<Rule> refused = new HashSet<>();
+        while (true) {
+            Attempt attempt = new Attempt(reader, loader);
+            rulesOf(reader.getClassName()).stream().filter(rule -> !refused.contains(rule)).forEach(attempt::apply);
+            List<Problem> found = new ArrayList<>();
+            byte[] bytes = attempt.bytes(found);
+            Map<String, Integer> after = ClassFiles.codeSizes(new ClassReader(bytes));
+            attempt.applied.forEach((method, rules) -> found.addAll(
+                    growth(method, before.getOrDefault(method, 0), after.getOrDefault(method, 0), rules)));
+            List<Problem> errors = found.stream().filter(Problem::isError).toList();
+            if (errors.isEmpty()) {
+                List<Problem> problems = new ArrayList<>(refusals);
+                problems.addAll(attempt.problems);
+                problems.addAll(found);
+                List<Rule> applied = attempt.applied.values().stream().flatMap(List::stream).toList();
+                return new Result(applied.isEmpty() ? null : bytes, applied, problems);
+            }
+            // Once more without these.
+            refusals.addAll(errors);
+            errors.forEach(error -> refused.add(error.rule()));
+        }
+    }
+
+    /** What is to be said of a method that passes a limit of HotSpot's. */
+    private static List<Problem> growth(String method, int before, int after, List<Rule> rules) {
+        String name = method.substring(0, method.indexOf('('));
+        String bytes = " from " + before + " to " + after + " bytes of bytecode, past the ";
+        if (before <= LARGEST_COMPILED && after > LARGEST_COMPILED) {
+            return refusals(rules, name + " would grow" + bytes + LARGEST_COMPILED + " up to which methods are compiled");
+        }
+        if (before > LARGEST_INLINED || after <= LARGEST_INLINED) {
+            return List.of();
+        }
+        String inlined = bytes + LARGEST_INLINED + " up to which it is inlined where it is hot";
+        return method.contains(VECTORS)
+                ? refusals(rules, name + " would grow" + inlined + ", and its vectors would become objects")
+                : List.of(new Problem(rules.get(0), name + " grows" + inlined, false));
+    }
+
+    private static List<Problem> refusals(List<Rule> rules, String message) {
+        return rules.stream().map(rule -> new Problem(rule, message, true)).toList();
+    }
+
+    /** One turn of weaving a class. */
+    private final class Attempt {
+
+        private final ClassReader reader;
+        private final ClassNode type = new ClassNode();
+        private final @Nullable ClassLoader loader;
+        private final Map<MethodNode, MethodWeaver> weavers = new LinkedHashMap<>();
+
+        /** By name and descriptor of the method. */
+        final Map<String, List<Rule>> applied = new LinkedHashMap<>();
+
+        final List<Problem> problems = new ArrayList<>();
+
+        Attempt(ClassReader reader, @Nullable ClassLoader loader) {
+            this.reader = reader;
+            this.loader = loader;
+            reader.accept(type, ClassReader.EXPAND_FRAMES);
+        }
+
+        void apply(Rule rule) {
+            try {
+                MethodNode method = method(rule.target());
+                String key = method.name + method.desc;
+                if (rule.kind() == Kind.TASK) {
+                    MethodWeaver.requireTask(method);
+                } else {
+                    ElementsCode code = new ElementsCode(type, method, loader);
+                    boolean atEntry = rule.from().equals(Anchor.ENTRY);
+                    InsnList elements = code.of(rule.elements(), atEntry);
+                    if (rule.kind() == Kind.STEP) {
+                        elements.add(code.of(rule.kvLength(), atEntry));
+                    }
+                    MethodWeaver weaver = weavers.getOrDefault(method, new MethodWeaver(method));
+                    weaver.add(rule, keys.applyAsInt(rule), elements);
+                    weavers.put(method, weaver);
+                }
+                applied.computeIfAbsent(key, none -> new ArrayList<>()).add(rule);
+            } catch (IllegalArgumentException wrong) {
+                problems.add(new Problem(rule, String.valueOf(wrong.getMessage()), true));
+            }
+        }
+
+        /** The class file as it is woven, and errors that show in the weaving only. */
+        byte[] bytes(List<Problem> errors) {
+            weavers.forEach((method, weaver) -> weaver.weave().forEach(endless -> errors.add(new Problem(
+                    endless,
+                    "in " + method.name + ", " + endless.to() + " is not reached from " + endless.from(),
+                    true))));
+            applied.forEach((key, ofMethod) -> type.methods.stream()
+                    .filter(method -> key.equals(method.name + method.desc))
+                    .filter(method -> ofMethod.stream().anyMatch(rule -> rule.kind() == Kind.TASK))
+                    .forEach(MethodWeaver::carryTask));
+            ClassWriter writer = new ClassWriter(reader, 0);
+            type.accept(writer);
+            return writer.toByteArray();
+        }
+
+        private MethodNode method(Target target) {
+            if ((type.version & 0xffff) < OLDEST) {
+                throw new IllegalArgumentException("the class is older than Java 6");
+            }
+            List<MethodNode> named = type.methods.stream()
+                    .filter(method -> method.name.equals(target.method()))
+                    .filter(method -> (method.access & Opcodes.ACC_BRIDGE) == 0)
+                    .toList();
+            if (named.isEmpty()) {
+                Stream<String> names = type.methods.stream()
+                        .map(method -> method.name)
+                        .filter(name -> !name.startsWith("<") && !name.startsWith("lambda$"));
+                throw new IllegalArgumentException(target.className() + " has no method '" + target.method() + "'"
+                        + ClosestNames.hint(target.method(), names));
+            }
+            List<String> parameters = target.parameters();
+            List<MethodNode> matching = parameters == null
+                    ? named
+                    : named.stream().filter(method -> takes(method, parameters)).toList();
+            if (matching.size() != 1) {
+                throw new IllegalArgumentException(target.className()
+                        + (matching.isEmpty() ? " has no " : " has more than one ")
+                        + target.method()
+                        + (matching.isEmpty() ? "(" + String.join(", ", List.copyOf(
+                                parameters == null ? List.of() : parameters)) + ")" : "")
+                        + "; there are "
+                        + named.stream().map(Weaver::signature).collect(Collectors.joining(" and ")));
+            }
+            MethodNode method = matching.get(0);
+            requireCode(method);
+            Call lambda = target.lambda();
+            return lambda == null ? method : lambda(method, lambda);
+        }
+
+        private void requireCode(MethodNode method) {
+            if (method.name.startsWith("<")) {
+                throw new IllegalArgumentException("constructors and initialisers cannot be woven");
+            }
+            if ((method.access & Opcodes.ACC_NATIVE) != 0) {
+                throw new IllegalArgumentException(method.name + " is native: it has no code to weave; its callers have");
+            }
+            if ((method.access & Opcodes.ACC_ABSTRACT) != 0) {
+                throw new IllegalArgumentException(
+                        method.name + " is abstract: name it in a class that implements it");
+            }
+        }
+
+        /** The body of the lambda that a call takes: the one that is made last before the call. */
+        private MethodNode lambda(MethodNode method, Call call) {
+            List<MethodInsnNode> calls = MethodWeaver.calls(method, call);
+            if (calls.size() > 1) {
+                throw new IllegalArgumentException(
+                        method.name + " calls " + call + " at " + calls.size() + " places: say which, as in " + call + " 1");
+            }
+            for (AbstractInsnNode node = calls.get(0); node != null; node = node.getPrevious()) {
+                if (node instanceof InvokeDynamicInsnNode made
+                        && made.bsm.getOwner().equals("java/lang/invoke/LambdaMetafactory")
+                        && made.bsmArgs[1] instanceof Handle body) {
+                    return type.methods.stream()
+                            .filter(each -> body.getOwner().equals(type.name)
+                                    && each.name.equals(body.getName())
+                                    && each.desc.equals(body.getDesc()))
+                            .findFirst()
+                            .orElseThrow(() -> new IllegalArgumentException(call + " takes a reference to the method "
+                                    + body.getOwner().replace('/', '.') + '.' + body.getName() + ": name that one"));
+                }
+            }
+            throw new IllegalArgumentException(method.name + " makes no lambda before it calls " + call);
+        }
+    }
+
+    private static boolean takes(MethodNode method, List<String> parameters) {
+        Type[] types = Type.getArgumentTypes(method.desc);
+        if (types.length != parameters.size()) {
+            return false;
+        }
+        for (int i = 0; i < types.length; i++) {
+            String name = types[i].getClassName();
+            String given = parameters.get(i);
+            if (!name.equals(given) && !simple(name).equals(given)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static String simple(String type) {
+        return type.substring(1 + Math.max(type.lastIndexOf('.'), type.lastIndexOf('$')));
+    }
+
+    private static String signature(MethodNode method) {
+        return Stream.of(Type.getArgumentTypes(method.desc))
+                .map(type -> simple(type.getClassName()))
+                .collect(Collectors.joining(", ", method.name + "(", ")"));
+    }
+}

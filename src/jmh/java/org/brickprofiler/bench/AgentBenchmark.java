@@ -1,0 +1,87 @@
+package org.brickprofiler.bench;
+
+import java.util.concurrent.TimeUnit;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * A brick that the agent has woven, and the same work between two calls by hand, in turns. The virtual machine needs the
+ * agent: {@code -Djmh.args='-jvmArgsAppend -javaagent:target/brick-profiler-0.1.0-SNAPSHOT-agent.jar=rules=FILE'} with
+ * {@code src/jmh/rules/agent.yaml} as the file. The counters tell what each side took, the hand's as the floor; the score
+ * means nothing.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 4, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 3, time = 400, timeUnit = TimeUnit.MILLISECONDS)
+@Fork(3)
+public class AgentBenchmark {
+
+    private static final int CALLS = 1_000;
+
+    /** How many numbers a brick adds up: about nothing, and about a microsecond. */
+    @Param({"8", "1000"})
+    public int size;
+
+    private final BrickProfiler profiler = BrickProfiler.enabled();
+    private float[] numbers = {};
+
+    /** Makes the numbers, and refuses to measure where the agent is missing. */
+    @Setup(Level.Trial)
+    public void prepare() {
+        numbers = new float[size];
+        if (ClassLoader.getPlatformClassLoader().getResource("org/brickprofiler/agent/bridge/Bridge.class") == null) {
+            throw new IllegalStateException("the agent is missing; see the class");
+        }
+    }
+
+    private static float sum(float[] numbers) {
+        float sum = 0;
+        for (float each : numbers) {
+            sum += each;
+        }
+        return sum;
+    }
+
+    /** The rules name it. */
+    private float woven(float[] values) {
+        return sum(values);
+    }
+
+    private float byHand(float[] values) {
+        long timer = profiler.startBrick(BrickId.RMS_NORM);
+        float sum = sum(values);
+        profiler.stopBrick(timer, values.length);
+        return sum;
+    }
+
+    /** A turn of each. */
+    @Benchmark
+    public float turns(PairedBenchmark.Turns turns) {
+        float result = 0;
+        long beganNs = System.nanoTime();
+        for (int i = 0; i < CALLS; i++) {
+            result += byHand(numbers);
+        }
+        long handNs = System.nanoTime() - beganNs;
+        beganNs = System.nanoTime();
+        for (int i = 0; i < CALLS; i++) {
+            result += woven(numbers);
+        }
+        turns.add(handNs, System.nanoTime() - beganNs);
+        return result;
+    }
+}

@@ -1,0 +1,424 @@
+package org.brickprofiler.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import javax.tools.ToolProvider;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.record.VirtualThreadStarter;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.RunningProcess;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The agent's jar with an application that knows nothing of it, in virtual machines of their own. */
+@Timeout(120)
+class AgentIT {
+
+    private static final Path JAR = Path.of(System.getProperty("agent.jar")).toAbsolutePath();
+
+    private static final String APPLICATION =
+            """
+            package app;
+
+            import java.util.function.IntConsumer;
+            import java.util.stream.IntStream;
+
+            public final class Main {
+                private final int dim = 8;
+
+                static double product(int n) {
+                    double sum = 0;
+                    for (int i = 0; i < n; i++) {
+                        sum += Math.sqrt(i);
+                    }
+                    return sum;
+                }
+
+                double forward(int[] tokens) {
+                    double x = 0;
+                    for (int layer = 0; layer < 3; layer++) {
+                        x += product(dim);
+                        parallel(16, head -> {
+                            product(head);
+                            softmax();
+                        });
+                        x += product(tokens.length);
+                    }
+                    return x;
+                }
+
+                static void parallel(int count, IntConsumer task) {
+                    IntStream.range(0, count).parallel().forEach(task);
+                }
+
+                static void softmax() {}
+
+                int tree(int depth) {
+                    return depth == 0 ? 1 : tree(depth - 1) + tree(depth - 1);
+                }
+
+                static void each(int count, Runnable task) throws Exception {
+                    Thread[] threads = new Thread[count];
+                    for (int i = 0; i < count; i++) {
+                        threads[i] = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
+                    }
+                    for (Thread thread : threads) {
+                        thread.join();
+                    }
+                }
+
+                public static void main(String[] args) throws Exception {
+                    Main main = new Main();
+                    double x = 0;
+                    for (int i = 0; i < 12; i++) {
+                        x += main.forward(new int[5]);
+                    }
+                    main.tree(3);
+                    System.out.println("computed " + (long) x + " in module " + Main.class.getModule().getName());
+                    switch (args.length == 0 ? "" : args[0]) {
+                        case "exit" -> System.exit(3);
+                        case "throw" -> throw new IllegalStateException("on purpose");
+                        case "virtual" -> each(1_000, () -> main.tree(1));
+                        case "wait" -> {
+                            System.out.flush();
+                            java.nio.file.Files.writeString(java.nio.file.Path.of("ready"), "");
+                            while (!java.nio.file.Files.exists(java.nio.file.Path.of("go"))) {
+                                Thread.sleep(20);
+                            }
+                            for (int i = 0; i < 7; i++) {
+                                main.forward(new int[5]);
+                            }
+                            java.nio.file.Files.writeString(java.nio.file.Path.of("done"), "");
+                            while (!java.nio.file.Files.exists(java.nio.file.Path.of("end"))) {
+                                Thread.sleep(20);
+                            }
+                        }
+                        default -> { }
+                    }
+                }
+            }
+            """;
+
+    private static final String RULES =
+            """
+            step:
+              in: app.Main.forward
+              tokens: tokens.length
+              kv: this.dim
+              warmup: 2
+            layer:
+              in: app.Main.forward
+              from: before product 1
+              to: after product 2
+            tasks:
+              - in: app.Main.parallel
+            bricks:
+              - in: app.Main.forward
+                call: product 1
+                brick: QKV_PROJECTION
+                elements: this.dim
+              - in: app.Main.forward
+                lambda: parallel 1
+                from: entry
+                to: before softmax
+                brick: ATTENTION_SCORE
+              - in: app.Main.forward
+                from: after parallel
+                to: exit
+                brick: the rest
+                category: FFN
+                elements: tokens.length
+              - in: app.Main.tree
+                brick: SAMPLING
+            """;
+
+    /** Twelve steps less two of warm-up, of three layers with sixteen heads; a tree of 15 nodes. */
+    private static final String RECORDED =
+            "{AttentionScore=480/480, QkvProjection=30/240, Sampling=15/15, the rest=30/150}";
+
+    @TempDir
+    private Path folder;
+
+    private Path classes = Path.of("");
+
+    @BeforeEach
+    void compile() throws IOException {
+        classes = compile("app/Main.java", APPLICATION);
+        Files.writeString(folder.resolve("bricks.yaml"), RULES);
+    }
+
+    private Path compile(String name, String source) throws IOException {
+        Path file = folder.resolve("src").resolve(name);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, source);
+        Path to = folder.resolve("classes");
+        int exit = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "-g", "--release", "17", "-cp", to.toString(), "-d", to.toString(), file.toString());
+        assertThat(exit).as("compiling " + name).isZero();
+        return to;
+    }
+
+    private ChildProcess application(String agentOptions, String... arguments) {
+        return ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                .jvmOptions(List.of("-javaagent:" + JAR + "=" + agentOptions))
+                .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
+                .arguments(List.of(arguments))
+                .without(AgentOptions.OUT_VARIABLE)
+                .in(folder);
+    }
+
+    private String recorded(String file) throws IOException {
+        return JsonReport.read(folder.resolve(file)).bricks().stream()
+                .collect(Collectors.toMap(
+                        BrickStats::name, each -> each.count() + "/" + each.totalElements(), (a, b) -> a, TreeMap::new))
+                .toString();
+    }
+
+    @Spec({"22.1", "22.6", "22.7"})
+    @Test
+    void profilesWhatKnowsNothingOfIt() throws Exception {
+        ProcessResult result = application("rules=bricks.yaml,out=run.json,html=run.html,trace=t.json")
+                .run()
+                .assertSucceeded();
+
+        assertThat(result.out()).matches("computed \\d+ in module null\\R");
+        assertThat(result.err()).contains("brick agent: 7 of 7 rules apply", "the profile is in ");
+        assertThat(recorded("run.json")).isEqualTo(RECORDED);
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
+        assertThat(profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow().count()).isEqualTo(10);
+        assertThat(profile.facts().tokensPerSec().orElseThrow()).isPositive();
+        assertThat(folder.resolve("run.html")).content().contains("<html");
+        // Whichever worker of the pool ran a task, it belongs to the layer in which the task was made.
+        Map<Integer, Integer> scoresByLayer = new TreeMap<>();
+        for (JsonNode event : new ObjectMapper().readTree(folder.resolve("t.json").toFile()).get("traceEvents")) {
+            if (event.get("name").asText().equals("AttentionScore")) {
+                scoresByLayer.merge(event.get("args").path("layer").asInt(-1), 1, Integer::sum);
+            }
+        }
+        assertThat(scoresByLayer).isEqualTo(Map.of(0, 160, 1, 160, 2, 160));
+    }
+
+    @Spec("22.7")
+    @Test
+    void weavesModules() throws Exception {
+        compile("module-info.java", "module app { }");
+        ProcessResult result = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                .jvmOptions(List.of("-javaagent:" + JAR + "=rules=bricks.yaml,out=run.json"))
+                .jvmOptions(List.of("--module-path", classes.toString(), "-m", "app/app.Main"))
+                .in(folder)
+                .run()
+                .assertSucceeded();
+        assertThat(result.out()).contains("in module app");
+        assertThat(result.err()).contains("brick agent: 7 of 7 rules apply");
+        assertThat(recorded("run.json")).isEqualTo(RECORDED);
+    }
+
+    @Spec("22.8")
+    @ParameterizedTest
+    @CsvSource({"exit, 3", "throw, 1"})
+    void reportsHoweverTheApplicationEnds(String how, int exitCode) throws Exception {
+        ProcessResult result = application("rules=bricks.yaml,out=run.json", how).run();
+        assertThat(result.exitCode()).isEqualTo(exitCode);
+        assertThat(recorded("run.json")).isEqualTo(RECORDED);
+    }
+
+    @Spec("22.8")
+    @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "has no signals")
+    void reportsAfterTheSignalToEnd() throws Exception {
+        RunningProcess running = application("rules=bricks.yaml,out=run.json", "wait").start();
+        await("ready");
+        running.terminate();
+        assertThat(running.result().exitCode()).isEqualTo(143);
+        assertThat(recorded("run.json")).isEqualTo(RECORDED);
+    }
+
+    private void await(String file) throws InterruptedException {
+        for (int i = 0; i < 2_000 && !Files.exists(folder.resolve(file)); i++) {
+            Thread.sleep(20);
+        }
+        assertThat(folder.resolve(file)).exists();
+    }
+
+    /** As brick run measures what profiling costs. */
+    @Spec("22.6")
+    @Test
+    void measuresTokensPerSecondWithTheProfilerOff() throws Exception {
+        application("rules=bricks.yaml,out=run.json")
+                .environment(Map.of("BRICK_PROFILER", "off"))
+                .run()
+                .assertSucceeded();
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
+        assertThat(profile.bricks()).isEmpty();
+        assertThat(profile.facts().tokensPerSec().orElseThrow()).isPositive();
+    }
+
+    @Spec("22.3")
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "''                | not started: java.lang.IllegalArgumentException: the option rules=FILE is missing",
+        "rule=bricks.yaml  | there is no option 'rule'; there are rules,",
+        "rules=none.yaml   | not started: java.io.IOException: cannot read none.yaml: it does not exist",
+        "rules=bad.yaml    | bad.yaml:3: there is no brick 'RMSNORMM'; the closest that exist: RMS_NORM,",
+        "rules=other.yaml  | other.yaml:2: there is no class app.Mein; the closest that exist: app.Main",
+        "rules=bricks.yaml,trace=t.xyz | not started: java.lang.IllegalArgumentException: ",
+    })
+    void neverKeepsTheApplicationFromRunning(String options, String message) throws Exception {
+        Files.writeString(folder.resolve("bad.yaml"), "bricks:\n  - in: app.Main.product\n    brick: RMSNORMM\n");
+        Files.writeString(folder.resolve("other.yaml"), "bricks:\n  - in: app.Mein.product\n    brick: RMS_NORM\n");
+        ProcessResult result = application(options).run().assertSucceeded();
+        assertThat(result.out()).startsWith("computed ");
+        assertThat(result.err()).contains("brick agent: ", message);
+    }
+
+    @Spec("22.7")
+    @Test
+    void countsVirtualThreads() throws Exception {
+        assumeTrue(VirtualThreadStarter.find().isPresent(), "needs virtual threads");
+        application("rules=bricks.yaml,out=run.json", "virtual").run().assertSucceeded();
+        assertThat(recorded("run.json")).contains("Sampling=3015/3015");
+    }
+
+    /** Loaded into an application that runs, asked for what it has, and loaded in vain once more. */
+    @Spec({"22.7", "22.8"})
+    @Test
+    void weavesWhatIsLoadedAndWritesWhatItHasOnRequest() throws Exception {
+        ChildProcess plain = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                .jvmOptions(List.of("-XX:+EnableDynamicAgentLoading", "-cp", classes.toString(), "app.Main"))
+                .arguments(List.of("wait"))
+                .in(folder);
+        try (RunningProcess running = plain.start()) {
+            await("ready");
+            String pid = Long.toString(running.pid());
+            load(pid, "rules=" + folder.resolve("bricks.yaml") + ",out=" + folder.resolve("run.json"));
+            Files.writeString(folder.resolve("go"), "");
+            await("done");
+            load(pid, "snapshot=" + folder.resolve("live.json"));
+            load(pid, "rules=" + folder.resolve("bricks.yaml"));
+            assertThat(recorded("live.json")).contains("QkvProjection=15/120");
+            Files.writeString(folder.resolve("end"), "");
+            ProcessResult result = running.result();
+            assertThat(result.err()).contains("the profile up to now is in ", "an agent runs here already");
+        }
+        assertThat(recorded("run.json")).contains("QkvProjection=15/120");
+    }
+
+    private static void load(String pid, String options) throws IOException {
+        ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "jcmd").toString())
+                .arguments(List.of(pid, "JVMTI.agent_load", JAR.toString(), "\"" + options + "\""))
+                .limit(Duration.ofSeconds(60))
+                .run()
+                .assertSucceeded();
+    }
+
+    /** Another agent that transforms the same class again and again, and redefines it. */
+    @Spec("22.7")
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void standsBesideAnotherAgent(boolean first) throws Exception {
+        compile(
+                "other/Other.java",
+                """
+                package other;
+
+                import java.lang.instrument.*;
+
+                public final class Other {
+                    public static void premain(String options, Instrumentation instrumentation) {
+                        Thread thread = new Thread(() -> {
+                            while (true) {
+                                for (Class<?> each : instrumentation.getAllLoadedClasses()) {
+                                    if (each.getName().equals("app.Main")) {
+                                        try {
+                                            byte[] file = each.getResourceAsStream("Main.class").readAllBytes();
+                                            instrumentation.retransformClasses(each);
+                                            instrumentation.redefineClasses(new ClassDefinition(each, file));
+                                        } catch (Exception e) {
+                                            throw new IllegalStateException(e);
+                                        }
+                                    }
+                                }
+                            }
+                        });
+                        thread.setDaemon(true);
+                        thread.start();
+                    }
+                }
+                """);
+        Path other = jar("other.jar", "other/Other.class", "other.Other");
+        List<String> agents = new ArrayList<>(List.of(
+                "-javaagent:" + other, "-javaagent:" + JAR + "=rules=bricks.yaml,out=run.json"));
+        if (!first) {
+            Collections.reverse(agents);
+        }
+        ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                .jvmOptions(agents)
+                .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
+                .in(folder)
+                .run()
+                .assertSucceeded();
+        assertThat(recorded("run.json")).isEqualTo(RECORDED);
+    }
+
+    private Path jar(String name, String entry, String premain) throws IOException {
+        Manifest manifest = new Manifest();
+        Attributes attributes = manifest.getMainAttributes();
+        attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        attributes.putValue("Premain-Class", premain);
+        attributes.putValue("Can-Redefine-Classes", "true");
+        attributes.putValue("Can-Retransform-Classes", "true");
+        Path jar = folder.resolve(name);
+        try (OutputStream file = Files.newOutputStream(jar);
+                JarOutputStream entries = new JarOutputStream(file, manifest)) {
+            entries.putNextEntry(new ZipEntry(entry));
+            entries.write(Files.readAllBytes(classes.resolve(entry)));
+        }
+        return jar;
+    }
+
+    @Spec("22.7")
+    @Test
+    void keepsToItself() throws Exception {
+        try (JarFile jar = new JarFile(JAR.toFile())) {
+            List<String> open = jar.stream()
+                    .map(ZipEntry::getName)
+                    .filter(name -> name.endsWith(".class") && !name.startsWith("profiler/"))
+                    .toList();
+            assertThat(open).allMatch(name -> name.matches("org/brickprofiler/agent/(Premain|bridge/.*)\\.class"));
+            assertThat(Stream.of("META-INF/LICENSE", "META-INF/THIRD-PARTY.txt", "profiler/LICENSE-EPL-1.0.txt"))
+                    .allMatch(name -> jar.getEntry(name) != null);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package org.brickprofiler.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs the commands of docs/AGENT.md with its rules, as a reader would. */
+class AgentPageIT {
+
+    private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin");
+
+    @TempDir
+    private Path folder;
+
+    private static String block(String language, String page) {
+        return Pattern.compile("(?ms)^```" + language + "\\n(.*?)^```$")
+                .matcher(page)
+                .results()
+                .map(block -> block.group(1))
+                .reduce((one, other) -> {
+                    throw new AssertionError("a second block of " + language);
+                })
+                .orElseThrow();
+    }
+
+    @Test
+    @Timeout(120)
+    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "the commands are of a Unix shell")
+    void everyCommandRuns() throws IOException {
+        Path cli = Path.of(System.getProperty("cli.jar")).toAbsolutePath();
+        Files.createSymbolicLink(folder.resolve("engine.jar"), cli);
+        Files.createSymbolicLink(
+                folder.resolve("brick-profiler-agent.jar"),
+                Path.of(System.getProperty("agent.jar")).toAbsolutePath());
+        Path brick = Files.createDirectory(folder.resolve("bin")).resolve("brick");
+        Files.writeString(brick, "#!/bin/sh\nexec java -jar '" + cli + "' \"$@\"\n");
+        Files.setPosixFilePermissions(brick, PosixFilePermissions.fromString("rwxr-xr-x"));
+        String page = Files.readString(Path.of("docs", "AGENT.md"));
+        Files.writeString(folder.resolve("bricks.yaml"), block("yaml", page));
+
+        ProcessResult result = ChildProcess.of("sh")
+                .arguments(List.of("-e", "-c", block("sh", page)))
+                .environment(Map.of("PATH", brick.getParent() + ":" + JAVA + ":" + System.getenv("PATH")))
+                .without(AgentOptions.OUT_VARIABLE)
+                .in(folder)
+                .run()
+                .assertSucceeded();
+
+        assertThat(result.err()).contains("brick agent: 5 of 5 rules apply");
+        assertThat(result.out()).contains("Brick profile\n", "matrix products");
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
+        // Twenty steps of the demonstration's own warm-up and fifty more, less five; of two layers.
+        assertThat(profile.steps().count()).isEqualTo(65);
+        assertThat(profile.brick(BrickId.RMS_NORM.displayName()).orElseThrow().count()).isEqualTo(65 * 5);
+        assertThat(profile.brick("matrix products").orElseThrow().count()).isEqualTo(65 * 11);
+    }
+}

@@ -1,0 +1,161 @@
+package org.brickprofiler.agent;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
+
+/** What the tests weave: the shapes of code that engines have, and no call of a profiler. */
+public class Engine {
+
+    static final int FAILING = 7;
+
+    private final int dim = 12;
+    private final Shape shape = new Shape();
+    float[] state = new float[4];
+
+    /** What a rule may ask for its size. */
+    static final class Shape {
+        final long rows = 3;
+
+        int columns() {
+            return 5;
+        }
+    }
+
+    static double product(int n) {
+        double sum = 0;
+        for (int i = 0; i < n; i++) {
+            sum += Math.sqrt(i);
+        }
+        return sum;
+    }
+
+    static void softmax() {}
+
+    static void fail(int at) {
+        if (at == FAILING) {
+            throw new IllegalStateException("at " + at);
+        }
+    }
+
+    double forward(int[] tokens, int layers) {
+        double x = 0;
+        for (int layer = 0; layer < layers; layer++) {
+            x += product(10);
+            x += product(20) + product(30);
+            softmax();
+        }
+        return x;
+    }
+
+    /** Leaves the span between product and softmax by a jump, a return, an exception that it catches, or one that it does not. */
+    int leave(int how) {
+        int turns = 0;
+        for (int i = 0; i < 3; i++) {
+            try {
+                product(i);
+                turns++;
+                if (how == 1 && i == 1) {
+                    break;
+                }
+                if (how == 2 && i == 1) {
+                    continue;
+                }
+                if (how == 3 && i == 1) {
+                    return turns;
+                }
+                fail(how == 4 && i == 1 ? FAILING : 0);
+                softmax();
+            } catch (IllegalStateException caught) {
+                turns += 10;
+            }
+        }
+        fail(how == 5 ? FAILING : 0);
+        return turns;
+    }
+
+    long factorial(int n) {
+        return n <= 1 ? 1 : n * factorial(n - 1);
+    }
+
+    int reassigned(int[] tokens, int count) {
+        tokens = new int[count];
+        softmax();
+        return tokens.length;
+    }
+
+    void lambdas(int heads, AtomicInteger calls) {
+        each(heads, head -> {
+            product(head);
+            softmax();
+            calls.incrementAndGet();
+        });
+        each(heads, Math::abs);
+    }
+
+    static void each(int count, IntConsumer task) {
+        for (int i = 0; i < count; i++) {
+            task.accept(i);
+        }
+    }
+
+    /** Runs something in each layer, first on this thread and then on another. */
+    void pass(int layers, Runnable look) throws InterruptedException {
+        for (int layer = 0; layer < layers; layer++) {
+            product(layer);
+            look.run();
+            onThread(look);
+        }
+    }
+
+    static void onThread(Runnable task) throws InterruptedException {
+        Thread thread = new Thread(task);
+        thread.start();
+        thread.join();
+    }
+
+    int size(Shape other) {
+        return other.columns();
+    }
+
+    static synchronized long wide(long a, double b, long c) {
+        long x = a;
+        String text = "";
+        if (b > 1) {
+            long y = c + x;
+            text = "y" + y;
+            softmax();
+        } else {
+            double z = b;
+            text = z + "";
+        }
+        try {
+            fail((int) a);
+        } finally {
+            softmax();
+        }
+        return text.length();
+    }
+
+    int overloaded(int x) {
+        return x;
+    }
+
+    int overloaded(float[] x) {
+        return x.length;
+    }
+
+    void endless(boolean first) {
+        if (first) {
+            softmax();
+        } else {
+            product(1);
+        }
+    }
+
+    native void nothing();
+
+    /** For a rule that names what has no code. */
+    public interface Kernel {
+        void run(int n);
+    }
+}

@@ -1,0 +1,113 @@
+package org.brickprofiler.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.brickprofiler.agent.Rule.Anchor;
+import org.brickprofiler.agent.Rule.Call;
+import org.brickprofiler.agent.Rule.Kind;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RuleFileTest {
+
+    @Spec("22.1")
+    @Test
+    void readsRules() {
+        RuleFile.Rules rules = RuleFile.parse(
+                "x",
+                """
+                # what is what
+                step: {in: a.B.forward, tokens: tokens.length, kv: position, warmup: 3}
+                layer: {in: a.B$C.layer}
+                tasks: [{in: a.Pool.run}]
+                bricks:
+                  - in: a.B.forward(State, int[])
+                    lambda: run 2
+                    from: after Math.max 1
+                    to: before soft
+                    brick: rms_norm
+                    elements: this.config.dim
+                  - {in: a.B.x(), call: f 2, brick: my own, category: Attention, elements: 4}
+                """);
+        assertThat(rules.warmupSteps()).isEqualTo(3);
+        assertThat(rules.rules()).extracting(Rule::kind).containsExactly(Kind.STEP, Kind.LAYER, Kind.TASK, Kind.BRICK, Kind.BRICK);
+        assertThat(rules.rules()).extracting(Rule::line).containsExactly(2, 3, 4, 6, 12);
+        assertThat(rules.rules().get(0).kvLength()).hasToString("position");
+        assertThat(rules.rules().get(1).target()).hasToString("a.B$C.layer");
+        Rule span = rules.rules().get(3);
+        assertThat(span.target()).hasToString("a.B.forward(State, int[]), the lambda for run 2");
+        assertThat(span.from()).isEqualTo(new Anchor(Anchor.Place.AFTER, new Call("Math", "max", 1)));
+        assertThat(span.to()).hasToString("before soft");
+        assertThat(span.elements().path()).containsExactly("this", "config", "dim");
+        Rule call = rules.rules().get(4);
+        assertThat(call.target().parameters()).isEmpty();
+        assertThat(call.from() + " " + call.to()).isEqualTo("before f 2 after f 2");
+        assertThat(call.elements().constant()).isEqualTo(4);
+    }
+
+    @Spec("22.3")
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "bricks: [{brick: RMS_NORM}]                        | x:1: in: is missing",
+        "bricks: [{in: a.B.c}]                              | x:1: brick: is missing",
+        "bricks: [{in: a.B.c, brick: QKV_PROJEKTION}]       | x:1: there is no brick 'QKV_PROJEKTION'; the closest that exist: QKV_PROJECTION,",
+        "bricks: [{in: a.B.c, brick: x, category: Atention}] | x:1: there is no category 'Atention'; the closest that exist: Attention,",
+        "bricks: [{in: a.B.c, brick: RMS_NORM, category: FFN}] | x:1: the brick RMS_NORM is of the category Norm",
+        "bricks: [{in: c, brick: RMS_NORM}]                 | x:1: 'c' is no method: write package.Class.method",
+        "bricks: [{in: a.B.c(int, brick: RMS_NORM}]         | x:1: 'a.B.c(int' is no method",
+        "bricks: [{in: a.B.c, call: f 0, brick: RMS_NORM}]  | x:1: 'f 0': calls are counted from 1",
+        "bricks: [{in: a.B.c, call: f g h, brick: RMS_NORM}] | x:1: 'f g h' is no call: write NAME or NAME N",
+        "bricks: [{in: a.B.c, call: f, to: exit, brick: RMS_NORM}] | x:1: call: stands for from: and to:",
+        "bricks: [{in: a.B.c, from: exit, brick: RMS_NORM}] | x:1: 'exit' is no such place: write entry, before NAME N",
+        "bricks: [{in: a.B.c, to: entry, brick: RMS_NORM}]  | x:1: 'entry' is no such place: write exit,",
+        "bricks: [{in: a.B.c, brick: RMS_NORM, elements: -1}] | x:1: '-1' is no number of elements",
+        "bricks: [{in: a.B.c, brick: RMS_NORM, elements: 7x}] | x:1: '7x' is no number of elements",
+        "bricks: [{in: a.B.c, brik: RMS_NORM}]              | x:1: there is no 'brik:' here; the closest that exist: brick,",
+        "bricks: [{in: a.B.c, in: a.B.d, brick: RMS_NORM}]  | x:1: ",
+        "bricks: {in: a.B.c}                                | x:1: here belongs a list",
+        "bricks: [a]                                        | x:1: here belong lines of the form key: value",
+        "bricks: [{in: [a], brick: RMS_NORM}]               | x:1: here belongs a single value",
+        "step: {in: a.B.c, warmup: some}                    | x:1: 'some' is no number of steps",
+        "steps: {in: a.B.c}                                 | x:1: there is no 'steps:' here; the closest that exist: step,",
+        "bricks: []                                         | x:1: there are no rules in it",
+        "bricks: [                                          | x:",
+    })
+    void saysWhatIsWrongAndWhere(String text, String message) {
+        assertThatThrownBy(() -> RuleFile.parse("x", text))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith(message.strip());
+    }
+
+    @Test
+    void namesTheLineOfAnError() {
+        assertThatThrownBy(() -> RuleFile.parse("x", "bricks:\n  - in: a.B.c\n    brick: RMS_NORM\n  - in: a.B.c\n    brick: y\n"))
+                .hasMessageStartingWith("x:5: there is no brick 'y'");
+        assertThatThrownBy(() -> RuleFile.parse("x", "")).hasMessage("x: there are no rules in it");
+        assertThatThrownBy(() -> RuleFile.read(Path.of("missing.yaml")))
+                .isInstanceOf(IOException.class)
+                .hasMessage("cannot read missing.yaml: it does not exist");
+    }
+
+    @Test
+    void readsOptions() {
+        AgentOptions options = AgentOptions.parse("rules=a=b.yaml,html=x", Map.of());
+        assertThat(options.rules()).isEqualTo(Path.of("a=b.yaml"));
+        assertThat(options.html()).isEqualTo(Path.of("x"));
+        assertThat(options.out()).isNull();
+        assertThat(AgentOptions.parse("", Map.of(AgentOptions.OUT_VARIABLE, "y")).out()).isEqualTo(Path.of("y"));
+        assertThat(AgentOptions.parse("out=z", Map.of(AgentOptions.OUT_VARIABLE, "y")).out()).isEqualTo(Path.of("z"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rules", "rules=", "rules=a,rules=b", "rules=a,", "file=a"})
+    void refusesOptions(String text) {
+        assertThatThrownBy(() -> AgentOptions.parse(text, Map.of())).isInstanceOf(IllegalArgumentException.class);
+    }
+}

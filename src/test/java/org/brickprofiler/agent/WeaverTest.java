@@ -1,0 +1,273 @@
+package org.brickprofiler.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.testing.AllocatedBytes;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class WeaverTest {
+
+    private static final String ENGINE = "  - in: org.brickprofiler.agent.Engine.";
+
+    private static Object call(Class<?> type, String name, Object... arguments) throws Exception {
+        for (Method method : type.getDeclaredMethods()) {
+            if (method.getName().equals(name)) {
+                method.setAccessible(true);
+                var constructor = type.getDeclaredConstructor();
+                constructor.setAccessible(true);
+                Object result = method.invoke(constructor.newInstance(), arguments);
+                assertThat(Woven.OPEN).as("timers that were started and not stopped").hasValue(0);
+                return result == null ? "" : result;
+            }
+        }
+        throw new AssertionError(name);
+    }
+
+    private static void weaveAndCall(String rules, String name, Object... arguments) throws Exception {
+        call(Woven.load(Engine.class, rules), name, arguments);
+    }
+
+    @Spec("22.1")
+    @Test
+    void countsAWholeMethodAndItsElements() throws Exception {
+        weaveAndCall("bricks:\n" + ENGINE + "forward\n    brick: my block\n    category: FFN\n    elements: tokens.length\n"
+                + ENGINE + "product\n    brick: gemm of mine\n    category: FFN\n    elements: n\n", "forward", new int[7], 2);
+        assertThat(Woven.recorded()).isEqualTo("{gemm of mine=6/120, my block=1/7}");
+    }
+
+    @Spec("22.1")
+    @Test
+    void countsSpansBetweenCalls() throws Exception {
+        weaveAndCall(
+                "bricks:\n" + ENGINE + "forward\n    call: product 1\n    brick: GATE_PROJECTION\n" + ENGINE
+                        + "forward\n    call: product 2\n    brick: UP_PROJECTION\n    elements: tokens.length\n" + ENGINE
+                        + "forward\n    from: after product 2\n    to: before softmax\n    brick: DOWN_PROJECTION\n"
+                        + ENGINE + "forward\n    call: product\n    brick: each\n    category: Other\n" + ENGINE
+                        + "forward\n    from: entry\n    to: before Engine.product 1\n    brick: EMBEDDING\n",
+                "forward",
+                new int[5],
+                3);
+        // The first is left again in each turn but the first, where it began.
+        assertThat(Woven.recorded())
+                .isEqualTo("{DownProjection=3/3, Embedding=1/1, GateProjection=3/3, UpProjection=3/15, each=9/9}");
+    }
+
+    @Spec("22.2")
+    @ParameterizedTest
+    @CsvSource({"0, 3", "1, 2", "2, 3", "3, 2", "4, 12", "5, 0"})
+    void closesASpanOnEveryWayOut(int how, int expected) throws Exception {
+        Class<?> woven = Woven.load(
+                Engine.class,
+                "bricks:\n" + ENGINE + "leave\n    from: before product\n    to: after softmax\n    brick: my block\n"
+                        + "    category: FFN\n    elements: how\n" + ENGINE + "leave\n    brick: RMS_NORM\n");
+        if (how == 5) {
+            assertThatThrownBy(() -> call(woven, "leave", how))
+                    .isInstanceOf(InvocationTargetException.class)
+                    .hasRootCauseMessage("at 7");
+            assertThat(Woven.OPEN).hasValue(0);
+        } else {
+            assertThat(call(woven, "leave", how)).isEqualTo(how == 4 ? 13 : expected);
+        }
+        int spans = how == 1 || how == 3 ? 2 : 3;
+        assertThat(Woven.recorded()).isEqualTo("{RmsNorm=1/1, my block=" + spans + "/" + spans * how + "}");
+    }
+
+    @Spec("22.2")
+    @Test
+    void keepsTheTimersOfARecursionApart() throws Exception {
+        Class<?> woven = Woven.load(
+                Engine.class, "bricks:\n" + ENGINE + "factorial\n    brick: SAMPLING\n    elements: n\n");
+        assertThat(call(woven, "factorial", 10)).isEqualTo(3_628_800L);
+        assertThat(Woven.recorded()).isEqualTo("{Sampling=10/55}");
+    }
+
+    @Spec("22.1")
+    @Test
+    void weavesTheLambdaThatACallTakes() throws Exception {
+        weaveAndCall(
+                "bricks:\n" + ENGINE + "lambdas\n    lambda: each 1\n    from: entry\n    to: before softmax\n"
+                        + "    brick: ATTENTION_SCORE\n" + ENGINE + "lambdas\n    lambda: each 1\n"
+                        + "    from: after softmax\n    to: exit\n    brick: ATTENTION_OUTPUT\n",
+                "lambdas",
+                4,
+                new AtomicInteger());
+        assertThat(Woven.recorded()).isEqualTo("{AttentionOutput=4/4, AttentionScore=4/4}");
+        assertThat(Woven.messages(Woven.result(
+                        Engine.class, "bricks:\n" + ENGINE + "lambdas\n    lambda: each 2\n    brick: RMS_NORM\n")))
+                .containsExactly("2: each 2 takes a reference to the method java.lang.Math.abs: name that one");
+    }
+
+    @Spec("22.1")
+    @ParameterizedTest
+    @CsvSource({"17, 17", "this.dim, 12", "this.shape.rows, 3", "this.shape.columns(), 5", "this.state.length, 4",
+        "tokens.length, 9", "layers, 2", "arg1, 2", "arg0.length, 9"})
+    void takesElementsFromWhatTheRuleNames(String elements, int expected) throws Exception {
+        weaveAndCall(
+                "bricks:\n" + ENGINE + "forward\n    call: softmax\n    brick: RMS_NORM\n    elements: " + elements,
+                "forward", new int[9], 2);
+        assertThat(Woven.recorded()).isEqualTo("{RmsNorm=2/" + 2 * expected + "}");
+    }
+
+    @Spec("22.2")
+    @Test
+    void keepsWhatTheMethodComputes() throws Exception {
+        Class<?> woven = Woven.load(
+                Engine.class,
+                "bricks:\n" + ENGINE + "wide\n    brick: RMS_NORM\n    elements: a\n" + ENGINE
+                        + "wide\n    from: before softmax 1\n    to: after fail\n    brick: SOFT\n    category: Other\n"
+                        + "    elements: c\n");
+        assertThat(call(woven, "wide", 3L, 2.0, 40L)).isEqualTo(3L);
+        assertThat(call(woven, "wide", 3L, 0.5, 40L)).isEqualTo(3L);
+        assertThatThrownBy(() -> call(woven, "wide", 7L, 2.0, 41L)).hasRootCauseMessage("at 7");
+        assertThat(Woven.recorded()).isEqualTo("{RmsNorm=3/13, SOFT=2/81}");
+    }
+
+    @Spec("22.3")
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "forwrd       |                    | Engine has no method 'forwrd'; the closest that exist: forward,",
+        "nothing      |                    | nothing is native: it has no code to weave",
+        "overloaded   |                    | has more than one overloaded; there are overloaded(int) and overloaded(float[])",
+        "overloaded(long) |                | has no overloaded(long); there are overloaded(int) and overloaded(float[])",
+        "forward      | call: produkt 1    | forward does not call produkt; the closest that exist: product, softmax",
+        "forward      | call: product 4    | forward calls product at 3 places, and not at 4",
+        "forward      | lambda: product 1  | forward makes no lambda before it calls product 1",
+        "forward      | elements: toks     | forward has no parameter 'toks'; the closest that exist: tokens, layers",
+        "forward      | elements: tokens   | 'tokens' is no whole number, but of the type int[]",
+        "forward      | elements: this.dm  | Engine has no field 'dm'; the closest that exist: dim,",
+        "product      | elements: this.dim | there is no 'this' in the static method product",
+        "size         | elements: other.colums() | Shape has no method 'colums()'; the closest that exist: columns",
+    })
+    void saysWhatARuleDoesNotFind(String method, String line, String message) throws Exception {
+        Weaver.Result result = Woven.result(
+                Engine.class,
+                "bricks:\n" + ENGINE + method + "\n    brick: RMS_NORM\n" + (line == null ? "" : "    " + line + "\n"));
+        assertThat(result.bytes()).isNull();
+        assertThat(Woven.messages(result)).singleElement().asString().startsWith("2: ").contains(message);
+    }
+
+    @Spec("22.3")
+    @Test
+    void saysThatAnEndIsNeverReachedAndAppliesTheOtherRules() throws Exception {
+        Weaver.Result result = Woven.result(
+                Engine.class,
+                "bricks:\n" + ENGINE + "endless\n    from: after softmax\n    to: before product\n    brick: RMS_NORM\n"
+                        + ENGINE + "endless\n    brick: EMBEDDING\n" + ENGINE
+                        + "reassigned\n    call: softmax\n    brick: EMBEDDING\n    elements: tokens.length\n" + ENGINE
+                        + "reassigned\n    brick: EMBEDDING\n    elements: tokens.length\n"
+                        + "  - in: org.brickprofiler.agent.Engine$Kernel.run\n    brick: RMS_NORM\n");
+        assertThat(Woven.messages(result))
+                .containsExactly(
+                        "2: in endless, before product is not reached from after softmax",
+                        "8: reassigned gives the parameter 'tokens' another value: it is known at entry only");
+        assertThat(result.applied()).hasSize(2);
+        assertThat(Woven.messages(Woven.result(
+                        Engine.Kernel.class,
+                        "bricks:\n  - in: org.brickprofiler.agent.Engine$Kernel.run\n    brick: RMS_NORM\n")))
+                .containsExactly("2: run is abstract: name it in a class that implements it");
+    }
+
+    @Spec("22.4")
+    @Test
+    void refusesAMethodThatWouldNoLongerBeCompiled() throws Exception {
+        byte[] file = SizedClass.of("work", "()V", 7_985);
+        Weaver weaver = Woven.weaver("bricks:\n  - in: Sized.work\n    brick: RMS_NORM\n");
+        Weaver.Result result = weaver.weave(file, null);
+        assertThat(result.bytes()).isNull();
+        assertThat(Woven.messages(result)).singleElement().asString().matches("2: work would grow from 7985 to 80\\d\\d bytes "
+                + "of bytecode, past the 8000 up to which methods are compiled");
+        assertThat(weaver.weave(SizedClass.of("work", "()V", 8_100), null).applied()).hasSize(1);
+    }
+
+    @Spec("22.4")
+    @Test
+    void warnsOfAMethodThatIsNoLongerInlinedAndRefusesItWhereItTakesVectors() throws Exception {
+        Weaver weaver = Woven.weaver("bricks:\n  - in: Sized.work\n    brick: RMS_NORM\n");
+        Weaver.Result plain = weaver.weave(SizedClass.of("work", "()V", 320), null);
+        assertThat(plain.applied()).hasSize(1);
+        assertThat(Woven.messages(plain))
+                .singleElement()
+                .asString()
+                .matches("2: work grows from 320 to 3\\d\\d bytes of bytecode, past the 325 up to which it is inlined where it is hot");
+        String vectors = "(Ljdk/incubator/vector/FloatVector;)V";
+        Weaver.Result refused = weaver.weave(SizedClass.of("work", vectors, 320), null);
+        assertThat(refused.bytes()).isNull();
+        assertThat(Woven.messages(refused)).singleElement().asString().endsWith("and its vectors would become objects");
+        assertThat(weaver.weave(SizedClass.of("work", vectors, 200), null).problems()).isEmpty();
+    }
+
+    @Spec("22.6")
+    @Test
+    void countsLayersAndStepsAndHandsTheLayerOnToTasks() throws Exception {
+        Class<?> woven = Woven.load(
+                Engine.class,
+                "step:\n  in: org.brickprofiler.agent.Engine.pass\nlayer:\n  in: org.brickprofiler.agent.Engine.pass\n"
+                        + "  from: before product\n  to: after onThread\ntasks:\n  - in: org.brickprofiler.agent.Engine.onThread\n"
+                        + "bricks:\n" + ENGINE + "pass\n    call: product\n    brick: RMS_NORM\n");
+        List<Integer> layers = new ArrayList<>();
+        Runnable look = () -> layers.add(Woven.PROFILER.currentLayer());
+        call(woven, "pass", 3, look);
+        call(woven, "pass", 2, look);
+        assertThat(layers).containsExactly(0, 0, 1, 1, 2, 2, 0, 0, 1, 1);
+        assertThat(Woven.PROFILER.currentLayer()).isEqualTo(-1);
+        assertThat(Woven.recorded()).isEqualTo("{RmsNorm=5/5}");
+        assertThat(Woven.messages(Woven.result(
+                        Engine.class,
+                        "tasks:\n  - in: org.brickprofiler.agent.Engine.product\n")))
+                .containsExactly("2: product takes none of Callable, Consumer, IntConsumer, LongConsumer, Runnable");
+    }
+
+    @Spec("22.5")
+    @Test
+    void allocatesNothing() throws Exception {
+        Class<?> woven = Woven.load(
+                Looping.class,
+                """
+                bricks:
+                  - in: org.brickprofiler.agent.WeaverTest$Looping.run
+                    call: half
+                    brick: RMS_NORM
+                    elements: this.size
+                """);
+        Runnable loop = (Runnable) woven.getDeclaredConstructor().newInstance();
+        loop.run();
+        assertThat(AllocatedBytes.fewest(10, () -> AllocatedBytes.of(loop))).isZero();
+        assertThat(loop.toString()).isNotEqualTo("0.0");
+        assertThat(Woven.PROFILER.brickStats(BrickId.RMS_NORM).count()).isPositive();
+    }
+
+    /** A loop over a brick. */
+    public static final class Looping implements Runnable {
+        private final int size = 3;
+        private double sum;
+
+        /** For the test. */
+        public Looping() {}
+
+        @Override
+        public void run() {
+            for (int n = 0; n < 10_000; n++) {
+                sum += half(n * size);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return Double.toString(sum);
+        }
+
+        private static double half(int n) {
+            return n * 0.5;
+        }
+    }
+}

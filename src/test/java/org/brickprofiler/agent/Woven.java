@@ -1,0 +1,159 @@
+package org.brickprofiler.agent;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.agent.bridge.Bridge;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Classes woven within the test's own virtual machine, in a loader that has only them. The bridge can be installed once:
+ * all tests share the profiler, and forget what others recorded.
+ */
+final class Woven {
+
+    static final BrickProfiler PROFILER = new BrickProfiler();
+
+    /** Timers that were started, less those that were stopped. */
+    static final AtomicLong OPEN = new AtomicLong();
+
+    private static final Recorder RECORDER = new Recorder(PROFILER, new Recorder.Steps(0, () -> {}));
+
+    static {
+        Bridge.install(new Counting());
+        PROFILER.enable();
+    }
+
+    private Woven() {}
+
+    private static final class Counting implements Bridge.Sink {
+        @Override
+        public long startBrick(int key) {
+            OPEN.incrementAndGet();
+            return RECORDER.startBrick(key);
+        }
+
+        @Override
+        public void stopBrick(long timer, long elements) {
+            if (timer != 0) {
+                OPEN.decrementAndGet();
+            }
+            RECORDER.stopBrick(timer, elements);
+        }
+
+        @Override
+        public long startLayer() {
+            return RECORDER.startLayer();
+        }
+
+        @Override
+        public void endLayer(long layer) {
+            RECORDER.endLayer(layer);
+        }
+
+        @Override
+        public long startStep(long tokens, long kvLength) {
+            return RECORDER.startStep(tokens, kvLength);
+        }
+
+        @Override
+        public void endStep(long step) {
+            RECORDER.endStep(step);
+        }
+
+        @Override
+        public long layerToken() {
+            return RECORDER.layerToken();
+        }
+
+        @Override
+        public long workFor(long layer) {
+            return RECORDER.workFor(layer);
+        }
+    }
+
+    /** A weaver of rules in YAML. */
+    static Weaver weaver(String rules) {
+        return new Weaver(
+                RuleFile.parse("rules", rules).rules(),
+                rule -> rule.brick().isEmpty()
+                        ? 0
+                        : PROFILER.brickKey(rule.brick(), rule.category().orElse(BrickCategory.OTHER)));
+    }
+
+    /** What rules make of a class. */
+    static Weaver.Result result(Class<?> type, String rules) throws IOException {
+        return weaver(rules).weave(file(type), type.getClassLoader());
+    }
+
+    /** The woven class; all its rules must apply. Forgets what was recorded before. */
+    static Class<?> load(Class<?> type, String rules) throws Exception {
+        Weaver.Result result = result(type, rules);
+        if (!result.problems().isEmpty()) {
+            throw new AssertionError(result.problems().toString());
+        }
+        byte @Nullable [] bytes = result.bytes();
+        if (bytes == null) {
+            throw new AssertionError("nothing was woven");
+        }
+        PROFILER.reset();
+        OPEN.set(0);
+        Map<String, byte[]> own = new HashMap<>();
+        own.put(type.getName(), bytes);
+        for (Class<?> nested : type.getDeclaredClasses()) {
+            own.put(nested.getName(), file(nested));
+        }
+        return new Loader(type.getClassLoader(), own).loadClass(type.getName());
+    }
+
+    /** Counts and elements of what was recorded, by the bricks' names: {@code RmsNorm 3 x 7}. */
+    static String recorded() {
+        return PROFILER.allBrickStats().stream()
+                .collect(Collectors.toMap(BrickStats::name, each -> each.count() + "/" + each.totalElements(), (a, b) -> a, TreeMap::new))
+                .toString();
+    }
+
+    /** The names of the rules' problems. */
+    static List<String> messages(Weaver.Result result) {
+        return result.problems().stream()
+                .map(problem -> problem.rule().line() + ": " + problem.message())
+                .toList();
+    }
+
+    static byte[] file(Class<?> type) throws IOException {
+        try (InputStream file = type.getResourceAsStream(
+                type.getName().substring(type.getName().lastIndexOf('.') + 1) + ".class")) {
+            return file == null ? new byte[0] : file.readAllBytes();
+        }
+    }
+
+    /** Has some classes of its own, and all others from its parent. */
+    static final class Loader extends ClassLoader {
+        private final Map<String, byte[]> own;
+
+        Loader(@Nullable ClassLoader parent, Map<String, byte[]> own) {
+            super(parent);
+            this.own = own;
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> loaded = findLoadedClass(name);
+                byte[] bytes = own.get(name);
+                if (loaded != null || bytes == null) {
+                    return loaded != null ? loaded : super.loadClass(name, resolve);
+                }
+                return defineClass(name, bytes, 0, bytes.length);
+            }
+        }
+    }
+}
