@@ -40,6 +40,7 @@ module org.brickprofiler {
     exports org.brickprofiler.metrics.micrometer;
     exports org.brickprofiler.metrics.otel;
     exports org.brickprofiler.report;
+    exports org.brickprofiler.roofline;
     exports org.brickprofiler.spi;
     exports org.brickprofiler.tile;
     exports org.brickprofiler.trace;

@@ -78,6 +78,7 @@ import org.brickprofiler.metrics.micrometer.BrickMetrics;
 import org.brickprofiler.metrics.otel.BrickMetricProducer;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.spi.NanoClock;
 import org.brickprofiler.spi.SampleTimes;
 import org.brickprofiler.testing.Spec;
@@ -156,6 +157,7 @@ final class NullArgumentsTest {
                 .build());
         instances.put(MeterRegistry.class, SimpleMeterRegistry::new);
         instances.put(Resource.class, Resource::empty);
+        instances.put(MachineRoof.class, NullArgumentsTest::machineRoof);
         instances.put(TraceRules.class, TraceRules::builtIn);
         instances.put(CudaStream.Builder.class, NullArgumentsTest::cudaStream);
         instances.put(CudaStream.class, () -> closing(cudaStream().open()));
@@ -163,6 +165,16 @@ final class NullArgumentsTest {
         instances.put(CUstream.class, CUstream::new);
         instances.put(MetalStream.Builder.class, NullArgumentsTest::metalStream);
         instances.put(MetalStream.class, () -> closing(metalStream().open()));
+    }
+
+    private static MachineRoof machineRoof() {
+        MachineRoof.Rate rate = new MachineRoof.Rate(1, 1, 1);
+        return new MachineRoof(
+                Environment.current(),
+                Instant.EPOCH,
+                List.of(new MachineRoof.Bandwidth("", 1, rate, rate, rate, rate)),
+                rate,
+                rate);
     }
 
     private static CudaStream.Builder cudaStream() {

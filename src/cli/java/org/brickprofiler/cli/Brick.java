@@ -70,7 +70,7 @@ import picocli.CommandLine;
 public final class Brick implements Callable<Integer>, IParameterExceptionHandler, IExecutionExceptionHandler {
 
     /** The commands of this package, in the order in which help lists them. */
-    private static final List<String> COMMANDS = List.of("report", "compare", "run", "convert", "diverge", "devices");
+    private static final List<String> COMMANDS = List.of("report", "compare", "run", "convert", "diverge", "roofline", "devices");
 
     private static final int TROUBLE = CommandLine.ExitCode.USAGE;
 
@@ -143,6 +143,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
             case "run" -> new RunCommand();
             case "convert" -> new ConvertCommand();
             case "diverge" -> new DivergeCommand();
+            case "roofline" -> new RooflineCommand();
             case "devices" -> new DevicesCommand();
             default -> throw new IllegalArgumentException("no command " + name);
         };

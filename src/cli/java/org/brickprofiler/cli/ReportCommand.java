@@ -4,10 +4,14 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.brickprofiler.report.CsvReport;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.RooflineReport;
+import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -36,6 +40,8 @@ import picocli.CommandLine.Spec;
             "    brick report trace.json --rules my.rules",
             "  A page to look at and to send around:",
             "    brick report brick-profile.json --html out.html",
+            "  How far from what the machine can do, which brick roofline has measured:",
+            "    brick report brick-profile.json --roofline brick-roof.json",
             "  The ten bricks that took most time, in a shell:",
             "    brick report brick-profile.json --json | jq -r '.bricks[:10][].name'"
         })
@@ -47,12 +53,15 @@ final class ReportCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "FILE",
             description = "A JSON report of this library, its timeline, a Chrome or Perfetto trace of another program, "
-                    + "an SQLite export of Nsight Systems, or a log with the output of TornadoVM's profiler, packed "
-                    + "with gzip or not. The content decides which, not the name; - is the standard input.")
+                    + "a flight recording, an SQLite export of Nsight Systems, or a log with the output of TornadoVM's "
+                    + "profiler, packed with gzip or not. The content decides which, not the name; - is the standard input.")
     private Path file;
 
     @ArgGroup
     private @Nullable Form form;
+
+    @Mixin
+    private RooflineCommand.Options rooflineOptions;
 
     @Mixin
     private Input.TraceOptions traceOptions;
@@ -84,11 +93,12 @@ final class ReportCommand implements Callable<Integer> {
             Input.requireOutput(file, html);
         }
         Input.Profile input = Input.Profile.read(file, traceOptions);
+        BrickRoofline roofline = rooflineOptions.of(input.snapshot());
         PrintWriter out = spec.commandLine().getOut();
         if (html == null) {
-            out.print(inForm(input));
+            out.print(inForm(input, roofline));
         } else {
-            page(input).write(html);
+            page(input, roofline).write(html);
             out.println("HTML: " + html.toAbsolutePath());
         }
         out.flush();
@@ -96,8 +106,9 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     /** The page of a profile, of a trace with its timeline: the trace is read once more, where that is possible. */
-    private HtmlReport page(Input.Profile input) throws IOException {
-        HtmlReport page = HtmlReport.of(input.snapshot());
+    private HtmlReport page(Input.Profile input, @Nullable BrickRoofline roofline) throws IOException {
+        HtmlReport profile = HtmlReport.of(input.snapshot());
+        HtmlReport page = roofline == null ? profile : profile.withRoofline(roofline);
         if (input.trace().isEmpty() || !Files.isRegularFile(file)) {
             return page;
         }
@@ -106,10 +117,17 @@ final class ReportCommand implements Callable<Integer> {
         }
     }
 
-    private String inForm(Input.Profile input) {
+    private String inForm(Input.Profile input, @Nullable BrickRoofline roofline) {
         if (form == null) {
-            return input.text();
+            return input.text() + (roofline == null ? "" : "\n" + RooflineReport.render(roofline));
         }
-        return form.json ? JsonReport.toJson(input.snapshot(), input.further()) : CsvReport.toCsv(input.snapshot());
+        if (!form.json) {
+            return CsvReport.toCsv(input.snapshot());
+        }
+        Map<String, Object> further = new LinkedHashMap<>(input.further());
+        if (roofline != null) {
+            further.put("roofline", RooflineReport.values(roofline));
+        }
+        return JsonReport.toJson(input.snapshot(), further);
     }
 }

@@ -4,6 +4,7 @@ import java.io.PrintStream;
 import java.text.DecimalFormat;
 import java.text.DecimalFormatSymbols;
 import java.util.Locale;
+import jdk.jfr.Recording;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
@@ -81,6 +82,32 @@ interface DecodeProgress extends AutoCloseable {
             @Override
             public void warmedUp() {
                 trace.clear();
+                inner.warmedUp();
+            }
+
+            @Override
+            public void close() {
+                inner.close();
+            }
+        };
+    }
+
+    /**
+     * Follows with a flight recording, too, which begins after the warm-up.
+     *
+     * @param inner follows as well
+     * @param recording a recording that has not begun
+     */
+    static DecodeProgress recorded(DecodeProgress inner, Recording recording) {
+        return new DecodeProgress() {
+            @Override
+            public void step() {
+                inner.step();
+            }
+
+            @Override
+            public void warmedUp() {
+                recording.start();
                 inner.warmedUp();
             }
 

@@ -5,10 +5,13 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.report.TextReport;
+import org.brickprofiler.roofline.WorkModel;
 import org.brickprofiler.spi.NanoClock;
 
 /**
@@ -93,8 +96,24 @@ record DecodeRun(List<Integer> firstTokens, int tokens, long wallNs, Limit limit
             decoded++;
             wallNs = clock.nanoTime() - startNs;
         }
+        recordWork(decoder.config(), profiler, warmup, decoded);
         profiler.setTokensPerSec(tokensPerSec(decoded, wallNs));
         return new DecodeRun(List.copyOf(firstTokens), decoded, wallNs, limit, profiler.snapshot());
+    }
+
+    /** The same with what was measured of the machine beside it. */
+    DecodeRun withMachine(Map<String, Double> figures) {
+        RunFacts facts = snapshot.facts();
+        return new DecodeRun(
+                firstTokens, tokens, wallNs, limit, snapshot.withFacts(facts.withMachine(figures, facts.disturbances())));
+    }
+
+    /** What the bricks had to do follows from the positions alone, so that no token has to wait for it. */
+    private static void recordWork(ModelConfig config, BrickProfiler profiler, int from, int tokens) {
+        WorkModel model = config.work();
+        for (int position = from; position < from + tokens; position++) {
+            model.decode(1, position + 1).forEach(profiler::recordWork);
+        }
     }
 
     /**

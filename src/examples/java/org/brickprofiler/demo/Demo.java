@@ -15,6 +15,7 @@ import org.brickprofiler.cli.Terminal;
 import org.brickprofiler.demo.TiledProduct.Tiling;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.spi.NanoClock;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -196,6 +197,9 @@ public final class Demo implements Callable<Integer> {
             describe(decoder.config(), out);
             run = decode(decoder, profiler, recordings);
         }
+        if (options.checksRoof()) {
+            run = run.withMachine(MachineRoof.measureBriefly());
+        }
         report(run, out);
         try {
             recordings.write(profiler, out);
@@ -265,7 +269,7 @@ public final class Demo implements Callable<Integer> {
     }
 
     private DecodeRun decode(Decoder decoder, BrickProfiler profiler, Recordings recordings) {
-        try (DecodeProgress progress = recordings.counted(progress())) {
+        try (DecodeProgress progress = recordings.following(progress())) {
             return DecodeRun.run(
                     decoder, profiler, options.warmup(), options.limit(), NanoClock.SYSTEM, progress);
         }

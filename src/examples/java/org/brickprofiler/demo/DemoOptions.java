@@ -108,6 +108,11 @@ final class DemoOptions {
     private boolean tiles = true;
 
     @Option(
+            names = "--check-roof",
+            description = "Measure a little of what the machine can do, after the run, to notice that it has drifted.")
+    private boolean checkRoof;
+
+    @Option(
             names = "--json",
             paramLabel = "FILE",
             defaultValue = "${env:BRICK_PROFILER_OUT}",
@@ -122,6 +127,12 @@ final class DemoOptions {
             paramLabel = "FILE",
             description = "Write a timeline: .pftrace for Perfetto, .json or .json.gz for Chrome.")
     private @Nullable Path trace;
+
+    @Option(
+            names = "--jfr",
+            paramLabel = "FILE",
+            description = "Write a flight recording with every step and every execution of a brick.")
+    private @Nullable Path jfr;
 
     @Option(
             names = "--graph",
@@ -174,9 +185,9 @@ final class DemoOptions {
         if (device.equals("cpu")) {
             return OptionalInt.empty();
         }
-        if (Stream.of(trace, graph, checksums, perturb, slow).anyMatch(option -> option != null)) {
+        if (Stream.of(trace, jfr, graph, checksums, perturb, slow).anyMatch(option -> option != null)) {
             throw new IllegalArgumentException(
-                    "--device " + device + " excludes --trace, --graph, --checksums, --perturb and --slow");
+                    "--device " + device + " excludes --trace, --jfr, --graph, --checksums, --perturb and --slow");
         }
         return OptionalInt.of(parts.group(1) == null ? 0 : Integer.parseInt(parts.group(1)));
     }
@@ -236,6 +247,10 @@ final class DemoOptions {
         return tiles;
     }
 
+    boolean checksRoof() {
+        return checkRoof;
+    }
+
     @Nullable Path json() {
         return json;
     }
@@ -246,6 +261,10 @@ final class DemoOptions {
 
     @Nullable Path trace() {
         return trace;
+    }
+
+    @Nullable Path jfr() {
+        return jfr;
     }
 
     @Nullable Path graph() {

@@ -1,5 +1,8 @@
 package org.brickprofiler.demo;
 
+import org.brickprofiler.roofline.WorkModel;
+import org.brickprofiler.roofline.WorkModel.LlamaConfig;
+
 /**
  * The shape of a decoder. Immutable; a shape that cannot be built is refused.
  *
@@ -90,5 +93,11 @@ record ModelConfig(int layers, int dim, int heads, int kvHeads, int ffnDim, int 
     long memoryBytes() {
         long cached = 2L * layers * maxSequence * kvDim();
         return Float.BYTES * (parameters() + cached);
+    }
+
+    /** What its bricks have to do in a step; all numbers are floats. */
+    WorkModel work() {
+        return WorkModel.llama(LlamaConfig.dense(layers, dim, heads, kvHeads, ffnDim, vocab)
+                .withBits(Float.SIZE, Float.SIZE, Float.SIZE));
     }
 }

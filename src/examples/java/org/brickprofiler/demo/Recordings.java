@@ -4,11 +4,14 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.text.ParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
+import jdk.jfr.Configuration;
+import jdk.jfr.Recording;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.cli.OutputFile;
@@ -16,6 +19,7 @@ import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.GraphExport;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.jfr.BrickEvents;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.trace.TraceRecorder;
@@ -28,6 +32,7 @@ final class Recordings {
     private final DemoOptions options;
     private final UnaryOperator<Pass> alteration;
     private final @Nullable TraceRecorder trace;
+    private final @Nullable Recording flight;
     private PassRunner.@Nullable Graphed graph;
 
     /**
@@ -52,12 +57,24 @@ final class Recordings {
         trace = options.trace() == null && options.html() == null
                 ? null
                 : TraceRecorder.builder().processName("demo").tiles(options.trace() != null).build();
+        flight = options.jfr() == null ? null : flight();
+    }
+
+    /** What the JDK records by default, and every execution. */
+    private static Recording flight() {
+        try {
+            Recording recording = new Recording(Configuration.getConfiguration("default"));
+            recording.enable("brick.Execution");
+            return recording;
+        } catch (IOException | ParseException | IllegalStateException e) {
+            throw new IllegalArgumentException("no flight recording can be made: " + e.getMessage(), e);
+        }
     }
 
     private static List<Path> files(DemoOptions options) {
         List<Path> files = new ArrayList<>();
         for (@Nullable Path file : new @Nullable Path[] {
-            options.json(), options.html(), options.trace(), options.graph(), options.checksums()
+            options.json(), options.html(), options.trace(), options.jfr(), options.graph(), options.checksums()
         }) {
             if (file != null) {
                 files.add(file);
@@ -73,6 +90,9 @@ final class Recordings {
 
     /** What watches the decoder. */
     Decoder.Instruments instruments(BrickProfiler profiler) {
+        if (flight != null) {
+            BrickEvents.of(profiler);
+        }
         PassRunner runner = options.checksums() == null ? new PassRunner.Profiled(profiler) : new PassRunner.Checksummed(profiler);
         if (options.graph() != null || options.html() != null) {
             graph = new PassRunner.Graphed(runner, profiler.graph(), options.warmup());
@@ -87,9 +107,10 @@ final class Recordings {
         return graph == null ? timed : timed.withGraph(graph.graph());
     }
 
-    /** Follows the run with counters, where a timeline is wanted. */
-    DecodeProgress counted(DecodeProgress progress) {
-        return trace == null ? progress : DecodeProgress.counted(progress, trace);
+    /** Follows the run with counters, where a timeline is wanted; a flight recording begins after the warm-up. */
+    DecodeProgress following(DecodeProgress progress) {
+        DecodeProgress counted = trace == null ? progress : DecodeProgress.counted(progress, trace);
+        return flight == null ? counted : DecodeProgress.recorded(counted, flight);
     }
 
     /** Writes the files, and says what is in them. */
@@ -97,6 +118,12 @@ final class Recordings {
         if (trace != null && options.trace() != null) {
             TraceFiles.write(trace.timeline(), options.trace());
             out.println("Timeline: " + options.trace().toAbsolutePath());
+        }
+        if (flight != null && options.jfr() != null) {
+            flight.stop();
+            flight.dump(options.jfr());
+            flight.close();
+            out.println("Flight recording: " + options.jfr().toAbsolutePath());
         }
         if (options.checksums() != null) {
             ChecksumFile.write(profiler.checksums(), options.checksums());

@@ -25,6 +25,7 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.kernel.KernelTiming;
+import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.Timeline;
 
@@ -49,11 +50,15 @@ public final class HtmlReport {
 
     private final ProfileSnapshot snapshot;
 
+    /** What the JSON of the profile has besides, by its keys. */
+    private final Map<String, ?> further;
+
     /** Elements with what was added, by their names. */
     private final SortedMap<String, String> added;
 
-    private HtmlReport(ProfileSnapshot snapshot, SortedMap<String, String> added) {
+    private HtmlReport(ProfileSnapshot snapshot, Map<String, ?> further, SortedMap<String, String> added) {
         this.snapshot = snapshot;
+        this.further = further;
         this.added = added;
     }
 
@@ -86,7 +91,7 @@ public final class HtmlReport {
      * @return the page of the profile alone
      */
     public static HtmlReport of(ProfileSnapshot snapshot) {
-        return new HtmlReport(Objects.requireNonNull(snapshot, "snapshot"), new TreeMap<>());
+        return new HtmlReport(Objects.requireNonNull(snapshot, "snapshot"), Map.of(), new TreeMap<>());
     }
 
     /**
@@ -114,6 +119,19 @@ public final class HtmlReport {
     public HtmlReport withTimeline(Timeline timeline) {
         Objects.requireNonNull(timeline, "timeline");
         return with("timeline", element("timeline", json -> TimelineDigest.write(timeline, json)));
+    }
+
+    /**
+     * Adds how far bricks stay below what the machine can do, to the JSON that can be saved as well.
+     *
+     * @param roofline where the bricks of this profile stand
+     * @return a page with it, in place of an earlier one
+     */
+    public HtmlReport withRoofline(BrickRoofline roofline) {
+        return new HtmlReport(
+                snapshot,
+                Map.of("roofline", RooflineReport.values(Objects.requireNonNull(roofline, "roofline"))),
+                added);
     }
 
     /**
@@ -152,7 +170,7 @@ public final class HtmlReport {
     private HtmlReport with(String name, String element) {
         SortedMap<String, String> more = new TreeMap<>(added);
         more.put(name, element);
-        return new HtmlReport(snapshot, more);
+        return new HtmlReport(snapshot, further, more);
     }
 
     /**
@@ -165,7 +183,7 @@ public final class HtmlReport {
                 "Brick profile",
                 "report.js",
                 TextReport.render(snapshot),
-                HtmlPage.data("profile", JsonReport.toJson(snapshot)) + String.join("", added.values()));
+                HtmlPage.data("profile", JsonReport.toJson(snapshot, further)) + String.join("", added.values()));
     }
 
     /**

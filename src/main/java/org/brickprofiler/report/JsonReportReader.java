@@ -146,6 +146,12 @@ final class JsonReportReader {
                 facts);
     }
 
+    /** Where something was measured: what {@link JsonReportWriter#environment} wrote. */
+    static Environment environment(JsonInput input) throws IOException {
+        JsonReportReader reader = new JsonReportReader(input);
+        return reader.read("environment", reader.new EnvironmentFields()).environment();
+    }
+
     // ---- the objects within a report, each while it is read ----
 
     private <T extends JsonInput.KeyReader> T read(String what, T fields) throws IOException {

@@ -166,17 +166,22 @@ final class JsonReportWriter {
     private void environments() throws IOException {
         json.writeArrayFieldStart("environments");
         for (Environment environment : snapshot.environments()) {
-            json.writeStartObject();
-            json.writeStringField("java_version", environment.javaVersion());
-            json.writeStringField("jvm", environment.jvm());
-            json.writeStringField("os", environment.os());
-            json.writeStringField("arch", environment.arch());
-            json.writeStringField("cpu", environment.cpu());
-            json.writeNumberField("processors", environment.processors());
-            json.writeNumberField("clock_resolution_ns", environment.clockResolutionNs());
-            json.writeEndObject();
+            environment(json, environment);
         }
         json.writeEndArray();
+    }
+
+    /** Where something was measured, as an object. */
+    static void environment(JsonGenerator json, Environment environment) throws IOException {
+        json.writeStartObject();
+        json.writeStringField("java_version", environment.javaVersion());
+        json.writeStringField("jvm", environment.jvm());
+        json.writeStringField("os", environment.os());
+        json.writeStringField("arch", environment.arch());
+        json.writeStringField("cpu", environment.cpu());
+        json.writeNumberField("processors", environment.processors());
+        json.writeNumberField("clock_resolution_ns", environment.clockResolutionNs());
+        json.writeEndObject();
     }
 
     private void bricks() throws IOException {

@@ -42,7 +42,7 @@ class GuideTest {
                 .results()
                 .map(block -> block.group(1))
                 .toList();
-        assertThat(commands).hasSize(8);
+        assertThat(commands).hasSize(10);
         Files.copy(Cli.TRACES.resolve("tornadovm-invented.json"), folder.resolve("tornadovm.log"));
         try (InputStream packed = Files.newInputStream(Cli.TRACES.resolve("nsight-fsdp-h100.sqlite.gz"))) {
             Files.copy(new GZIPInputStream(packed), folder.resolve("recording.sqlite"));
@@ -60,12 +60,14 @@ class GuideTest {
             assertThat(result.exitCode()).as(command + result.err()).isZero();
             output.append(result.out());
         }
-        assertThat(output.toString()).contains("Brick profile\n", "5 runs before, 5 after: ", "A step is one execution of ");
+        assertThat(output.toString()).contains("Brick profile\n", "5 runs before, 5 after: ");
         assertThat(output.toString())
                 .contains("first layer", "KernelDispatch", "launched in a range: each in the innermost one");
         assertThat(folder.resolve("before.json")).content().contains("\"FusedAttention\"");
         assertThat(folder.resolve("recording.pftrace")).isNotEmptyFile();
         assertThat(folder.resolve("recording.json")).content().contains("\"ranges\"", "\"aten::mm\"");
+        assertThat(output.toString()).contains("clock       bricks placed within ");
+        assertThat(folder.resolve("run.pftrace")).isNotEmptyFile();
         assertThat(folder.resolve("comment.md")).content().startsWith("**5 runs before");
     }
 

@@ -1,6 +1,7 @@
 package org.brickprofiler.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -12,6 +13,9 @@ import java.util.List;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.report.ChecksumFile;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -125,6 +129,21 @@ class DemoTest {
         assertThat(Files.readString(dot)).startsWith("digraph").contains("QkvProjection");
         assertThat(Files.readString(trace)).contains("\"RmsNorm\"", "ProfilerStep#", "tokens/s", "heap in use");
         assertThat(ChecksumFile.read(checksums).list()).hasSize(3 * 19);
+    }
+
+    @Test
+    void aFlightRecordingHoldsWhatTheProfileHas() throws IOException {
+        Path file = folder.resolve("run.jfr");
+        Path json = folder.resolve("run.json");
+        assertThat(run(TINY + " --warmup 2 --jfr " + file + " --json " + json)).isZero();
+        ProfileSnapshot recorded = TraceReader.profile(file).snapshot();
+        ProfileSnapshot expected = JsonReport.read(json);
+
+        assertThat(out.toString()).contains("Flight recording: " + file);
+        assertThat(recorded.bricks()).extracting(BrickStats::name, BrickStats::count, BrickStats::totalNs)
+                .containsExactlyElementsOf(expected.bricks().stream()
+                        .map(brick -> tuple(brick.name(), brick.count(), brick.totalNs()))
+                        .toList());
     }
 
     @Test

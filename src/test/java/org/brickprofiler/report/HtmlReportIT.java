@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import org.brickprofiler.Backend;
 import org.brickprofiler.BrickCategory;
@@ -22,6 +24,8 @@ import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.kernel.KernelTiming;
+import org.brickprofiler.roofline.BrickRoofline;
+import org.brickprofiler.roofline.BrickRoofline.Distance;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
@@ -45,6 +49,7 @@ class HtmlReportIT extends PageInBrowser {
                 .withTimeline(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 12))
                 .withTiles(places())
                 .withKernels(List.of(new KernelTiming("gemm", Backend.CUDA, 4, 3_000_000, 700_000, 800_000, 750_000))));
+        pages.add(HtmlReport.of(RooflineReportTest.PROFILE).withRoofline(roofline()));
         return pages;
     }
 
@@ -339,6 +344,35 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.texts("#section-steps .readout").get(1).replace('\u00a0', ' '))
                 .startsWith("step ")
                 .contains("KV length", "batch 1: FFN");
+    }
+
+    @Spec("8.6")
+    @Test
+    void drawsTheDistanceToTheRoof() throws Exception {
+        BrickRoofline roofline = roofline();
+        show(HtmlReport.of(RooflineReportTest.PROFILE).withRoofline(roofline));
+
+        String section = "distance-to-the-roof";
+        List<Distance> bricks = roofline.bricks();
+        assertThat(column(section, "brick")).isEqualTo(bricks.stream().map(Distance::name).toList());
+        assertThat(column(section, "bound by"))
+                .isEqualTo(bricks.stream().map(brick -> brick.bound().name().toLowerCase(Locale.ROOT)).toList());
+        assertThat(column(section, "total")).isEqualTo(bricks.stream().map(brick -> time((double) brick.totalNs())).toList());
+        assertThat(column(section, "% of roof"))
+                .isEqualTo(bricks.stream()
+                        .map(brick -> HumanUnits.percent(100 * (1 - brick.distance())) + (brick.isAboveRoof() ? " !" : ""))
+                        .toList());
+        assertThat(browser.text(".notices")).contains("Above the roof, which cannot be: \u00fcbrig");
+        assertThat(browser.text("#section-" + section)).contains("Without known work or time: Sampling");
+        assertThat(browser.texts("#section-" + section + " svg text"))
+                .contains("QkvProjection", "RmsNorm", "! \u00fcbrig", "memory 40.00 GB/s", "L1 1,900 GB/s", "1,500 GFLOP/s");
+        assertThat(savedJson())
+                .isEqualTo(JsonReport.toJson(
+                        RooflineReportTest.PROFILE, Map.of("roofline", RooflineReport.values(roofline))));
+    }
+
+    private static BrickRoofline roofline() {
+        return BrickRoofline.of(RooflineReportTest.PROFILE, RooflineReportTest.MACHINE, 8);
     }
 
     @Spec("8.6")

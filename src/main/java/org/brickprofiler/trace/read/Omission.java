@@ -54,6 +54,8 @@ public record Omission(Reason reason, String name, long count, long elapsedNs, l
         ANNOTATION(Effect.IGNORED, "annotation"),
         /** The slice around the whole recording, or around the execution of a whole task graph. */
         WRAPPER(Effect.IGNORED, "wrapper"),
+        /** What the recording has of the virtual machine itself. */
+        VIRTUAL_MACHINE(Effect.IGNORED, "event of the virtual machine"),
         /** A wait for the device, drawn on the device's row: {@code cuda_sync}, {@code cuda_event}. */
         DEVICE_WAIT(Effect.IGNORED, "wait for the device"),
         /** An arrow between two slices, such as {@code ac2g}. */

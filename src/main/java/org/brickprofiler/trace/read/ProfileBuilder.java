@@ -2,6 +2,10 @@ package org.brickprofiler.trace.read;
 
 import java.io.IOException;
 import java.util.Arrays;
+import org.brickprofiler.Bottleneck;
+import org.brickprofiler.BrickStats;
+import java.util.Optional;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -106,6 +110,10 @@ final class ProfileBuilder extends EventCollector {
         Reason reason = head.isOwn() ? ignoresOwn(event) : Kind.of(event.category).ignoredAs();
         if (reason == Reason.ANNOTATION && Microseconds.isTime(event.startNs)) {
             addStep(event);
+            if (head.isOwn() && event.phase == 'X' && Microseconds.isTime(event.elapsedNs)) {
+                head.disturbances.count(
+                        "step: " + event.name, row(event).number, event.startNs, event.startNs + event.elapsedNs);
+            }
             if (event.phase == 'X' && Microseconds.isTime(event.elapsedNs)) {
                 sites.annotate(event, row(event).number);
             }
@@ -157,7 +165,9 @@ final class ProfileBuilder extends EventCollector {
         }
         int kernel = kind.isDevice() == deviceSeen ? kernels.number(event, kind == Kind.COPY) : NOT_COUNTED;
         int row = kernel >= 0 ? row(event).number : 0;
-        return new Slice(event, row, kernel, Math.max(0, event.bytes), 0, kind.isDevice() ? event.correlation : OF_HOST);
+        String elements = kernel >= 0 && !kind.isDevice() ? kernels.get(kernel).target().elements() : "";
+        long amount = elements.isEmpty() ? event.bytes : event.wholeNumber(elements);
+        return new Slice(event, row, kernel, Math.max(0, amount), 0, kind.isDevice() ? event.correlation : OF_HOST);
     }
 
     private void noteBytes(TraceEvent event) {
@@ -430,8 +440,11 @@ final class ProfileBuilder extends EventCollector {
 
         private void count(Execution event, long selfNs) {
             Kernel kernel = kernels.get(event.kernel());
-            boolean isOwn = head.isOwn();
-            bricks.add(kernel.target(), event, selfNs, isOwn ? event.amount() : 0, isOwn ? 0 : event.amount());
+            boolean isElements =
+                    head.isOwn() || (!kernel.target().elements().isEmpty() && event.detail() == OF_HOST);
+            bricks.add(
+                    kernel.target(), event, selfNs, isElements ? event.amount() : 0, isElements ? 0 : event.amount());
+            head.disturbances.count(kernel.target().name(), event.row(), event.startNs(), event.endNs());
             addPlacement(kernel.target(), places == null ? Evidence.BY_RULE : event.detail(), selfNs);
             ranges.count(event.offset(), selfNs);
             rows.add(event.row());
@@ -466,6 +479,26 @@ final class ProfileBuilder extends EventCollector {
                     .toList();
         }
 
+        /** The sums of the events, and those that the trace has of methods without their calls. */
+        private List<BrickStats> bricks(TraceHead.Clock clock) {
+            List<BrickStats> all = new ArrayList<>(bricks.stats(clock));
+            TraceEvent event = new TraceEvent();
+            for (TraceHead.Timing timing : head.timings()) {
+                event.clear(0);
+                event.name = timing.method();
+                event.category = TraceHead.Timing.CATEGORY;
+                int kernel = kernels.number(event, false);
+                if (kernel >= 0 && timing.count() > 0) {
+                    Rule.Target target = kernels.get(kernel).target();
+                    all.add(new BrickStats(
+                            target.name(), target.category(), Bottleneck.UNKNOWN, timing.count(),
+                            Math.multiplyExact(timing.count(), timing.averageNs()), timing.minNs(), timing.maxNs(),
+                            timing.averageNs(), 0, 0, 0, 0, 0, 0, 0, Optional.empty()));
+                }
+            }
+            return all;
+        }
+
         TraceProfile profile() {
             long wallNs = untimed == null ? busy.wallNs() : head.wholeNs();
             TraceHead.Clock clock = head.clock(busy.firstNs());
@@ -474,7 +507,7 @@ final class ProfileBuilder extends EventCollector {
                     .toList();
             ProfileSnapshot snapshot = new ProfileSnapshot(
                     clock.instant(busy.firstNs()), clock.instant(busy.lastNs()), wallNs, 0, false, 0, 0,
-                    OptionalDouble.empty(), false, devices, bricks.stats(clock), List.of());
+                    OptionalDouble.empty(), false, devices, bricks(clock), List.of());
             TraceProfile.Counting counting = head.isOwn()
                     ? TraceProfile.Counting.BRICKS
                     : untimed != null
@@ -492,6 +525,8 @@ final class ProfileBuilder extends EventCollector {
                     new TraceProfile.Unmatched(unmatchedKernels.size(), unmatched, unmatchedNs),
                     placements(),
                     ranges.list(),
+                    new TraceProfile.VirtualMachine(
+                            head.clockAnchors(), head.anchorErrorNs(), head.disturbances.list()),
                     omissions.list());
         }
     }

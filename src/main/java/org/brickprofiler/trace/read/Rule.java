@@ -29,13 +29,18 @@ record Rule(Target target, List<Condition> conditions, int line) {
      * @param name display name of a known brick, or the name of a dynamic one
      * @param category its category
      * @param counts false where it counts nowhere
+     * @param elements the argument that has its elements, empty without one
      */
-    record Target(String name, BrickCategory category, boolean counts) {
+    record Target(String name, BrickCategory category, boolean counts, String elements) {
 
-        static final Target IGNORE = new Target("ignore", BrickCategory.OTHER, false);
+        static final Target IGNORE = new Target("ignore", BrickCategory.OTHER, false, "");
 
         Target(String name, BrickCategory category) {
-            this(name, category, true);
+            this(name, category, true, "");
+        }
+
+        Target withElements(String argument) {
+            return new Target(name, category, counts, argument);
         }
 
         static Target of(BrickId brick) {
@@ -155,6 +160,7 @@ record Rule(Target target, List<Condition> conditions, int line) {
 
         private static final String ARROW = "<-";
         private static final String IGNORE = "ignore";
+        private static final String ELEMENTS = "elements=args.";
         private static final char COMMENT = '#';
         private static final char QUOTE = '"';
         private static final char SLASH = '/';
@@ -200,7 +206,11 @@ record Rule(Target target, List<Condition> conditions, int line) {
             List<Condition> conditions = new ArrayList<>();
             skipBlanks();
             while (!atEnd()) {
-                conditions.add(condition());
+                if (line.startsWith(ELEMENTS, at)) {
+                    target = target.withElements(elements());
+                } else {
+                    conditions.add(condition());
+                }
                 skipBlanks();
             }
             if (conditions.isEmpty()) {
@@ -250,6 +260,16 @@ record Rule(Target target, List<Condition> conditions, int line) {
                 }
             }
             throw errorAt(begin, "there is no category \"" + name + "\"");
+        }
+
+        private String elements() {
+            at += ELEMENTS.length();
+            int begin = at;
+            String argument = !atEnd() && line.charAt(at) == QUOTE ? delimited(QUOTE) : word();
+            if (argument.isEmpty()) {
+                throw errorAt(begin, "there is no argument after " + ELEMENTS);
+            }
+            return argument;
         }
 
         private Condition condition() {

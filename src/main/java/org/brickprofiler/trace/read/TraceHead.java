@@ -36,6 +36,7 @@ final class TraceHead {
     private static final Pattern RANK_LABEL = Pattern.compile("rank (\\d{1,10}) of (\\d{1,10})");
     private static final Pattern CLOCK_ERROR_LABEL = Pattern.compile("device times within (\\d{1,18}) ns");
 
+    final Disturbances disturbances = new Disturbances();
     final Set<String> deviceNames = new TreeSet<>();
     final List<DeviceInfo> devices = new ArrayList<>();
     String processName = "";
@@ -59,11 +60,20 @@ final class TraceHead {
     private long spansLost;
     private long wholeNs;
     private boolean isOwn;
+    private int clockAnchors;
+    private long anchorErrorNs;
+    private final List<Timing> timings = new ArrayList<>();
     private boolean isImplicit;
 
     TraceHead(String source, Omission.Tally omissions) {
         this.source = source;
         this.omissions = omissions;
+    }
+
+    /** How often a method was called, and the times of its calls, ns. Immutable. */
+    record Timing(String method, long count, long averageNs, long minNs, long maxNs) {
+        /** What rules see as its category. */
+        static final String CATEGORY = "method";
     }
 
     /** When the times of a trace were in calendar time. Immutable. */
@@ -135,6 +145,29 @@ final class TraceHead {
             throw new TraceFormatException(source, offset, "the sum of the times exceeds 2^63 - 1");
         }
         wholeNs += ns;
+    }
+
+    /** Times of bricks were tied to those of the recording by so many anchors, which agree within so much. */
+    void tieClocks(int anchors, long errorNs) {
+        clockAnchors = anchors;
+        anchorErrorNs = errorNs;
+    }
+
+    int clockAnchors() {
+        return clockAnchors;
+    }
+
+    long anchorErrorNs() {
+        return anchorErrorNs;
+    }
+
+    /** The sums of a method, of which the trace has no single calls. */
+    void timing(Timing timing) {
+        timings.add(timing);
+    }
+
+    List<Timing> timings() {
+        return timings;
     }
 
     /** What all executions took, in a trace without times. */

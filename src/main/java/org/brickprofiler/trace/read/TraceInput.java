@@ -18,6 +18,7 @@ final class TraceInput {
     private static final int LONGEST_BLANK = 4_096;
     private static final int PACKET_TAG = 1 << 3 | 2;
     private static final String SQLITE = "SQLite format 3";
+    private static final String FLIGHT_RECORDING = "FLR\0";
     private static final String GZIP = "\u001f\u008b";
 
     /** How files begin that a trace is mistaken for or packed in, a character for each byte, and what they are. */
@@ -28,8 +29,7 @@ final class TraceInput {
             "\u00fd7zXZ", "it is packed with xz; unpack it",
             "BZh", "it is packed with bzip2; unpack it",
             "\u0004\"M\u0018", "it is packed with LZ4; unpack it",
-            "7z\u00bc\u00af", "it is a 7z archive; unpack it",
-            "FLR\u0000", "it is a recording of Java's Flight Recorder, which is not read");
+            "7z\u00bc\u00af", "it is a 7z archive; unpack it");
 
     private static final int LONGEST_MAGIC = 16;
 
@@ -83,10 +83,11 @@ final class TraceInput {
         return begin;
     }
 
-    /** Whether a file is a database as it is, and not packed. */
-    static boolean isDatabase(Path file) throws IOException {
+    /** Whether a file is a database or a recording as it is, and not packed. */
+    static boolean isUnpacked(Path file) throws IOException {
         try (InputStream bytes = InputFile.open(file)) {
-            return new String(bytes.readNBytes(SQLITE.length()), StandardCharsets.ISO_8859_1).equals(SQLITE);
+            String begin = new String(bytes.readNBytes(SQLITE.length()), StandardCharsets.ISO_8859_1);
+            return begin.startsWith(SQLITE) || begin.startsWith(FLIGHT_RECORDING);
         }
     }
 
@@ -102,6 +103,8 @@ final class TraceInput {
         PERFETTO,
         /** A database, as Nsight Systems exports it. */
         SQLITE,
+        /** A recording of the Java Flight Recorder. */
+        FLIGHT_RECORDING,
         /** The objects of TornadoVM's profiler, with or without a program's own output. */
         TORNADO_VM
     }
@@ -120,6 +123,9 @@ final class TraceInput {
             String begin = begin(trace, LONGEST_MAGIC);
             if (begin.startsWith(SQLITE)) {
                 return Format.SQLITE;
+            }
+            if (begin.startsWith(FLIGHT_RECORDING)) {
+                return Format.FLIGHT_RECORDING;
             }
             for (Map.Entry<String, String> foreign : FOREIGN.entrySet()) {
                 if (begin.startsWith(foreign.getKey())) {

@@ -32,6 +32,7 @@ import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
  *     the trace has neither
  * @param ranges the NVTX ranges in which the device's events were launched, most time first, with what is known to be in
  *     none; empty where the trace does not tie launches to ranges
+ * @param virtualMachine what a flight recording says of the virtual machine beside its bricks
  * @param omissions what was ignored, left out, dropped or repaired, in the order of {@link Omission.Reason}; of events
  *     that were left out, one for each kernel, most time first
  */
@@ -47,6 +48,7 @@ public record TraceProfile(
         Unmatched unmatched,
         List<Placement> placements,
         List<Range> ranges,
+        VirtualMachine virtualMachine,
         List<Omission> omissions) {
 
     /** Which events of a trace count. */
@@ -184,6 +186,77 @@ public record TraceProfile(
         }
     }
 
+    /**
+     * What a virtual machine did beside the bricks, as a flight recording has it. Immutable.
+     *
+     * @param anchors events that tie the clock of the bricks to that of the recording; 0 where there are none
+     * @param clockErrorNs how far these are apart, and so how far the place of a brick may be off, ns
+     * @param disturbances what of the bricks' time it was, most time first
+     */
+    public record VirtualMachine(int anchors, long clockErrorNs, List<Disturbance> disturbances) {
+
+        /** Takes a copy of the list. */
+        public VirtualMachine {
+            Objects.requireNonNull(disturbances, "disturbances");
+            disturbances = List.copyOf(disturbances);
+        }
+    }
+
+    /**
+     * Time of a brick, or of the steps of a phase, in which the virtual machine did something else. Immutable.
+     *
+     * @param brick the brick; of steps, {@code step: } and their phase
+     * @param cause what it did
+     * @param elapsedNs the part of the executions' time that lies in it, ns
+     * @param share that of all their time, 0 to 1
+     * @param shareOfTail the same of the executions that took as long as the 99th percentile or longer
+     */
+    public record Disturbance(String brick, Cause cause, long elapsedNs, double share, double shareOfTail) {
+
+        /** What a virtual machine does. */
+        public enum Cause {
+            /** A pause of the garbage collector. */
+            GARBAGE_COLLECTION("garbage collection"),
+            /** Another stop of all threads. */
+            SAFEPOINT("other safepoints"),
+            /** The thread waited for memory. */
+            ALLOCATION("allocation stalls"),
+            /** The thread was parked. */
+            PARKED("parked"),
+            /** The thread waited for a monitor. */
+            MONITOR("waiting for monitors"),
+            /** A compiler ran beside it. */
+            COMPILATION("while compiling");
+
+            private final String displayName;
+
+            Cause(String displayName) {
+                this.displayName = displayName;
+            }
+
+            /**
+             * The words in reports.
+             *
+             * @return for example {@code "garbage collection"}
+             */
+            public String displayName() {
+                return displayName;
+            }
+
+            /** The number of this cause; the only reader of the ordinal. */
+            @SuppressWarnings("EnumOrdinal") // this method is where it is wrapped
+            int index() {
+                return ordinal();
+            }
+        }
+
+        /** Refuses null. */
+        public Disturbance {
+            Objects.requireNonNull(brick, "brick");
+            Objects.requireNonNull(cause, "cause");
+        }
+    }
+
     /** Takes copies of the lists. */
     public TraceProfile {
         Objects.requireNonNull(snapshot, "snapshot");
@@ -192,6 +265,7 @@ public record TraceProfile(
         Objects.requireNonNull(placements, "placements");
         Objects.requireNonNull(omissions, "omissions");
         Objects.requireNonNull(ranges, "ranges");
+        Objects.requireNonNull(virtualMachine, "virtualMachine");
         placements = List.copyOf(placements);
         ranges = List.copyOf(ranges);
         omissions = List.copyOf(omissions);
@@ -254,6 +328,7 @@ public record TraceProfile(
         private static final int KERNELS_SHOWN = 5;
         private static final int PLACEMENTS_SHOWN = 8;
         private static final int RANGES_SHOWN = 8;
+        private static final int DISTURBANCES_SHOWN = 12;
 
         private final StringBuilder text = new StringBuilder("Trace\n");
 
@@ -269,6 +344,7 @@ public record TraceProfile(
             noRule();
             placed();
             launched();
+            disturbed();
             list("ignored", omission -> omission.reason().effect() == Effect.IGNORED);
             list("faulty", Omission::isFault);
             return text.toString();
@@ -345,6 +421,29 @@ public record TraceProfile(
                     first = "";
                 }
             }
+        }
+
+        /** What the virtual machine did meanwhile. */
+        private void disturbed() {
+            if (virtualMachine.anchors() > 0) {
+                fact("clock", "bricks placed within " + Figures.duration(virtualMachine.clockErrorNs()) + " by "
+                        + Figures.count(virtualMachine.anchors(), "anchor"));
+            }
+            String first = "meanwhile";
+            for (Disturbance each : virtualMachine.disturbances().stream().limit(DISTURBANCES_SHOWN).toList()) {
+                fact(first, Figures.plain(each.brick()) + ": " + each.cause().displayName() + " "
+                        + Figures.duration(each.elapsedNs()) + ", " + percent(each.share()) + " of its time, "
+                        + percent(each.shareOfTail()) + " of its p99");
+                first = "";
+            }
+            int more = virtualMachine.disturbances().size() - DISTURBANCES_SHOWN;
+            if (more > 0) {
+                fact("", "and " + Figures.count(more, "more line"));
+            }
+        }
+
+        private static String percent(double share) {
+            return String.format(Locale.ROOT, "%.1f%%", 100 * share);
         }
 
         /** In which ranges it was launched. */

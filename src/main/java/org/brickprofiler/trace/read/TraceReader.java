@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Formats</b>, whatever the file is called, plain or packed with gzip: Chrome trace JSON, as PyTorch's Kineto and
  * many others write it, a bare array of events or an object with {@code traceEvents}; and Perfetto's format, as far as
  * a trace consists of track events (begin, end, instant, counter) in packets that are not compressed; whatever else is
- * in it is passed over; what TornadoVM's profiler writes, with a program's own output between its objects or without; and
- * what Nsight Systems exports as an SQLite database, for which a JDBC driver must be there, such as {@code
- * org.xerial:sqlite-jdbc}.
+ * in it is passed over; what TornadoVM's profiler writes, with a program's own output between its objects or without;
+ * recordings of the Java Flight Recorder; and what Nsight Systems exports as an SQLite database, for which a JDBC driver
+ * must be there, such as {@code org.xerial:sqlite-jdbc}.
  *
  * <p><b>Times</b> of Chrome's format are decimal microseconds, read exactly, half up below 1 ns. Those of Perfetto's
  * are brought to the clock that the trace names as its primary one.
@@ -59,6 +59,13 @@ import org.jspecify.annotations.Nullable;
  * under a brick of its own. Compilations are warm-up, and left out unless kept. Kernel times of a graph beyond those of
  * its tasks, as batches have them, are {@code FurtherKernels}. There are durations only: no timeline can be made, and
  * the wall time is the sum over the executions.
+ *
+ * <p><b>In a flight recording</b> the bricks are the {@code brick.Execution}s of {@code org.brickprofiler.jfr}, as in this
+ * library's own traces, or else every event that lasts and is not the JDK's, by the name of its type, rules seeing category
+ * {@code event} and its fields as arguments, and every {@code jdk.MethodTrace}, by the method's name, of category {@code
+ * method}. {@code jdk.MethodTiming} has sums of methods, which are added to the profile, without percentiles, and which are
+ * in none of the counts of events. {@link TraceProfile#virtualMachine} lays over the bricks what the virtual machine did
+ * meanwhile, as far as the recording has it; a thread waits by its own events, all threads by stops of the virtual machine.
  *
  * <p><b>In an export of Nsight Systems</b> kernels, copies and fills count as in Kineto's traces. Each belongs to the
  * innermost NVTX range that was open on the launching thread as its launch began; the launch is the call of the same
@@ -261,24 +268,36 @@ public final class TraceReader {
         ReadOptions.Limits limits = options.limits();
         switch (TraceInput.format(text, collector.source)) {
             case CHROME -> chrome(text, collector, limits);
-            case SQLITE -> database(text, file, collector, options.progress());
+            case SQLITE -> whole(text, file, collector, options.progress(), NsightReader::read);
+            case FLIGHT_RECORDING -> whole(
+                    text, file, collector, options.progress(),
+                    (recording, events, progress) -> FlightRecordingReader.read(recording, events));
             case PERFETTO -> PerfettoParser.parse(text, limits, collector);
             case TORNADO_VM -> TornadoParser.parse(text, limits, collector);
         }
     }
 
-    /** A database is read in its own place where it has one. */
-    private static void database(
-            InputStream text, @Nullable Path file, EventCollector collector, ReadOptions.Progress progress)
+    /** Reads a file that is not read from its beginning to its end. */
+    private interface FileReading {
+        void read(Path file, EventCollector collector, ReadOptions.Progress progress) throws IOException;
+    }
+
+    /** Such a file is read in its own place where it has one. */
+    private static void whole(
+            InputStream text,
+            @Nullable Path file,
+            EventCollector collector,
+            ReadOptions.Progress progress,
+            FileReading reading)
             throws IOException {
-        if (file != null && TraceInput.isDatabase(file)) {
-            NsightReader.read(file, collector, progress);
+        if (file != null && TraceInput.isUnpacked(file)) {
+            reading.read(file, collector, progress);
             return;
         }
-        Path copy = Files.createTempFile("brick-trace-", ".sqlite");
+        Path copy = Files.createTempFile("brick-trace-", ".tmp");
         try {
             Files.copy(text, copy, StandardCopyOption.REPLACE_EXISTING);
-            NsightReader.read(copy, collector, (bytesRead, totalBytes) -> {});
+            reading.read(copy, collector, (bytesRead, totalBytes) -> {});
         } catch (TraceInput.DamagedException damaged) {
             throw new TraceFormatException(collector.source, 0, String.valueOf(damaged.getMessage()), damaged);
         } finally {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.brickprofiler.internal.io.InputFile;
 
 /**
@@ -23,6 +24,7 @@ import org.brickprofiler.internal.io.InputFile;
  * RmsNorm                 <- name=/rms_?norm/i
  * Gemm                    <- name=/gemm|gemv/ cat=/^kernel$/
  * "my fused step" (FFN)   <- name=/fused_step/ args.stream=/^7$/
+ * LmHead                  <- name=/^acme.LmHead$/ elements=args.tokens
  * ignore                  <- name=/^profiler_/
  * }</pre>
  *
@@ -31,8 +33,9 @@ import org.brickprofiler.internal.io.InputFile;
  * {@link org.brickprofiler.BrickCategory} in any case; a known brick has its own, a dynamic one is Other without it.
  * {@code ignore} makes a kernel count nowhere. A condition looks for a Java regular expression in the event's name,
  * category ({@code cat}) or argument ({@code args.KEY}, {@code args."External id"}); {@code \/} is a slash, an
- * {@code i} after the last slash ignores the case. It does not hold where the argument is missing. The first rule whose
- * conditions hold decides.
+ * {@code i} after the last slash ignores the case. It does not hold where the argument is missing. {@code elements=args.KEY} is no condition: it names
+ * the argument that has the elements of a slice, where the trace marks no device events. The first rule whose conditions
+ * hold decides.
  *
  * <p>A pattern sees the first {@value Names#LONGEST} characters. One that tries too many combinations ends the
  * reading with a {@link TraceFormatException} instead of taking for ever.
@@ -48,12 +51,14 @@ public final class TraceRules {
     private TraceRules(String source, List<Rule> rules) {
         this.source = source;
         this.rules = rules;
-        this.argKeys = rules.stream()
+        Stream<String> conditions = rules.stream()
                 .flatMap(rule -> rule.conditions().stream())
                 .map(Rule.Condition::field)
                 .filter(field -> field.startsWith(Rule.Condition.ARGS))
-                .map(field -> field.substring(Rule.Condition.ARGS.length()))
-                .collect(Collectors.toUnmodifiableSet());
+                .map(field -> field.substring(Rule.Condition.ARGS.length()));
+        Stream<String> elements =
+                rules.stream().map(rule -> rule.target().elements()).filter(argument -> !argument.isEmpty());
+        this.argKeys = Stream.concat(conditions, elements).collect(Collectors.toUnmodifiableSet());
     }
 
     /** Reads the built-in rules once. */

@@ -124,7 +124,7 @@ final class DamagedTraceTest {
             04224d186440         | it is packed with LZ4; unpack it
             377abcaf271c         | it is a 7z archive; unpack it
             53514c69746520666f726d6174203300 | the SQLite database is damaged
-            464c520000020001     | it is a recording of Java's Flight Recorder
+            464c520000020001     | the recording is damaged
             """)
     void filesOfOtherKindsAreNamed(String begin, String name) throws IOException {
         byte[] bytes = HexFormat.of().parseHex(begin);

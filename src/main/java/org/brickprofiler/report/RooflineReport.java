@@ -1,0 +1,381 @@
+package org.brickprofiler.report;
+
+import static org.brickprofiler.report.HumanUnits.durationCell;
+import static org.brickprofiler.report.HumanUnits.number;
+import static org.brickprofiler.report.HumanUnits.percent;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.ToDoubleFunction;
+import org.brickprofiler.Environment;
+import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.roofline.BrickRoofline;
+import org.brickprofiler.roofline.BrickRoofline.Bound;
+import org.brickprofiler.roofline.BrickRoofline.Distance;
+import org.brickprofiler.roofline.MachineRoof;
+import org.brickprofiler.roofline.MachineRoof.Bandwidth;
+import org.brickprofiler.roofline.MachineRoof.Rate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a machine can do at most, and how far bricks stay below that: as text, as values for a JSON report, and the machine in
+ * a file of its own. Stateless; any thread.
+ */
+public final class RooflineReport {
+
+    /** What the file is named. */
+    private static final String KIND = "machine-roof";
+
+    private static final String SCHEMA_VERSION = "1.0";
+    private static final int HIGHEST_MAJOR_VERSION = 1;
+
+    private static final long KIBIBYTE = 1L << 10;
+    private static final String NONE = "-";
+
+    private RooflineReport() {}
+
+    // ---- text ----
+
+    /**
+     * The table of bricks, after a line on the machine and before what does not belong in it.
+     *
+     * @param roofline where the bricks stand
+     * @return lines of printable ASCII that end with {@code "\n"}
+     */
+    public static String render(BrickRoofline roofline) {
+        MachineRoof machine = roofline.machine();
+        StringBuilder text = new StringBuilder();
+        text.append("Distance to the roof, most time above it first\n")
+                .append("  machine: ")
+                .append(PlainText.ascii(machine.environment().cpu()))
+                .append(", measured ")
+                .append(machine.measuredAt().truncatedTo(ChronoUnit.SECONDS))
+                .append("; threads on one brick: ")
+                .append(roofline.threads())
+                .append("; ")
+                .append(number(machine.gflops(roofline.threads())))
+                .append(" GFLOP/s\n");
+        roofline.remarks().forEach(remark -> text.append("! ").append(PlainText.ascii(remark)).append('\n'));
+        if (roofline.bricks().isEmpty()) {
+            return text.append("  No brick has known work: recordWork, or a WorkModel, states it.\n").toString();
+        }
+        TextTable<Distance> table = new TextTable<Distance>()
+                .left("brick", Distance::name, "bricks with known work")
+                .left("bound by", brick -> bound(brick.bound()), "")
+                .right("total", brick -> durationCell(brick.totalNs()), durationCell(sum(roofline, Distance::totalNs)))
+                .right("at the roof", brick -> durationCell(brick.roofNs()), durationCell(sum(roofline, Distance::roofNs)))
+                .right("% of roof", RooflineReport::attainedCell, percent(100 * roofline.attained()))
+                .left("roof", brick -> roof(machine, brick), "")
+                .right("GFLOP/s", brick -> rate(brick.gflops()), "")
+                .right("GB/s", brick -> rate(brick.gigabytesPerSecond()), "")
+                .right("FLOP/B", brick -> intensity(brick.work().intensity()), "");
+        text.append('\n').append(table.render(roofline.bricks()));
+        text.append("Bound by overhead: more than half of the time is explained by neither bytes nor operations.\n");
+        List<String> above = roofline.bricks().stream()
+                .filter(Distance::isAboveRoof)
+                .map(Distance::name)
+                .toList();
+        if (!above.isEmpty()) {
+            text.append("! Above the roof, which cannot be: ")
+                    .append(PlainText.ascii(String.join(", ", above)))
+                    .append(". Their work, their time, their working set, the number of threads or the machine's"
+                            + " figures are wrong.\n");
+        }
+        if (!roofline.unplaced().isEmpty()) {
+            text.append("Without known work or time: ")
+                    .append(PlainText.ascii(String.join(", ", roofline.unplaced())))
+                    .append('\n');
+        }
+        return text.toString();
+    }
+
+    private static double sum(BrickRoofline roofline, ToDoubleFunction<Distance> value) {
+        return roofline.bricks().stream().mapToDouble(value).sum();
+    }
+
+    private static String bound(Bound bound) {
+        return bound.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static String attainedCell(Distance brick) {
+        return percent(100 * (1 - brick.distance())) + (brick.isAboveRoof() ? " !" : "");
+    }
+
+    private static String roof(MachineRoof machine, Distance brick) {
+        if (brick.roof() == Bound.COMPUTE) {
+            return "operations";
+        }
+        String level = machine.at(brick.work().workingSetBytes()).level();
+        return number(brick.bandwidthGBps()) + " GB/s" + (level.isEmpty() ? "" : " of " + level);
+    }
+
+    private static String rate(double rate) {
+        return rate == 0 ? NONE : number(rate);
+    }
+
+    private static String intensity(double intensity) {
+        return intensity == 0 || Double.isInfinite(intensity) ? NONE : number(intensity);
+    }
+
+    /**
+     * What a machine can do.
+     *
+     * @param machine its roof
+     * @return lines of printable ASCII that end with {@code "\n"}
+     */
+    public static String render(MachineRoof machine) {
+        StringBuilder text = new StringBuilder();
+        Environment where = machine.environment();
+        text.append("Roof of this machine: the highest of several rounds, and how far below it the lowest was\n")
+                .append("  machine     ")
+                .append(PlainText.ascii(where.cpu() + ", " + where.processors() + " processors, " + where.arch() + ", "
+                        + where.os()))
+                .append("\n  java        ")
+                .append(PlainText.ascii(where.javaVersion() + ", " + where.jvm()))
+                .append("\n  operations  ")
+                .append(cell(machine.flopsOne()))
+                .append(" GFLOP/s of one thread, ")
+                .append(cell(machine.flopsAll()))
+                .append(" of ")
+                .append(where.processors())
+                .append(" (single precision, fused multiply-add)\n\nGB/s by working set\n\n");
+        TextTable<Bandwidth> table = new TextTable<Bandwidth>()
+                .right("working set", each -> size(each.workingSetBytes()), "")
+                .left("level", each -> each.level().isEmpty() ? NONE : each.level(), "")
+                .right("read, 1 thread", each -> cell(each.readOne()), "")
+                .right("triad, 1 thread", each -> cell(each.triadOne()), "")
+                .right("read, all", each -> cell(each.readAll()), "")
+                .right("triad, all", each -> cell(each.triadAll()), "");
+        text.append(table.render(machine.bandwidths()));
+        if (!machine.reachesMemory()) {
+            text.append("The memory itself was not measured: more heap is needed (-Xmx).\n");
+        }
+        return text.toString();
+    }
+
+    private static String size(long bytes) {
+        long kibibytes = bytes / KIBIBYTE;
+        return kibibytes < KIBIBYTE ? kibibytes + " KiB" : kibibytes / KIBIBYTE + " MiB";
+    }
+
+    private static String cell(Rate rate) {
+        return number(rate.high()) + " (-" + Math.round(100 * rate.spread()) + " %)";
+    }
+
+    // ---- values ----
+
+    /**
+     * What {@link JsonReport#toJson(org.brickprofiler.ProfileSnapshot, Map)} takes as {@code roofline}: the roofs of as many
+     * threads, and each brick below them. Numbers that do not exist are omitted.
+     *
+     * @param roofline where the bricks stand
+     * @return keys and values, in order
+     */
+    public static Map<String, Object> values(BrickRoofline roofline) {
+        MachineRoof machine = roofline.machine();
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("threads", roofline.threads());
+        values.put("measured_at", machine.measuredAt().toString());
+        values.put("cpu", machine.environment().cpu());
+        values.put("peak_gflops", machine.gflops(roofline.threads()));
+        List<Map<String, Object>> roofs = new ArrayList<>();
+        for (Bandwidth each : machine.bandwidths()) {
+            Map<String, Object> roof = new LinkedHashMap<>();
+            roof.put("level", each.level());
+            roof.put("working_set_bytes", each.workingSetBytes());
+            roof.put("gbps", machine.bandwidthGBps(each.workingSetBytes(), roofline.threads()));
+            roofs.add(roof);
+        }
+        values.put("bandwidths", roofs);
+        values.put("attained", roofline.attained());
+        values.put("bricks", roofline.bricks().stream().map(RooflineReport::values).toList());
+        values.put("unplaced", roofline.unplaced());
+        values.put("remarks", roofline.remarks());
+        return values;
+    }
+
+    private static Map<String, Object> values(Distance brick) {
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("name", brick.name());
+        values.put("bound", bound(brick.bound()));
+        values.put("roof", bound(brick.roof()));
+        values.put("total_ns", brick.totalNs());
+        values.put("roof_ns", brick.roofNs());
+        values.put("distance", brick.distance());
+        values.put("above_roof", brick.isAboveRoof());
+        values.put("gflops", brick.gflops());
+        values.put("gbps", brick.gigabytesPerSecond());
+        values.put("bandwidth_gbps", brick.bandwidthGBps());
+        values.put("working_set_bytes", brick.work().workingSetBytes());
+        if (Double.isFinite(brick.work().intensity())) {
+            values.put("arithmetic_intensity", brick.work().intensity());
+        }
+        return values;
+    }
+
+    // ---- the machine's file ----
+
+    /**
+     * Writes what a machine can do, as JSON. It is written to a temporary file in the same folder first, which then takes the
+     * place of an older one in one step.
+     *
+     * @param machine its roof
+     * @param path where to; its folder must exist. A pipe or a terminal is written to directly
+     * @throws IOException when that fails; the message names the path and the reason, and an older file is untouched
+     */
+    public static void write(MachineRoof machine, Path path) throws IOException {
+        Objects.requireNonNull(machine, "machine");
+        AtomicFile.write(path, out -> write(machine, out));
+    }
+
+    private static void write(MachineRoof machine, OutputStream out) throws IOException {
+        try (JsonGenerator json = JsonReportWriter.generator(out, JsonReportWriter.indented())) {
+            json.writeStartObject();
+            json.writeStringField("schema_version", SCHEMA_VERSION);
+            json.writeStringField("kind", KIND);
+            json.writeStringField("measured_at", machine.measuredAt().toString());
+            json.writeFieldName("environment");
+            JsonReportWriter.environment(json, machine.environment());
+            rate(json, "gflops_one", machine.flopsOne());
+            rate(json, "gflops_all", machine.flopsAll());
+            json.writeArrayFieldStart("bandwidths");
+            for (Bandwidth each : machine.bandwidths()) {
+                json.writeStartObject();
+                json.writeStringField("level", each.level());
+                json.writeNumberField("working_set_bytes", each.workingSetBytes());
+                rate(json, "read_gbps_one", each.readOne());
+                rate(json, "read_gbps_all", each.readAll());
+                rate(json, "triad_gbps_one", each.triadOne());
+                rate(json, "triad_gbps_all", each.triadAll());
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+            json.writeEndObject();
+            json.writeRaw('\n');
+        }
+    }
+
+    private static void rate(JsonGenerator json, String key, Rate rate) throws IOException {
+        json.writeFieldName(key);
+        json.writeArray(new double[] {rate.low(), rate.median(), rate.high()}, 0, 3);
+    }
+
+    /**
+     * Reads what a machine can do.
+     *
+     * @param path a file that {@link #write} wrote, of this or an older version
+     * @return its roof
+     * @throws IOException when the file cannot be read or is no such file; the message names the path and, of a wrong value,
+     *     the value, its line and its column
+     */
+    public static MachineRoof read(Path path) throws IOException {
+        InputStream json = InputFile.open(path);
+        try (JsonParser parser = JsonReportReader.parser(json)) {
+            return new Reader(new JsonInput(parser)).machine();
+        } catch (JsonProcessingException malformed) {
+            throw new IOException(path + ": " + JsonReport.describe(malformed), malformed);
+        } catch (IOException failed) {
+            throw InputFile.cannotRead(path.toString(), failed);
+        }
+    }
+
+    /** Reads one file. One thread. */
+    private static final class Reader {
+
+        private final JsonInput input;
+        private final List<Bandwidth> bandwidths = new ArrayList<>();
+        private final Map<String, Rate> rates = new LinkedHashMap<>();
+        private Instant measuredAt = Instant.EPOCH;
+        private @Nullable Environment environment;
+        private boolean isMachine;
+
+        Reader(JsonInput input) {
+            this.input = input;
+        }
+
+        MachineRoof machine() throws IOException {
+            input.document(this::field);
+            if (!isMachine || environment == null) {
+                throw input.error("this is no file of brick roofline: it describes no machine");
+            }
+            try {
+                return new MachineRoof(
+                        environment, measuredAt, bandwidths, required(rates, "gflops_one"), required(rates, "gflops_all"));
+            } catch (IllegalArgumentException wrong) {
+                throw input.error(String.valueOf(wrong.getMessage()));
+            }
+        }
+
+        private void field(String key) throws IOException {
+            switch (key) {
+                case "schema_version" -> input.version(key, HIGHEST_MAJOR_VERSION);
+                case "kind" -> isMachine = input.text(key).equals(KIND);
+                case "measured_at" -> measuredAt = input.moment(key);
+                case "environment" -> environment = JsonReportReader.environment(input);
+                case "gflops_one", "gflops_all" -> rates.put(key, rate(key));
+                case "bandwidths" -> input.array(key, () -> bandwidths.add(bandwidth()));
+                default -> input.skip();
+            }
+        }
+
+        private Bandwidth bandwidth() throws IOException {
+            Map<String, Rate> read = new LinkedHashMap<>();
+            String[] level = {""};
+            long[] bytes = {0};
+            input.object("bandwidth", key -> {
+                switch (key) {
+                    case "level" -> level[0] = input.text(key);
+                    case "working_set_bytes" -> bytes[0] = input.whole(key, 1, Long.MAX_VALUE);
+                    case "read_gbps_one", "read_gbps_all", "triad_gbps_one", "triad_gbps_all" -> read.put(key, rate(key));
+                    default -> input.skip();
+                }
+            });
+            if (bytes[0] == 0) {
+                throw input.error("a bandwidth has no working_set_bytes");
+            }
+            return new Bandwidth(
+                    level[0],
+                    bytes[0],
+                    required(read, "read_gbps_one"),
+                    required(read, "read_gbps_all"),
+                    required(read, "triad_gbps_one"),
+                    required(read, "triad_gbps_all"));
+        }
+
+        private Rate required(Map<String, Rate> read, String key) throws IOException {
+            Rate rate = read.get(key);
+            if (rate == null) {
+                throw input.error("there is no " + key);
+            }
+            return rate;
+        }
+
+        private Rate rate(String key) throws IOException {
+            List<Double> values = new ArrayList<>();
+            input.array(key, () -> values.add(input.real(key, Double.MAX_VALUE)));
+            if (values.size() != 3) {
+                throw input.error(key + " has " + values.size() + " numbers instead of lowest, median and highest");
+            }
+            try {
+                return new Rate(values.get(0), values.get(1), values.get(2));
+            } catch (IllegalArgumentException wrong) {
+                throw input.error(key + ": " + wrong.getMessage());
+            }
+        }
+    }
+}

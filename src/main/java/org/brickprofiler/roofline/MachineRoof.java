@@ -1,0 +1,252 @@
+package org.brickprofiler.roofline;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import org.brickprofiler.Environment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a machine can do at most, as {@link #measure} found: the bandwidth by the size of the working set, which shows the
+ * cache levels and the memory, and the rate of floating-point operations. Immutable.
+ *
+ * <p>Each rate is a {@linkplain Rate#high highest} one of several rounds, with the others beside it. The highest is the
+ * roof: what was reached once can be reached again.
+ *
+ * @param environment where it was measured
+ * @param measuredAt when
+ * @param bandwidths by working set, ascending; not empty
+ * @param flopsOne single-precision GFLOP/s of one thread
+ * @param flopsAll single-precision GFLOP/s of as many threads as there are processors
+ */
+public record MachineRoof(
+        Environment environment, Instant measuredAt, List<Bandwidth> bandwidths, Rate flopsOne, Rate flopsAll) {
+
+    /** By how much a rate may differ from before. */
+    private static final double DRIFT = 0.1;
+
+    /**
+     * Sorts the bandwidths.
+     *
+     * @throws IllegalArgumentException when there is none, or no processor
+     */
+    public MachineRoof {
+        Objects.requireNonNull(environment, "environment");
+        Objects.requireNonNull(measuredAt, "measuredAt");
+        Objects.requireNonNull(flopsOne, "flopsOne");
+        Objects.requireNonNull(flopsAll, "flopsAll");
+        Objects.requireNonNull(bandwidths, "bandwidths");
+        bandwidths = bandwidths.stream()
+                .sorted(Comparator.comparingLong(Bandwidth::workingSetBytes))
+                .toList();
+        if (bandwidths.isEmpty()) {
+            throw new IllegalArgumentException("a machine's roof has no bandwidths");
+        }
+        if (environment.processors() < 1) {
+            throw new IllegalArgumentException("processors " + environment.processors() + " is not 1 or more");
+        }
+    }
+
+    /**
+     * Several measurements of one rate. Immutable.
+     *
+     * @param low the lowest
+     * @param median the median
+     * @param high the highest
+     */
+    public record Rate(double low, double median, double high) {
+
+        /**
+         * Checks the values.
+         *
+         * @throws IllegalArgumentException when one is not positive and finite, or they are out of order
+         */
+        public Rate {
+            if (!(low > 0 && low <= median && median <= high && high < Double.POSITIVE_INFINITY)) {
+                throw new IllegalArgumentException(
+                        "rates " + low + ", " + median + ", " + high + " are not positive, finite and in order");
+            }
+        }
+
+        /**
+         * How far the rounds lie apart.
+         *
+         * @return by how much the lowest is below the highest, as a share of the highest
+         */
+        public double spread() {
+            return 1 - low / high;
+        }
+    }
+
+    /**
+     * The rates at which a working set can be read, again and again, and at which a triad {@code a = b + q * c} goes over it.
+     * The bytes are those that the program reads and writes; what a processor loads only to overwrite it does not count.
+     * Threads divide the working set, but no part is smaller than 16 KiB.
+     *
+     * @param level the cache level that holds it for one thread, such as {@code L2}; {@code memory}; or empty where the
+     *     system does not describe its caches
+     * @param workingSetBytes bytes that are used in turn
+     * @param readOne GB/s (of 10<sup>9</sup>) read by one thread
+     * @param readAll GB/s read by all threads together
+     * @param triadOne GB/s read and written by one thread
+     * @param triadAll GB/s read and written by all threads together
+     */
+    public record Bandwidth(
+            String level, long workingSetBytes, Rate readOne, Rate readAll, Rate triadOne, Rate triadAll) {
+
+        /** What lies behind the last cache. */
+        public static final String MEMORY = "memory";
+
+        /**
+         * Checks the values.
+         *
+         * @throws IllegalArgumentException when the working set is not positive
+         */
+        public Bandwidth {
+            Objects.requireNonNull(level, "level");
+            Objects.requireNonNull(readOne, "readOne");
+            Objects.requireNonNull(readAll, "readAll");
+            Objects.requireNonNull(triadOne, "triadOne");
+            Objects.requireNonNull(triadAll, "triadAll");
+            if (workingSetBytes <= 0) {
+                throw new IllegalArgumentException("workingSetBytes " + workingSetBytes + " is not above 0");
+            }
+        }
+
+        private double one() {
+            return Math.max(readOne.high(), triadOne.high());
+        }
+
+        private double all() {
+            return Math.max(readAll.high(), triadAll.high());
+        }
+    }
+
+    /**
+     * Measures this machine, with loops that the just-in-time compiler vectorises. That takes about half a minute, all
+     * processors, and memory of four times the last cache, or what {@code maxBytes} allows; then {@link #reachesMemory} says
+     * so. Other work on the machine lowers the rates. One thread at a time.
+     *
+     * @param maxBytes the most memory to use; at least 1 MiB is
+     * @return the roof
+     */
+    public static MachineRoof measure(long maxBytes) {
+        return new RoofProbe(maxBytes).measure();
+    }
+
+    /**
+     * Measures a little of it, beside a run: the operations of one thread, and how fast it reads 16 MiB. Takes a few tenths of
+     * a second; the bricks must not run meanwhile. What it finds belongs into the profile:
+     *
+     * <pre>{@code
+     * RunFacts facts = snapshot.facts();
+     * snapshot = snapshot.withFacts(facts.withMachine(MachineRoof.measureBriefly(), facts.disturbances()));
+     * }</pre>
+     *
+     * @return figures for {@link org.brickprofiler.RunFacts#machine}
+     */
+    public static Map<String, Double> measureBriefly() {
+        return RoofProbe.measureBriefly();
+    }
+
+    /**
+     * Whether the machine was another one when a profile was recorded than when this was measured: a rate of
+     * {@link #measureBriefly} is more than a tenth below the median of the rounds here, or as much above the highest.
+     *
+     * @param figures what was measured beside the run
+     * @return a remark for each rate that has drifted; empty where none has, or none was measured
+     */
+    public List<String> drift(Map<String, Double> figures) {
+        Objects.requireNonNull(figures, "figures");
+        List<String> remarks = new ArrayList<>();
+        addDrift(remarks, "GFLOP/s of one thread", figures.get(RoofProbe.BRIEF_FLOPS), flopsOne);
+        addDrift(
+                remarks,
+                "GB/s, reading 16 MiB,",
+                figures.get(RoofProbe.BRIEF_READ),
+                at(RoofProbe.BRIEF_BYTES).readOne());
+        return List.copyOf(remarks);
+    }
+
+    private static void addDrift(List<String> remarks, String what, @Nullable Double now, Rate then) {
+        if (now != null && (now < (1 - DRIFT) * then.median() || now > (1 + DRIFT) * then.high())) {
+            remarks.add(String.format(
+                    Locale.ROOT,
+                    "the machine has drifted: %.1f %s beside the run, %.1f to %.1f when its roof was measured",
+                    now,
+                    what,
+                    then.low(),
+                    then.high()));
+        }
+    }
+
+    /**
+     * Whether the bandwidth of the memory itself was measured, or only that of caches.
+     *
+     * @return false where the largest working set fits a known cache
+     */
+    public boolean reachesMemory() {
+        String last = bandwidths.get(bandwidths.size() - 1).level();
+        return last.isEmpty() || last.equals(Bandwidth.MEMORY);
+    }
+
+    /**
+     * Where a working set lies: the largest one that was measured and is no larger, or else the smallest.
+     *
+     * @param workingSetBytes its size, bytes
+     * @return the measured bandwidth
+     */
+    public Bandwidth at(long workingSetBytes) {
+        Bandwidth found = bandwidths.get(0);
+        for (Bandwidth each : bandwidths) {
+            if (each.workingSetBytes() <= workingSetBytes) {
+                found = each;
+            }
+        }
+        return found;
+    }
+
+    /**
+     * The most at which a working set can be moved: the higher of reading and triad, and no less than with any larger set.
+     * Some of the processors' threads can do no more than all, and no more than as many times what one does.
+     *
+     * @param workingSetBytes its size, bytes
+     * @param threads how many threads work on it, 1 or more
+     * @return GB/s
+     * @throws IllegalArgumentException when there is no thread
+     */
+    public double bandwidthGBps(long workingSetBytes, int threads) {
+        long from = at(workingSetBytes).workingSetBytes();
+        double one = 0;
+        double all = 0;
+        for (Bandwidth each : bandwidths) {
+            if (each.workingSetBytes() >= from) {
+                one = Math.max(one, each.one());
+                all = Math.max(all, each.all());
+            }
+        }
+        return ofThreads(one, all, threads);
+    }
+
+    /**
+     * The most operations of some threads.
+     *
+     * @param threads how many, 1 or more
+     * @return GFLOP/s
+     * @throws IllegalArgumentException when there is no thread
+     */
+    public double gflops(int threads) {
+        return ofThreads(flopsOne.high(), flopsAll.high(), threads);
+    }
+
+    private static double ofThreads(double one, double all, int threads) {
+        if (threads < 1) {
+            throw new IllegalArgumentException("threads " + threads + " is not 1 or more");
+        }
+        return threads == 1 ? one : Math.min(threads * one, Math.max(one, all));
+    }
+}

@@ -1,0 +1,280 @@
+package org.brickprofiler.trace.read;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import jdk.jfr.ValueDescriptor;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedMethod;
+import jdk.jfr.consumer.RecordedThread;
+import jdk.jfr.consumer.RecordingFile;
+import org.brickprofiler.trace.SpanName;
+import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
+import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+
+/**
+ * Reads a recording of the Java Flight Recorder by the JDK's own reader, twice: first what the virtual machine did and how
+ * the clocks lie to each other, then the events. Where the recording has this library's {@code brick.Execution}, those are
+ * its bricks. Otherwise every event that lasts, and is not the JDK's, is a slice of its thread, by the name of its type
+ * and with its fields as arguments, and so is each {@code jdk.MethodTrace}, by the method's name.
+ *
+ * <p>A sample of this library lies where {@link System#nanoTime()} places it, tied to the recording by the median of its
+ * {@code brick.ClockAnchor}s, else at the moment at which it was committed. In place of an offset each event has its
+ * number. One thread.
+ */
+final class FlightRecordingReader {
+
+    static final String PRODUCER = "brick-profiler jfr 1";
+
+    private static final String OWN = "brick.";
+    private static final String EXECUTION = "brick.Execution";
+    private static final String STEP = "brick.Step";
+    private static final String ANCHOR = "brick.ClockAnchor";
+    private static final String JDK = "jdk.";
+    private static final String METHOD_TRACE = "jdk.MethodTrace";
+    private static final String METHOD_TIMING = "jdk.MethodTiming";
+
+    /** Farther from the event than any delay: the profiler had a clock of its own. */
+    private static final long OTHER_CLOCK_NS = 1_000_000_000L;
+
+    private final Path file;
+    private final EventCollector collector;
+    private final TraceEvent event = new TraceEvent();
+    private final Map<Long, String> threads = new HashMap<>();
+    private final Set<String> threadNames = new HashSet<>();
+
+    private final LongArrayList stopStarts = new LongArrayList();
+    private final LongArrayList stopEnds = new LongArrayList();
+    private final LongArrayList clockOffsets = new LongArrayList();
+    private final Map<String, RecordedEvent> timings = new HashMap<>();
+    private boolean isOwn;
+    private long clockOffsetNs;
+    private long events;
+
+    /** Does something with each event. */
+    private interface Pass {
+        void event(RecordedEvent recorded) throws IOException;
+    }
+
+    private FlightRecordingReader(Path file, EventCollector collector) {
+        this.file = file;
+        this.collector = collector;
+    }
+
+    /**
+     * Reads a recording.
+     *
+     * @param file the recording
+     * @param collector takes the events
+     * @throws TraceFormatException when it is damaged
+     * @throws IOException when it cannot be read
+     */
+    static void read(Path file, EventCollector collector) throws IOException {
+        FlightRecordingReader reader = new FlightRecordingReader(file, collector);
+        reader.pass(reader::look);
+        reader.tieClocks();
+        reader.stopsOfOtherCauses();
+        if (reader.isOwn) {
+            collector.head.producer(PRODUCER, List.of(PRODUCER), 0, 0);
+        }
+        reader.pass(reader::hand);
+        for (RecordedEvent timing : reader.timings.values()) {
+            reader.timing(timing);
+        }
+        collector.end(reader.events);
+    }
+
+    private void pass(Pass pass) throws IOException {
+        try (RecordingFile recording = new RecordingFile(file)) {
+            while (recording.hasMoreEvents()) {
+                pass.event(recording.readEvent());
+            }
+        } catch (TraceFormatException refused) {
+            throw refused;
+        } catch (Rule.TooCostly fault) {
+            throw new TraceFormatException(collector.source, events, String.valueOf(fault.getMessage()), fault);
+        } catch (IOException | RuntimeException damaged) {
+            if (!Files.isReadable(file)) {
+                throw damaged;
+            }
+            // The JDK's reader fails in any way on bytes that are no recording.
+            throw TraceFormatException.damage(
+                    collector.source, events, "the recording is damaged: " + damaged.getMessage(), damaged);
+        }
+    }
+
+    // ---- the first pass ----
+
+    private void look(RecordedEvent recorded) throws IOException {
+        String type = recorded.getEventType().getName();
+        switch (type) {
+            case EXECUTION -> isOwn = true;
+            case ANCHOR -> anchor(recorded);
+            case "jdk.GCPhasePause" -> disturb(Cause.GARBAGE_COLLECTION, recorded);
+            case "jdk.ExecuteVMOperation" -> {
+                if (recorded.getBoolean("safepoint")) {
+                    stopStarts.add(startNs(recorded));
+                    stopEnds.add(endNs(recorded));
+                }
+            }
+            case "jdk.Compilation" -> disturb(Cause.COMPILATION, recorded);
+            case "jdk.ZAllocationStall" -> disturbThread(Cause.ALLOCATION, recorded);
+            case "jdk.ThreadPark" -> disturbThread(Cause.PARKED, recorded);
+            case "jdk.JavaMonitorEnter" -> disturbThread(Cause.MONITOR, recorded);
+            case METHOD_TIMING -> timings.merge(
+                    method(recorded), recorded,
+                    (one, two) -> two.getLong("invocations") >= one.getLong("invocations") ? two : one);
+            default -> {
+                // Says nothing of the virtual machine.
+            }
+        }
+    }
+
+    private void anchor(RecordedEvent recorded) {
+        long beforeNs = recorded.getLong("beforeNs");
+        long afterNs = recorded.getLong("afterNs");
+        clockOffsets.add(startNs(recorded) - (beforeNs + (afterNs - beforeNs) / 2));
+    }
+
+    private void disturb(Cause cause, RecordedEvent recorded) {
+        collector.head.disturbances.add(
+                cause, Disturbances.ALL_ROWS, startNs(recorded), endNs(recorded));
+    }
+
+    private void disturbThread(Cause cause, RecordedEvent recorded) throws IOException {
+        event.clear(0);
+        event.thread = thread(recorded);
+        collector.head.disturbances.add(
+                cause, collector.row(event).number, startNs(recorded), endNs(recorded));
+    }
+
+    /** Stops that were no pause of the garbage collector, which has operations of its own. */
+    private void stopsOfOtherCauses() {
+        Disturbances disturbances = collector.head.disturbances;
+        for (int i = 0; i < stopStarts.size(); i++) {
+            long startNs = stopStarts.get(i);
+            long endNs = stopEnds.get(i);
+            if (!disturbances.isIn(Cause.GARBAGE_COLLECTION, startNs, endNs)) {
+                disturbances.add(Cause.SAFEPOINT, Disturbances.ALL_ROWS, startNs, endNs);
+            }
+        }
+    }
+
+    private void tieClocks() {
+        if (clockOffsets.isEmpty()) {
+            return;
+        }
+        long[] sorted = clockOffsets.toSortedArray();
+        clockOffsetNs = sorted[sorted.length / 2];
+        collector.head.tieClocks(sorted.length, Math.max(
+                sorted[sorted.length - 1] - clockOffsetNs, clockOffsetNs - sorted[0]));
+    }
+
+    // ---- the second pass ----
+
+    private void hand(RecordedEvent recorded) throws IOException {
+        String type = recorded.getEventType().getName();
+        event.clear(++events);
+        event.phase = 'X';
+        event.elapsedNs = recorded.getDuration().toNanos();
+        event.startNs = startNs(recorded);
+        switch (type) {
+            case EXECUTION -> execution(recorded);
+            case STEP -> {
+                event.name = recorded.getString("phase").toLowerCase(Locale.ROOT);
+                event.ownCategory = SpanName.STEP;
+                event.category = SpanName.STEP;
+            }
+            case METHOD_TRACE -> {
+                event.name = method(recorded);
+                event.category = TraceHead.Timing.CATEGORY;
+            }
+            default -> {
+                if (type.startsWith(JDK) || type.startsWith(OWN) || event.elapsedNs <= 0) {
+                    collector.omissions.add(Omission.Reason.VIRTUAL_MACHINE);
+                    return;
+                }
+                event.name = type;
+                event.category = "event";
+                fields(recorded);
+            }
+        }
+        event.thread = thread(recorded);
+        collector.accept(event);
+    }
+
+    private void execution(RecordedEvent recorded) {
+        event.name = recorded.getString("brick");
+        event.category = recorded.getString("category");
+        event.ownCategory = event.category;
+        event.elements = recorded.getLong("elements");
+        event.elapsedNs = recorded.getLong("elapsed");
+        long committedNs = event.startNs;
+        long endNs = recorded.getLong("endNs") + clockOffsetNs;
+        boolean isTied = !clockOffsets.isEmpty() && Math.abs(endNs - committedNs) < OTHER_CLOCK_NS;
+        event.startNs = (isTied ? endNs : committedNs) - event.elapsedNs;
+    }
+
+    private void fields(RecordedEvent recorded) {
+        for (ValueDescriptor field : recorded.getFields()) {
+            String name = field.getName();
+            Object value = collector.wants(name) ? recorded.getValue(name) : null;
+            if (value != null) {
+                event.keep(name, value.toString());
+            }
+        }
+    }
+
+    private void timing(RecordedEvent recorded) {
+        collector.head.timing(new TraceHead.Timing(
+                method(recorded),
+                recorded.getLong("invocations"),
+                nanos(recorded, "average"),
+                nanos(recorded, "minimum"),
+                nanos(recorded, "maximum")));
+    }
+
+    private static long nanos(RecordedEvent recorded, String field) {
+        Duration duration = recorded.getDuration(field);
+        return Math.max(0, duration.toNanos());
+    }
+
+    private static String method(RecordedEvent recorded) {
+        RecordedMethod method = recorded.getValue("method");
+        return method == null ? Names.NONE : method.getType().getName() + "." + method.getName();
+    }
+
+    /** The name of an event's thread; that of a second thread of the same name with its number. */
+    private String thread(RecordedEvent recorded) {
+        RecordedThread thread = recorded.getThread();
+        if (thread == null) {
+            return "";
+        }
+        return threads.computeIfAbsent(thread.getId(), id -> {
+            String known = thread.getJavaName() == null ? thread.getOSName() : thread.getJavaName();
+            String name = known == null || known.isEmpty() ? "thread " + id : known;
+            return threadNames.add(name) ? name : name + " #" + id;
+        });
+    }
+
+    private static long startNs(RecordedEvent recorded) {
+        return unixNs(recorded.getStartTime());
+    }
+
+    private static long endNs(RecordedEvent recorded) {
+        return unixNs(recorded.getEndTime());
+    }
+
+    private static long unixNs(Instant at) {
+        return ChronoUnit.NANOS.between(Instant.EPOCH, at);
+    }
+}

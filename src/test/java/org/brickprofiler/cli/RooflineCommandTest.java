@@ -1,0 +1,52 @@
+package org.brickprofiler.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.report.RooflineReport;
+import org.brickprofiler.roofline.MachineRoof;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A run of the demonstration below the roof of the machine that runs the tests. */
+final class RooflineCommandTest {
+
+    @TempDir
+    Path folder;
+
+    @Spec("18.2")
+    @Test
+    void setsAProfileBelowTheRoof() throws IOException {
+        Path roof = folder.resolve("roof.json");
+        Path run = folder.resolve("run.json");
+        RooflineReport.write(MachineRoof.measure(0), roof);
+        String tiny = "demo --layers 1 --dim 16 --heads 2 --kv-heads 1 --ffn 32 --vocab 50 --tokens 3 --threads 1 --check-roof --json ";
+        assertThat(Cli.run((Object[]) (tiny + run).split(" ")).exitCode()).isZero();
+
+        Cli text = Cli.run("report", run, "--roofline", roof, "--threads", "1");
+        assertThat(text.err()).isEmpty();
+        assertThat(text.out())
+                .contains("Bricks, largest first", "\nDistance to the roof", "threads on one brick: 1;")
+                .containsPattern("QkvProjection +overhead ")
+                .doesNotContain("Above the roof", "Without known work");
+        assertThat(Cli.run("report", run, "--roofline", roof, "--json").out()).contains("\"roofline\"", "\"peak_gflops\"");
+        assertThat(JsonReport.read(run).facts().machine()).containsKeys("roof_gflops", "roof_read_gbps");
+        assertThat(Cli.run("report", run).out()).doesNotContain("Distance to the roof");
+    }
+
+    @Test
+    void refusesWhatMakesNoSense() throws IOException {
+        Path profile = Cli.REPORTS.resolve("full.json");
+        Path roof = folder.resolve("roof.json");
+
+        Cli.run("report", profile, "--threads", "2").assertRefused("--threads 2 has a meaning with --roofline only");
+        Cli.run("report", profile, "--roofline", roof).assertRefused("roof.json");
+        Files.copy(profile, roof);
+        Cli.run("report", profile, "--roofline", roof).assertRefused("describes no machine");
+        Cli.run("roofline", "--out", folder.resolve("none").resolve("roof.json")).assertRefused("does not exist");
+    }
+}

@@ -1,0 +1,153 @@
+package org.brickprofiler.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.Environment;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.Work;
+import org.brickprofiler.roofline.BrickRoofline;
+import org.brickprofiler.roofline.MachineRoof;
+import org.brickprofiler.roofline.MachineRoof.Bandwidth;
+import org.brickprofiler.roofline.MachineRoof.Rate;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Roofs and what lies below them, as text, values and a file. */
+final class RooflineReportTest {
+
+    static final MachineRoof MACHINE = new MachineRoof(
+            Samples.ENVIRONMENT,
+            Instant.parse("2026-01-02T03:04:05.678Z"),
+            List.of(
+                    new Bandwidth("L1", 32 << 10, rate(150), rate(1_100), rate(240), rate(1_900)),
+                    new Bandwidth("L2", 1 << 20, rate(100), rate(700), rate(90), rate(690)),
+                    new Bandwidth(Bandwidth.MEMORY, 1L << 30, rate(12.5), rate(40), rate(12), rate(38))),
+            rate(200.5),
+            rate(1_500));
+
+    static final ProfileSnapshot PROFILE = Samples.of(
+            working("QkvProjection", BrickCategory.ATTENTION, 700_000_000, new Work(52_000_000_000L, 26_000_000_000L, 2L << 30)),
+            working("RmsNorm", BrickCategory.NORM, 9_000_000, new Work(40_000_000, 60_000_000, 12_288)),
+            working("AttentionSoftmax", BrickCategory.ATTENTION, 3_000_000, new Work(2_900_000_000L, 0, 0)),
+            working("\u00fcbrig", BrickCategory.OTHER, 1_000, new Work(1, 3_000_000, 4_096)),
+            Samples.brick("Sampling", BrickCategory.OTHER, 1, 999, 999, 999, 1));
+
+    @TempDir
+    Path folder;
+
+    private static Rate rate(double high) {
+        return new Rate(0.75 * high, 0.9375 * high, high);
+    }
+
+    private static org.brickprofiler.BrickStats working(String name, BrickCategory category, long totalNs, Work work) {
+        return Samples.working(Samples.brick(name, category, 10, totalNs, 1, totalNs, 10), work);
+    }
+
+    @Spec("18.2")
+    @Test
+    void looksAsExpected() throws IOException {
+        Golden.assertSame(RooflineReport.render(BrickRoofline.of(PROFILE, MACHINE, 8)), "roofline.txt");
+    }
+
+    @Test
+    void theMachineLooksAsExpected() throws IOException {
+        Golden.assertSame(RooflineReport.render(MACHINE), "roofline-machine.txt");
+    }
+
+    @Test
+    void saysThatNoWorkIsKnown() {
+        assertThat(RooflineReport.render(BrickRoofline.of(Samples.plain(), MACHINE, 1))).endsWith("states it.\n");
+    }
+
+    @Test
+    void saysWhereMemoryWasNotReached() {
+        MachineRoof cachesOnly = new MachineRoof(
+                MACHINE.environment(), MACHINE.measuredAt(), MACHINE.bandwidths().subList(0, 2), rate(1), rate(1));
+
+        assertThat(cachesOnly.reachesMemory()).isFalse();
+        assertThat(RooflineReport.render(cachesOnly)).endsWith("more heap is needed (-Xmx).\n");
+        assertThat(MACHINE.reachesMemory()).isTrue();
+    }
+
+    @Spec("18.2")
+    @Test
+    void standsInTheJsonReport() throws IOException {
+        BrickRoofline roofline = BrickRoofline.of(PROFILE, MACHINE, 8);
+        String json = JsonReport.toJson(PROFILE, Map.of("roofline", RooflineReport.values(roofline)));
+
+        JsonNode written = new ObjectMapper().readTree(json).get("roofline");
+        assertThat(written.get("threads").asInt()).isEqualTo(8);
+        assertThat(written.get("peak_gflops").asDouble()).isEqualTo(1_500);
+        assertThat(written.get("bandwidths").findValuesAsText("gbps")).containsExactly("1900.0", "700.0", "40.0");
+        assertThat(written.get("bricks").findValuesAsText("name"))
+                .isEqualTo(roofline.bricks().stream().map(BrickRoofline.Distance::name).toList());
+        JsonNode brick = written.get("bricks").get(0);
+        assertThat(brick.get("name").asText()).isEqualTo("QkvProjection");
+        assertThat(brick.get("bound").asText()).isEqualTo("memory");
+        assertThat(brick.get("roof").asText()).isEqualTo("memory");
+        assertThat(brick.get("above_roof").asBoolean()).isFalse();
+        assertThat(written.get("unplaced").get(0).asText()).isEqualTo("Sampling");
+        assertThat(JsonReport.fromJson(json)).isEqualTo(PROFILE);
+    }
+
+    @Spec("18.5")
+    @Test
+    void aMachineComesBackFromItsFile() throws IOException {
+        Path file = folder.resolve("roof.json");
+        RooflineReport.write(MACHINE, file);
+
+        assertThat(RooflineReport.read(file)).isEqualTo(MACHINE);
+        Golden.assertSame(Files.readString(file), "roofline-machine.json");
+    }
+
+    @Spec("18.5")
+    @Test
+    void refusesOtherFiles() throws IOException {
+        Path file = folder.resolve("roof.json");
+        RooflineReport.write(MACHINE, file);
+        String good = Files.readString(file);
+
+        refuses("{}", "it describes no machine");
+        refuses(JsonReport.toJson(PROFILE), "it describes no machine");
+        refuses(good.replace("\"1.0\"", "\"2.0\""), "too new");
+        refuses(good.replace("machine-roof", "machine"), "it describes no machine");
+        refuses(good.replaceFirst("112\\.5", "\"fast\""), "fast");
+        refuses(good.replaceFirst("112\\.5", "1e9"), "1.0E9");
+        refuses(good.replaceFirst("112\\.5, ", ""), "2 numbers");
+        refuses(good.replaceFirst("\"gflops_all\"", "\"other\""), "gflops_all");
+        refuses(good.replaceFirst("32768", "0"), "working_set_bytes");
+        refuses(good.substring(0, good.length() / 2), "roof.json");
+        assertThatIOException().isThrownBy(() -> RooflineReport.read(folder.resolve("none"))).withMessageContaining("none");
+    }
+
+    private void refuses(String text, String reason) throws IOException {
+        Path file = folder.resolve("roof.json");
+        Files.writeString(file, text);
+        assertThatIOException()
+                .isThrownBy(() -> RooflineReport.read(file))
+                .withMessageContaining("roof.json")
+                .withMessageContaining(reason);
+    }
+
+    @Test
+    void olderFilesLackWhatIsOptional() throws IOException {
+        Path file = folder.resolve("roof.json");
+        RooflineReport.write(MACHINE, file);
+        Files.writeString(file, Files.readString(file).replaceAll("\"level\" : \"L1\",|\"level\": \"L1\",", ""));
+
+        assertThat(RooflineReport.read(file).bandwidths().get(0).level()).isEmpty();
+        assertThat(RooflineReport.read(file).environment()).isEqualTo(new Environment(
+                "17.0.15", "OpenJDK 64-Bit Server VM 17.0.15+6", "Linux 6.1.0", "amd64", "Example CPU @ 2.40GHz", 8, 21));
+    }
+}

@@ -1,0 +1,261 @@
+package org.brickprofiler.trace.read;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.zip.GZIPOutputStream;
+import jdk.jfr.Event;
+import jdk.jfr.Name;
+import jdk.jfr.Recording;
+import org.assertj.core.data.Offset;
+import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.jfr.BrickEvents;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
+import org.brickprofiler.trace.Track;
+import org.brickprofiler.trace.read.TraceProfile.Disturbance;
+import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(100)
+final class FlightRecordingReadTest {
+
+    @TempDir
+    private Path folder;
+
+    private final BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
+
+    FlightRecordingReadTest() {
+        profiler.enable();
+    }
+
+    private Path recordBricks() throws Exception {
+        Path file = folder.resolve("bricks.bin");
+        try (Recording recording = new Recording();
+                BrickEvents events = BrickEvents.of(profiler)) {
+            assertThat(events).isNotNull();
+            recording.enable("brick.Execution");
+            recording.enable("jdk.GCPhasePause");
+            recording.enable("jdk.ExecuteVMOperation");
+            recording.start();
+            for (int i = 0; i < 200; i++) {
+                profiler.beginStep(i == 0 ? StepInfo.prefill(9) : StepInfo.decode(9 + i));
+                long timer = profiler.startBrick(BrickId.RMS_NORM);
+                timer = profiler.lap(timer, 1, BrickId.ATTENTION_SCORE);
+                if (i == 100) {
+                    System.gc();
+                }
+                profiler.stopBrick(timer, 2);
+                profiler.endPass();
+            }
+            Crew.runOnNewThread(() -> profiler.record("mine", 5, 7));
+            recording.stop();
+            recording.dump(file);
+        }
+        return file;
+    }
+
+    private static void assertSameBricks(ProfileSnapshot actual, ProfileSnapshot expected) {
+        assertThat(actual.bricks()).hasSameSizeAs(expected.bricks());
+        for (int i = 0; i < expected.bricks().size(); i++) {
+            BrickStats one = actual.bricks().get(i);
+            BrickStats two = expected.bricks().get(i);
+            assertThat(List.of(
+                            one.name(), one.category(), one.count(), one.totalNs(), one.minNs(), one.maxNs(),
+                            one.totalElements(), one.latency()))
+                    .isEqualTo(List.of(
+                            two.name(), two.category(), two.count(), two.totalNs(), two.minNs(), two.maxNs(),
+                            two.totalElements(), two.latency()));
+        }
+    }
+
+    @Spec("14.16")
+    @Test
+    void executionsOfThisLibraryComeBackAsTheProfile() throws Exception {
+        Path file = recordBricks();
+        TraceProfile profile = TraceReader.profile(file);
+
+        assertSameBricks(profile.snapshot(), profiler.snapshot());
+        assertThat(profile.counting()).isEqualTo(TraceProfile.Counting.BRICKS);
+        assertThat(profile.steps()).isEqualTo(200);
+        assertThat(profile.rows()).isEqualTo(2);
+        assertThat(profile.virtualMachine().anchors()).isPositive();
+        assertThat(profile.virtualMachine().clockErrorNs()).isLessThan(10_000_000);
+        assertThat(profile.summary()).contains("clock       bricks placed within ");
+    }
+
+    @Spec("14.18")
+    @Test
+    void theCollectionThatABrickWaitedForIsNamed() throws Exception {
+        TraceProfile profile = TraceReader.profile(recordBricks());
+        List<Disturbance> found = profile.virtualMachine().disturbances();
+        Disturbance brick = found.stream()
+                .filter(each -> each.brick().equals("AttentionScore") && each.cause() == Cause.GARBAGE_COLLECTION)
+                .findFirst()
+                .orElseThrow();
+
+        BrickStats stats = profile.snapshot().brick("AttentionScore").orElseThrow();
+        assertThat(brick.elapsedNs()).isPositive().isLessThanOrEqualTo(stats.maxNs());
+        assertThat(brick.share()).isCloseTo((double) brick.elapsedNs() / stats.totalNs(), Offset.offset(1e-9));
+        assertThat(brick.shareOfTail()).isGreaterThanOrEqualTo(brick.share());
+        assertThat(found).extracting(Disturbance::brick).contains("step: decode");
+        assertThat(profile.summary()).contains("AttentionScore: garbage collection ", " of its p99");
+    }
+
+    @Spec("14.16")
+    @Test
+    void aRecordingIsReadFromAStreamAndPackedToo() throws Exception {
+        byte[] bytes = Files.readAllBytes(recordBricks());
+        ByteArrayOutputStream packed = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(packed)) {
+            gzip.write(bytes);
+        }
+
+        ProfileSnapshot expected = profiler.snapshot();
+        assertSameBricks(
+                TraceReader.profile(new ByteArrayInputStream(bytes), ReadOptions.defaults()).snapshot(), expected);
+        Path file = Files.write(folder.resolve("packed"), packed.toByteArray());
+        assertSameBricks(TraceReader.profile(file).snapshot(), expected);
+    }
+
+    @Spec("14.16")
+    @Test
+    void aTimelineHasTheSamplesOnTheirThreads() throws Exception {
+        try (TraceTimeline timeline = TraceReader.timeline(recordBricks(), ReadOptions.defaults())) {
+            assertThat(timeline.isOwn()).isTrue();
+            assertThat(timeline.events()).isEqualTo(2 * 200 + 1 + 200);
+            assertThat(timeline.timeline().tracks()).extracting(Track::name)
+                    .contains(Thread.currentThread().getName());
+        }
+    }
+
+    /** What an engine may have of its own. */
+    @Name("acme.MatMul")
+    static final class MatMul extends Event {
+        String kind = "";
+        int tokens;
+    }
+
+    private Path recordEngine() throws IOException {
+        Path file = folder.resolve("engine.jfr");
+        try (Recording recording = new Recording()) {
+            recording.enable(MatMul.class).withoutStackTrace();
+            recording.start();
+            for (int i = 0; i < 30; i++) {
+                MatMul event = new MatMul();
+                event.kind = i % 3 == 0 ? "qkv" : "out";
+                event.tokens = i;
+                event.begin();
+                event.end();
+                event.commit();
+            }
+            recording.stop();
+            recording.dump(file);
+        }
+        return file;
+    }
+
+    @Spec("14.17")
+    @Test
+    void eventsOfAnEngineBecomeBricksByRules() throws Exception {
+        TraceRules rules = TraceRules.parse("""
+                QkvProjection <- name=/^acme\\.MatMul$/ args.kind=/qkv/ elements=args.tokens
+                """);
+        ReadOptions options = ReadOptions.defaults().withRules(rules).withKeepWarmup(true);
+        ProfileSnapshot snapshot = TraceReader.profile(recordEngine(), options).snapshot();
+
+        BrickStats qkv = snapshot.brick("QkvProjection").orElseThrow();
+        assertThat(qkv.count()).isEqualTo(10);
+        assertThat(qkv.category()).isEqualTo(BrickCategory.ATTENTION);
+        assertThat(qkv.totalElements()).isEqualTo(IntStream.range(0, 10).map(i -> 3 * i).sum());
+        BrickStats others = snapshot.brick("acme.MatMul").orElseThrow();
+        assertThat(others.count()).isEqualTo(20);
+        assertThat(others.totalElements()).isZero();
+    }
+
+    @Spec("14.6")
+    @Test
+    void whatIsNoWholeRecordingIsRefused() throws Exception {
+        byte[] bytes = Files.readAllBytes(recordEngine());
+        for (int length : new int[] {4, 40, 100, bytes.length / 2, bytes.length - 1}) {
+            Path cut = Files.write(folder.resolve("cut.jfr"), Arrays.copyOf(bytes, length));
+            assertThatThrownBy(() -> TraceReader.profile(cut))
+                    .as("cut after %d of %d bytes", length, bytes.length)
+                    .isInstanceOf(TraceFormatException.class)
+                    .hasMessageContaining("cut.jfr");
+        }
+    }
+
+    @Spec("14.17")
+    @Test
+    void aRuleNamesTheArgumentOrIsRefused() {
+        assertThatThrownBy(() -> TraceRules.parse("RmsNorm <- name=/x/ elements=args. "))
+                .hasMessageContaining("there is no argument after elements=args.");
+        assertThatThrownBy(() -> TraceRules.parse("RmsNorm <- elements=args.tokens"))
+                .hasMessageContaining("no condition");
+    }
+
+    /** A program whose methods are traced and timed from outside. */
+    static final class Engine {
+        static double forward(int n) {
+            double sum = 0;
+            for (int i = 0; i < n; i++) {
+                sum += Math.sqrt(i);
+            }
+            return sum;
+        }
+
+        static double project(int n) {
+            return forward(n) + 1;
+        }
+
+        public static void main(String[] args) {
+            double sum = 0;
+            for (int i = 0; i < 25; i++) {
+                sum += project(1_000);
+            }
+            System.out.println(sum > 0);
+        }
+    }
+
+    @Spec("14.19")
+    @Test
+    @EnabledForJreRange(minVersion = 25, disabledReason = "earlier JDKs neither trace nor time methods")
+    void methodsThatTheJdkTracedAndTimed() throws Exception {
+        Path file = folder.resolve("methods.jfr");
+        String name = Engine.class.getName();
+        ProcessResult result = ChildProcess.java(Engine.class)
+                .jvmOptions(List.of("-XX:StartFlightRecording:filename=" + file + ",method-trace=" + name
+                        + "::project,method-timing=" + name + "::forward"))
+                .run();
+        assertThat(result.out()).contains("true");
+        ReadOptions options = ReadOptions.defaults()
+                .withRules(TraceRules.parse("OutputProjection <- name=/Engine\\.project$/ cat=/^method$/"))
+                .withKeepWarmup(true);
+        ProfileSnapshot snapshot = TraceReader.profile(file, options).snapshot();
+
+        assertThat(snapshot.brick("OutputProjection").orElseThrow().count()).isEqualTo(25);
+        BrickStats forward = snapshot.brick(name + ".forward").orElseThrow();
+        assertThat(forward.count()).isEqualTo(25);
+        assertThat(forward.totalNs()).isBetween(25 * forward.minNs(), 25 * forward.maxNs());
+    }
+}
