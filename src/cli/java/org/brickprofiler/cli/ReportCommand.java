@@ -12,6 +12,7 @@ import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.RooflineReport;
 import org.brickprofiler.roofline.BrickRoofline;
+import org.brickprofiler.trace.read.TraceProfile.Counting;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -109,7 +110,8 @@ final class ReportCommand implements Callable<Integer> {
     private HtmlReport page(Input.Profile input, @Nullable BrickRoofline roofline) throws IOException {
         HtmlReport profile = HtmlReport.of(input.snapshot());
         HtmlReport page = roofline == null ? profile : profile.withRoofline(roofline);
-        if (input.trace().isEmpty() || !Files.isRegularFile(file)) {
+        boolean hasTimes = input.trace().stream().anyMatch(trace -> trace.counting() != Counting.TASK_GRAPHS);
+        if (!hasTimes || !Files.isRegularFile(file)) {
             return page;
         }
         try (TraceTimeline timeline = Input.timeline(file, traceOptions.salvage())) {

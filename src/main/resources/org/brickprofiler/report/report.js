@@ -829,13 +829,14 @@ function layersSection() {
 // ---- the median and the slowest step ----
 
 const LANE = 18;
+const MOST_LANES = 24;
 
 /** Gives spans of a track the first lane that is free when they begin: what they contain lies below them. */
 function lanesOf(spans) {
   const ends = [];
   for (const span of spans) {
     const lane = ends.findIndex((endNs) => endNs <= span.startNs);
-    span.lane = lane < 0 ? ends.length : lane;
+    span.lane = Math.min(MOST_LANES - 1, lane < 0 ? ends.length : lane);
     ends[span.lane] = span.startNs + span.ns;
   }
   return ends.length;
@@ -919,7 +920,7 @@ function drawStep(shown, spans, longestNs, readout) {
   return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "The " + shown.what + " " + stepName(shown.phase) }, picture);
 }
 
-/** What makes up the difference between two steps, where all of both is drawn. */
+/** What took longer in the slowest step, where all of both is drawn. */
 function differenceOf(median, slowest) {
   const [usual, slow] = [timesOf(spansOf(median)), timesOf(spansOf(slowest))];
   const longer = [...slow]
@@ -930,12 +931,12 @@ function differenceOf(median, slowest) {
   const by = "The slowest " + stepName(slowest.phase) + " took " + duration(slowest.elapsed_ns - median.elapsed_ns) + " longer than the median";
   return median.omitted + slowest.omitted > 0 || longer.length === 0
     ? by + "."
-    : by + "; most of it in " + longer.map(([name, ns]) => shortened(name) + " (" + duration(ns) + " more)").join(", ") + ".";
+    : by + ". What took longer: " + longer.map(([name, ns]) => shortened(name) + " (" + duration(ns) + " more)").join(", ") + ".";
 }
 
 /** The name of a kind of steps. */
 function stepName(phase) {
-  return phase === "step" ? "step" : visible(phase) + " step";
+  return phase === "step" ? "step" : shortened(phase) + " step";
 }
 
 function capital(text) {

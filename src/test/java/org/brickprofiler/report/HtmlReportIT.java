@@ -290,7 +290,7 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.text(steps).replace('\u00a0', ' '))
                 .contains(
                         "5 steps in the timeline",
-                        "The slowest step took 940.0 \u00b5s longer than the median; most of it in DownProjection "
+                        "The slowest step took 940.0 \u00b5s longer than the median. What took longer: DownProjection "
                                 + "(940.0 \u00b5s more).",
                         "Median step, 63.00 \u00b5s, 23.00 \u00b5s after the first step",
                         "Slowest step, 1.003 ms");
