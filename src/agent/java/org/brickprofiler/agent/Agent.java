@@ -60,7 +60,7 @@ public final class Agent {
         profiler = builder.build();
         steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup);
         weaver = new Weaver(
-                rules.rules(),
+                rules,
                 rule -> rule.kind() == Rule.Kind.BRICK
                         ? profiler.brickKey(rule.brick(), rule.category().orElse(BrickCategory.OTHER))
                         : 0);
@@ -104,7 +104,7 @@ public final class Agent {
         profiler.enable();
         instrumentation.addTransformer(new Transformer(), true);
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
-            if (weaver.classes().contains(loaded.getName().replace('.', '/'))) {
+            if (weaver.concerns(loaded.getName().replace('.', '/'))) {
                 weaveAgain(loaded, instrumentation);
             }
         }
@@ -162,7 +162,7 @@ public final class Agent {
                 @Nullable Class<?> redefined,
                 @Nullable ProtectionDomain domain,
                 byte[] file) {
-            if (className == null || !weaver.classes().contains(className)) {
+            if (className == null || !weaver.concerns(className)) {
                 return null;
             }
             try {

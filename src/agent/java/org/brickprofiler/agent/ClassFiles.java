@@ -84,6 +84,33 @@ final class ClassFiles {
     }
 
     /**
+     * The class files in a jar or a folder.
+     *
+     * @throws IOException when it cannot be read
+     */
+    static List<byte[]> of(Path path) throws IOException {
+        List<String> names = new ArrayList<>();
+        addNames(path, names);
+        List<byte[]> files = new ArrayList<>();
+        if (Files.isDirectory(path)) {
+            for (String name : names) {
+                files.add(Files.readAllBytes(path.resolve(name.replace('.', '/') + SUFFIX)));
+            }
+        } else if (names.isEmpty()) {
+            throw new IOException("there are no classes in " + path);
+        } else {
+            try (JarFile jar = new JarFile(path.toFile())) {
+                for (String name : names) {
+                    try (InputStream file = jar.getInputStream(jar.getEntry(name.replace('.', '/') + SUFFIX))) {
+                        files.add(file.readAllBytes());
+                    }
+                }
+            }
+        }
+        return files;
+    }
+
+    /**
      * How many bytes of bytecode each method has, by name and descriptor; what HotSpot's limits are about. As JVMS 4.7.3
      * lays out a method's code.
      */

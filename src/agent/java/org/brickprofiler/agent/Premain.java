@@ -1,12 +1,20 @@
 package org.brickprofiler.agent;
 
 import java.io.File;
+import java.io.IOException;
+import java.io.PrintStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
+import java.net.JarURLConnection;
+import java.net.MalformedURLException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.jar.JarFile;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,8 +24,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Premain {
 
-    /** Where the jar has what is loaded apart; with the JDK's own separator of a jar's entries. */
-    private static final String FOLDER = "!/profiler/";
+    /** Where the jar has what is loaded apart. */
+    private static final String FOLDER = "profiler/";
+
+    private static final String AGENT = "org/brickprofiler/agent/Agent.class";
 
     private static @Nullable ClassLoader loader;
 
@@ -46,11 +56,8 @@ public final class Premain {
     private static synchronized void run(@Nullable String options, Instrumentation instrumentation) {
         try {
             if (loader == null) {
-                File jar = new File(Premain.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-                instrumentation.appendToBootstrapClassLoaderSearch(new JarFile(jar));
-                URL folder = URI.create("jar:" + jar.toURI() + FOLDER).toURL();
-                loader = new URLClassLoader(
-                        "brick-profiler-agent", new URL[] {folder}, ClassLoader.getPlatformClassLoader());
+                instrumentation.appendToBootstrapClassLoaderSearch(jar());
+                loader = newLoader();
             }
             Class.forName("org.brickprofiler.agent.Agent", true, loader)
                     .getMethod("start", String.class, Instrumentation.class)
@@ -59,6 +66,49 @@ public final class Premain {
             System.err.println("brick agent: not started: " + failed.getCause());
         } catch (Throwable failed) {
             System.err.println("brick agent: not started: " + failed);
+        }
+    }
+
+    /** An entry of the folder, which no other jar has; a class path may have this class from elsewhere. */
+    private static URL entry() {
+        URL entry = ClassLoader.getSystemResource(FOLDER + AGENT);
+        if (entry == null) {
+            throw new IllegalStateException("the agent's own jar is not on the class path");
+        }
+        return entry;
+    }
+
+    private static JarFile jar() throws IOException, URISyntaxException {
+        URL jar = ((JarURLConnection) entry().openConnection()).getJarFileURL();
+        return new JarFile(new File(jar.toURI()));
+    }
+
+    private static ClassLoader newLoader() throws MalformedURLException {
+        String entry = entry().toString();
+        URL folder = URI.create(entry.substring(0, entry.length() - AGENT.length())).toURL();
+        return new URLClassLoader("brick-profiler-agent", new URL[] {folder}, ClassLoader.getPlatformClassLoader());
+    }
+
+    /**
+     * Proposes rules: {@code java -jar brick-profiler-agent.jar suggest JAR...} prints them.
+     *
+     * @param args the word, and jars or folders of classes
+     */
+    public static void main(String[] args) {
+        if (args.length < 2 || !args[0].equals("suggest")) {
+            System.err.println("usage: java -jar brick-profiler-agent.jar suggest JAR|FOLDER...");
+            System.exit(2);
+        }
+        List<Path> paths = Stream.of(args).skip(1).map(Path::of).toList();
+        try {
+            Class.forName("org.brickprofiler.agent.Suggestions", true, newLoader())
+                    .getMethod("print", List.class, PrintStream.class)
+                    .invoke(null, paths, System.out);
+        } catch (InvocationTargetException failed) {
+            System.err.println("brick agent: " + failed.getCause());
+            System.exit(2);
+        } catch (ReflectiveOperationException | MalformedURLException failed) {
+            throw new IllegalStateException("the jar is damaged", failed);
         }
     }
 }

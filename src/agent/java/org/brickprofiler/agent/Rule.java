@@ -3,6 +3,7 @@ package org.brickprofiler.agent;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,9 @@ record Rule(
         Optional<BrickCategory> category,
         Elements elements,
         Elements kvLength) {
+
+    /** A name in Java, as a regular expression. */
+    static final String NAME = "(?![\\d-])[^\\s.,;:<>()\\[\\]/]+";
 
     /** What a span is, from the outermost to the innermost; a task is no span. */
     enum Kind {
@@ -114,8 +118,26 @@ record Rule(
      */
     record Elements(long constant, List<String> path) {
 
+        private static final Pattern PATH = Pattern.compile(NAME + "(?:\\." + NAME + "(?:\\(\\))?)*");
+
         static final Elements ZERO = new Elements(0, List.of());
         static final Elements ONE = new Elements(1, List.of());
+
+        /**
+         * Reads what a rule says.
+         *
+         * @throws IllegalArgumentException when it is neither
+         */
+        static Elements parse(String text) {
+            if (text.matches("\\d{1,18}")) {
+                return new Elements(Long.parseLong(text), List.of());
+            }
+            if (!PATH.matcher(text).matches()) {
+                throw new IllegalArgumentException("'" + text
+                        + "' is no number of elements: write a number, or a parameter or this, and what of it");
+            }
+            return new Elements(0, List.of(text.split("\\.", -1)));
+        }
 
         boolean isConstant() {
             return path.isEmpty();

@@ -1,6 +1,8 @@
 package org.brickprofiler.agent;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,6 +46,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *   in: com.example.Llama.layer          # no anchors: the whole method
  * tasks:                                 # methods that run a task elsewhere: it works for the layer of the caller
  *   - in: com.example.Parallel.run
+ * annotated: [com.example]               # packages in which methods carry @Brick
  * bricks:
  *   - in: com.example.Llama.forward(State, int[])
  *     call: matmul 3                     # from before the third call of that name until after it
@@ -62,13 +65,12 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  */
 final class RuleFile {
 
-    private static final String NAME = "(?![\\d-])[^\\s.,;:<>()\\[\\]/]+";
+    private static final String NAME = Rule.NAME;
     private static final Pattern TARGET = Pattern.compile(
             "(?<owner>" + NAME + "(?:\\." + NAME + ")*)\\.(?<name>" + NAME + ")(?:\\((?<types>[^()]*)\\))?");
     private static final Pattern CALL =
             Pattern.compile("(?:(?<owner>" + NAME + ")\\.)?(?<name>" + NAME + "|<init>)(?:\\s+(?<number>\\d{1,6}))?");
     private static final Pattern ANCHOR = Pattern.compile("(?<place>before|after)\\s+(?<call>.*)");
-    private static final Pattern PATH = Pattern.compile(NAME + "(?:\\." + NAME + "(?:\\(\\))?)*");
 
     /** A file is written by hand: more than this is another file. */
     private static final long MOST_BYTES = 10_000_000;
@@ -84,16 +86,25 @@ final class RuleFile {
      *
      * @param rules the rules, in the order of the file
      * @param warmupSteps how many steps count for nothing
+     * @param annotated the packages whose annotations count, each with its line
      */
-    record Rules(List<Rule> rules, int warmupSteps) {}
+    record Rules(List<Rule> rules, int warmupSteps, Map<String, Integer> annotated) {}
 
     /**
-     * Reads a file in UTF-8.
+     * Reads a file in UTF-8, or rules that come with the agent.
      *
+     * @param file the file; where there is none of that name, the engine whose rules are meant, as in {@code jlama}
      * @throws IOException when it cannot be read
      * @throws IllegalArgumentException when it is malformed
      */
     static Rules read(Path file) throws IOException {
+        if (Files.notExists(file) && file.toString().matches("\\w+")) {
+            try (InputStream builtIn = RuleFile.class.getResourceAsStream(file + ".yaml")) {
+                if (builtIn != null) {
+                    return parse(file.toString(), new String(builtIn.readAllBytes(), StandardCharsets.UTF_8));
+                }
+            }
+        }
         try {
             if (Files.size(file) > MOST_BYTES) {
                 throw new IllegalArgumentException(file + ": " + Files.size(file) + " bytes are no file of rules");
@@ -127,7 +138,7 @@ final class RuleFile {
     }
 
     private Rules rules(Node root) {
-        Map<String, Node> parts = entries(root, Set.of("step", "layer", "tasks", "bricks"));
+        Map<String, Node> parts = entries(root, Set.of("step", "layer", "tasks", "bricks", "annotated"));
         List<Rule> rules = new ArrayList<>();
         int warmup = 0;
         Node step = parts.get("step");
@@ -150,10 +161,14 @@ final class RuleFile {
                     Kind.BRICK,
                     entries(brick, Set.of("in", "lambda", "call", "from", "to", "brick", "category", "elements"))));
         }
-        if (rules.isEmpty()) {
+        Map<String, Integer> annotated = new LinkedHashMap<>();
+        for (Node name : sequence(parts.get("annotated"))) {
+            annotated.put(text(name), line(name));
+        }
+        if (rules.isEmpty() && annotated.isEmpty()) {
             throw error(root, "there are no rules in it");
         }
-        return new Rules(List.copyOf(rules), warmup);
+        return new Rules(List.copyOf(rules), warmup, Map.copyOf(annotated));
     }
 
     private Rule rule(Node node, Kind kind, Map<String, Node> entries) {
@@ -275,12 +290,11 @@ final class RuleFile {
     }
 
     private Elements elements(Node node) {
-        String text = text(node);
-        if (text.matches("\\d{1,18}")) {
-            return new Elements(Long.parseLong(text), List.of());
+        try {
+            return Elements.parse(text(node));
+        } catch (IllegalArgumentException neither) {
+            throw error(node, String.valueOf(neither.getMessage()));
         }
-        matcher(PATH, node, "is no number of elements: write a number, or a parameter or this, and what of it");
-        return new Elements(0, List.of(text.split("\\.", -1)));
     }
 
     private int number(@Nullable Node node) {

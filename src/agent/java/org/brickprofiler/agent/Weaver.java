@@ -5,12 +5,14 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.agent.Rule.Anchor;
 import org.brickprofiler.agent.Rule.Call;
+import org.brickprofiler.agent.Rule.Elements;
 import org.brickprofiler.agent.Rule.Kind;
 import org.brickprofiler.agent.Rule.Target;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +22,7 @@ import org.objectweb.asm.Handle;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.AnnotationNode;
 import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.InsnList;
 import org.objectweb.asm.tree.InvokeDynamicInsnNode;
@@ -40,7 +43,15 @@ final class Weaver {
     /** Class files before this one have no stack maps, and may have subroutines. */
     private static final int OLDEST = Opcodes.V1_6;
 
+    private static final String ANNOTATION = "Lorg/brickprofiler/Brick;";
+
     private final Map<String, List<Rule>> rules;
+
+    /** The lines of the packages with annotations, by their names with slashes. */
+    private final Map<String, Integer> annotated;
+
+    private final String[] packages;
+
     private final ToIntFunction<Rule> keys;
 
     /** What became of a class. */
@@ -84,14 +95,33 @@ final class Weaver {
     /**
      * A weaver.
      *
-     * @param rules the rules
+     * @param file the rules
      * @param keys the key of a rule's brick
      */
-    Weaver(List<Rule> rules, ToIntFunction<Rule> keys) {
-        this.rules = rules.stream()
+    Weaver(RuleFile.Rules file, ToIntFunction<Rule> keys) {
+        rules = file.rules().stream()
                 .collect(Collectors.groupingBy(
                         rule -> rule.target().className().replace('.', '/'), LinkedHashMap::new, Collectors.toList()));
+        annotated = file.annotated().entrySet().stream()
+                .collect(Collectors.toUnmodifiableMap(entry -> entry.getKey().replace('.', '/') + '/', Map.Entry::getValue));
+        packages = annotated.keySet().toArray(String[]::new);
         this.keys = keys;
+    }
+
+    /**
+     * Whether a class may have to be woven, by its internal name. Asked for every class that is loaded, those of the JDK among
+     * them: so this must not be the first to need any.
+     */
+    boolean concerns(String className) {
+        if (rules.containsKey(className)) {
+            return true;
+        }
+        for (String name : packages) {
+            if (className.startsWith(name)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** The internal names of the classes that rules name. */
@@ -115,9 +145,11 @@ final class Weaver {
         Map<String, Integer> before = ClassFiles.codeSizes(reader);
         List<Problem> refusals = new ArrayList<>();
         Set<Rule> refused = new HashSet<>();
+        List<Rule> ofClass = new ArrayList<>(rulesOf(reader.getClassName()));
+        ofClass.addAll(annotations(reader));
         while (true) {
             Attempt attempt = new Attempt(reader, loader);
-            rulesOf(reader.getClassName()).stream().filter(rule -> !refused.contains(rule)).forEach(attempt::apply);
+            ofClass.stream().filter(rule -> !refused.contains(rule)).forEach(attempt::apply);
             List<Problem> found = new ArrayList<>();
             byte[] bytes = attempt.bytes(found);
             Map<String, Integer> after = ClassFiles.codeSizes(new ClassReader(bytes));
@@ -128,13 +160,51 @@ final class Weaver {
                 List<Problem> problems = new ArrayList<>(refusals);
                 problems.addAll(attempt.problems);
                 problems.addAll(found);
-                List<Rule> applied = attempt.applied.values().stream().flatMap(List::stream).toList();
+                List<Rule> applied =
+                        attempt.applied.values().stream().flatMap(List::stream).toList();
                 return new Result(applied.isEmpty() ? null : bytes, applied, problems);
             }
             // Once more without these.
             refusals.addAll(errors);
             errors.forEach(error -> refused.add(error.rule()));
         }
+    }
+
+    /** The rules that the methods of a class carry. */
+    private List<Rule> annotations(ClassReader reader) {
+        List<Rule> found = new ArrayList<>();
+        annotated.forEach((name, line) -> {
+            if (reader.getClassName().startsWith(name)) {
+                ClassNode type = new ClassNode();
+                reader.accept(type, ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG);
+                for (MethodNode method : type.methods) {
+                    if (method.invisibleAnnotations != null) {
+                        method.invisibleAnnotations.stream()
+                                .filter(each -> each.desc.equals(ANNOTATION))
+                                .forEach(each -> found.add(rule(line, type, method, each)));
+                    }
+                }
+            }
+        });
+        return found;
+    }
+
+    private static Rule rule(int line, ClassNode type, MethodNode method, AnnotationNode annotation) {
+        String brick = "";
+        Elements elements = Elements.ONE;
+        for (int i = 0; i < annotation.values.size(); i += 2) {
+            Object value = annotation.values.get(i + 1);
+            if (value instanceof String[] constant) {
+                brick = constant[1];
+            } else {
+                elements = Elements.parse(value.toString());
+            }
+        }
+        List<String> parameters =
+                Stream.of(Type.getArgumentTypes(method.desc)).map(Type::getClassName).toList();
+        Target target = new Target(type.name.replace('/', '.'), method.name, parameters, null);
+        return new Rule(
+                line, Kind.BRICK, target, Anchor.ENTRY, Anchor.EXIT, brick, Optional.empty(), elements, Elements.ZERO);
     }
 
     /** What is to be said of a method that passes a limit of HotSpot's. */

@@ -43,8 +43,10 @@ public class AgentBenchmark {
     @Setup(Level.Trial)
     public void prepare() {
         numbers = new float[size];
-        if (ClassLoader.getPlatformClassLoader().getResource("org/brickprofiler/agent/bridge/Bridge.class") == null) {
-            throw new IllegalStateException("the agent is missing; see the class");
+        try {
+            Class.forName("org.brickprofiler.agent.bridge.Bridge", false, ClassLoader.getPlatformClassLoader());
+        } catch (ClassNotFoundException missing) {
+            throw new IllegalStateException("the agent is missing; see the class", missing);
         }
     }
 

@@ -85,6 +85,12 @@ class AgentIT {
 
                 static void softmax() {}
 
+                static void rmsNorm(float[] x) {
+                    for (int i = 0; i < x.length; i++) {
+                        x[i] *= 0.5f;
+                    }
+                }
+
                 int tree(int depth) {
                     return depth == 0 ? 1 : tree(depth - 1) + tree(depth - 1);
                 }
@@ -406,6 +412,17 @@ class AgentIT {
             entries.write(Files.readAllBytes(classes.resolve(entry)));
         }
         return jar;
+    }
+
+    @Spec("22.9")
+    @Test
+    void suggestsRules() throws Exception {
+        ProcessResult result = ChildProcess.jar(JAR)
+                .arguments(List.of("suggest", classes.toString()))
+                .run()
+                .assertSucceeded();
+        assertThat(result.out()).startsWith("bricks:\n").contains("  - in: app.Main.rmsNorm\n    brick: RMS_NORM\n");
+        assertThat(ChildProcess.jar(JAR).run().err()).startsWith("usage: java -jar brick-profiler-agent.jar suggest");
     }
 
     @Spec("22.7")

@@ -2,6 +2,8 @@ package org.brickprofiler.agent;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
+import org.brickprofiler.Brick;
+import org.brickprofiler.BrickId;
 
 /** What the tests weave: the shapes of code that engines have, and no call of a profiler. */
 public class Engine {
@@ -75,6 +77,11 @@ public class Engine {
 
     long factorial(int n) {
         return n <= 1 ? 1 : n * factorial(n - 1);
+    }
+
+    @Brick(value = BrickId.ACTIVATION, elements = "gate.length")
+    static float activate(float[] gate) {
+        return gate[0];
     }
 
     int reassigned(int[] tokens, int count) {

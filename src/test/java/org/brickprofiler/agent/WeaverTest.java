@@ -82,6 +82,14 @@ class WeaverTest {
         assertThat(Woven.recorded()).isEqualTo("{RmsNorm=1/1, my block=" + spans + "/" + spans * how + "}");
     }
 
+    @Spec("22.1")
+    @Test
+    void readsAnnotationsWhereTheRulesNameThePackage() throws Exception {
+        weaveAndCall("annotated: [org.brickprofiler.agent]\n", "activate", new float[] {1, 2, 3});
+        assertThat(Woven.recorded()).isEqualTo("{Activation=1/3}");
+        assertThat(Woven.result(Engine.class, "annotated: [org.brickprofiler.agen]\n").bytes()).isNull();
+    }
+
     @Spec("22.2")
     @Test
     void keepsTheTimersOfARecursionApart() throws Exception {

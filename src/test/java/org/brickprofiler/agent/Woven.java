@@ -83,7 +83,7 @@ final class Woven {
     /** A weaver of rules in YAML. */
     static Weaver weaver(String rules) {
         return new Weaver(
-                RuleFile.parse("rules", rules).rules(),
+                RuleFile.parse("rules", rules),
                 rule -> rule.brick().isEmpty()
                         ? 0
                         : PROFILER.brickKey(rule.brick(), rule.category().orElse(BrickCategory.OTHER)));

@@ -349,7 +349,7 @@ final class ChromeParser {
                     event.sawKey(BYTES);
                     event.bytes = bytes(argument);
                 }
-                case TraceEvent.BRICK -> event.ownName = scalar(argument);
+                case TraceEvent.BRICK, TraceEvent.PHASE -> event.ownName = scalar(argument);
                 case TraceEvent.CATEGORY -> event.ownCategory = scalar(argument);
                 case TraceEvent.ELEMENTS -> event.elements = Math.max(NONE, bytes(argument));
                 case TraceEvent.CORRELATION -> event.correlation = Math.max(NONE, bytes(argument));

@@ -46,7 +46,7 @@ final class TimelineBuilder extends EventCollector {
     /** What this library's writers make anew of a span, its track and its flow. */
     private static final Set<String> OWN = Set.of(
             TraceEvent.BANDWIDTH, TraceEvent.BRICK, TraceEvent.BYTES, TraceEvent.CATEGORY, TraceEvent.CORRELATION,
-            TraceEvent.SAMPLE, TraceEvent.DEVICE, TraceEvent.STREAM, "External id");
+            TraceEvent.PHASE, TraceEvent.SAMPLE, TraceEvent.DEVICE, TraceEvent.STREAM, "External id");
 
     /** How far a bandwidth may be from that of the bytes and the time, as a part of it, to be the same. */
     private static final double SAME_BANDWIDTH = 1e-6;

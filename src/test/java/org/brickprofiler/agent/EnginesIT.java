@@ -1,0 +1,113 @@
+package org.brickprofiler.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Libraries as Maven Central has them, profiled by rules alone. */
+@Timeout(120)
+class EnginesIT {
+
+    private static final Path ENGINES = Path.of(System.getProperty("engines.folder"));
+    private static final Path PROGRAMS = Path.of("src", "test", "engines");
+
+    /** The release of the class files that Jlama consists of. */
+    private static final int JLAMA_NEEDS = 20;
+
+    @TempDir
+    private Path folder;
+
+    private ProcessResult run(String engine, String program, List<String> options, String rules, String... arguments)
+            throws IOException {
+        String classPath;
+        try (Stream<Path> jars = Files.list(ENGINES.resolve(engine))) {
+            classPath = jars.map(Path::toString).sorted().collect(Collectors.joining(File.pathSeparator));
+        }
+        List<String> all = new ArrayList<>(options);
+        all.add("-javaagent:" + System.getProperty("agent.jar") + "=rules=" + rules + ",out=" + folder.resolve("run.json"));
+        all.addAll(List.of("-cp", classPath, PROGRAMS.resolve(program).toString()));
+        return ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                .jvmOptions(all)
+                .arguments(List.of(arguments))
+                .run()
+                .assertSucceeded();
+    }
+
+    private static String counts(ProfileSnapshot profile) {
+        return profile.bricks().stream()
+                .collect(Collectors.toMap(
+                        BrickStats::name, each -> each.count() + "/" + each.totalElements(), (a, b) -> a, TreeMap::new))
+                .toString();
+    }
+
+    @Spec("22.1")
+    @Test
+    void decodesWithJlama() throws IOException {
+        assumeTrue(Runtime.version().feature() >= JLAMA_NEEDS, "Jlama needs a later Java");
+
+        ProcessResult result = run(
+                "jlama", "TinyLlama.java", List.of("--add-modules", "jdk.incubator.vector"), "jlama",
+                folder.toString(), "64", "2");
+
+        assertThat(result.err()).contains("brick agent: 20 of 20 rules apply");
+        assertThat(result.out().lines()).hasSize(2).allMatch(line -> line.startsWith("prompt 5 generated 32 "));
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
+        // Twice a prompt of six tokens, the one that begins it among them, and 32 tokens; two layers of four heads.
+        assertThat(profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow().count()).isEqualTo(2);
+        assertThat(profile.steps().phase(StepInfo.Phase.DECODE).orElseThrow().count()).isEqualTo(64);
+        assertThat(counts(profile))
+                .isEqualTo("{Activation=132/152, AttentionOutput=608/608, AttentionScore=608/608, AttentionSoftmax=608/608, "
+                        + "DownProjection=132/152, Embedding=66/66, LmHead=66/66, OutputProjection=132/152, "
+                        + "QkvProjection=264/304, ResidualAdd=264/304, RmsNorm=330/370, RopeEmbedding=152/152, Sampling=66/66, "
+                        + "gate and up projection=132/152}");
+    }
+
+    @Spec("22.1")
+    @Test
+    void solvesWithEjml() throws IOException {
+        Path rules = folder.resolve("ejml.yaml");
+        Files.writeString(
+                rules,
+                """
+                bricks:
+                  - in: org.ejml.dense.row.mult.MatrixMatrixMult_DDRM.mult_small(DMatrix1Row, DMatrix1Row, DMatrix1Row)
+                    brick: product
+                    category: MATRIX_PRODUCT
+                    elements: arg0.numRows
+                  - in: org.ejml.dense.row.decomposition.lu.LUDecompositionAlt_DDRM.decompose
+                    from: after decomposeCommonInit
+                    to: exit
+                    brick: decomposition
+                    category: SOLVER
+                  - in: org.ejml.dense.row.linsol.lu.LinearSolverLu_DDRM.solve
+                    brick: solution
+                    category: SOLVER
+                """);
+
+        ProcessResult result = run("ejml", "LinearSystems.java", List.of(), rules.toString());
+
+        assertThat(result.out()).isEqualTo("solved" + System.lineSeparator());
+        assertThat(result.err()).contains("brick agent: 3 of 3 rules apply");
+        assertThat(counts(JsonReport.read(folder.resolve("run.json"))))
+                .isEqualTo("{decomposition=50/50, product=50/1000, solution=50/50}");
+    }
+}
