@@ -3,11 +3,12 @@ package org.brickprofiler;
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 /**
- * What a brick had to do, however long that took: its operations, and the bytes that it has to move at least. Immutable.
+ * What a brick had to do, however long that took: its operations, and the bytes that it has to move at least.
+ * Immutable.
  *
- * <p>A byte that a sample uses several times counts once. How fast it can come depends on where it is, and so on how much
- * else was used since it was used last: its working set. The weights of a model that decodes have the whole model as their
- * working set, however small the matrix; the output of one brick that is the next one's input has only itself.
+ * <p>A byte that a sample uses several times counts once. How fast it can come depends on where it is, and so on how
+ * much else was used since it was used last: its working set. The weights of a model that decodes have the whole model
+ * as their working set, however small the matrix; the output of one brick that is the next one's input has only itself.
  *
  * @param flops floating-point operations; a multiplication with an addition counts as two
  * @param bytes bytes read and written

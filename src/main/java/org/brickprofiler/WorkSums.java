@@ -10,11 +10,12 @@ import org.brickprofiler.internal.record.TableRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The work of each brick, beside its samples: tables of the same kind, made when the first work is recorded, and as free of
- * locks. Any thread.
+ * The work of each brick, beside its samples: tables of the same kind, made when the first work is recorded, and as
+ * free of locks. Any thread.
  *
- * <p>A row holds the bytes as its elements and the working set as its longest duration. Operations are held in two halves,
- * for a device that does 10<sup>15</sup> of them in a second has as many as fit a {@code long} in two and a half hours.
+ * <p>A row holds the bytes as its elements and the working set as its longest duration. Operations are held in two
+ * halves, for a device that does 10<sup>15</sup> of them in a second has as many as fit a {@code long} in two and a
+ * half hours.
  */
 final class WorkSums {
 

@@ -148,4 +148,9 @@ record Rule(
             return isConstant() ? Long.toString(constant) : path.stream().collect(Collectors.joining("."));
         }
     }
+
+    /** The same rule with other elements. */
+    Rule withElements(Elements other) {
+        return new Rule(line, kind, target, from, to, brick, category, other, kvLength);
+    }
 }

@@ -1,5 +1,7 @@
 package org.brickprofiler.agent;
 
+import static org.brickprofiler.agent.Rule.NAME;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -65,7 +67,6 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  */
 final class RuleFile {
 
-    private static final String NAME = Rule.NAME;
     private static final Pattern TARGET = Pattern.compile(
             "(?<owner>" + NAME + "(?:\\." + NAME + ")*)\\.(?<name>" + NAME + ")(?:\\((?<types>[^()]*)\\))?");
     private static final Pattern CALL =

@@ -146,7 +146,7 @@ final class Weaver {
         List<Problem> refusals = new ArrayList<>();
         Set<Rule> refused = new HashSet<>();
         List<Rule> ofClass = new ArrayList<>(rulesOf(reader.getClassName()));
-        ofClass.addAll(annotations(reader));
+        ofClass.addAll(annotations(reader, refusals));
         while (true) {
             Attempt attempt = new Attempt(reader, loader);
             ofClass.stream().filter(rule -> !refused.contains(rule)).forEach(attempt::apply);
@@ -170,8 +170,8 @@ final class Weaver {
         }
     }
 
-    /** The rules that the methods of a class carry. */
-    private List<Rule> annotations(ClassReader reader) {
+    /** The rules that the methods of a class carry, and what is wrong with others. */
+    private List<Rule> annotations(ClassReader reader, List<Problem> errors) {
         List<Rule> found = new ArrayList<>();
         annotated.forEach((name, line) -> {
             if (reader.getClassName().startsWith(name)) {
@@ -181,7 +181,7 @@ final class Weaver {
                     if (method.invisibleAnnotations != null) {
                         method.invisibleAnnotations.stream()
                                 .filter(each -> each.desc.equals(ANNOTATION))
-                                .forEach(each -> found.add(rule(line, type, method, each)));
+                                .forEach(each -> add(found, errors, line, target(type, method), each));
                     }
                 }
             }
@@ -189,22 +189,31 @@ final class Weaver {
         return found;
     }
 
-    private static Rule rule(int line, ClassNode type, MethodNode method, AnnotationNode annotation) {
+    private static Target target(ClassNode type, MethodNode method) {
+        List<String> parameters =
+                Stream.of(Type.getArgumentTypes(method.desc)).map(Type::getClassName).toList();
+        return new Target(type.name.replace('/', '.'), method.name, parameters, null);
+    }
+
+    private static void add(
+            List<Rule> found, List<Problem> errors, int line, Target target, AnnotationNode annotation) {
         String brick = "";
-        Elements elements = Elements.ONE;
+        String elements = Elements.ONE.toString();
         for (int i = 0; i < annotation.values.size(); i += 2) {
             Object value = annotation.values.get(i + 1);
             if (value instanceof String[] constant) {
                 brick = constant[1];
             } else {
-                elements = Elements.parse(value.toString());
+                elements = value.toString();
             }
         }
-        List<String> parameters =
-                Stream.of(Type.getArgumentTypes(method.desc)).map(Type::getClassName).toList();
-        Target target = new Target(type.name.replace('/', '.'), method.name, parameters, null);
-        return new Rule(
-                line, Kind.BRICK, target, Anchor.ENTRY, Anchor.EXIT, brick, Optional.empty(), elements, Elements.ZERO);
+        Rule rule = new Rule(
+                line, Kind.BRICK, target, Anchor.ENTRY, Anchor.EXIT, brick, Optional.empty(), Elements.ONE, Elements.ZERO);
+        try {
+            found.add(rule.withElements(Elements.parse(elements)));
+        } catch (IllegalArgumentException neither) {
+            errors.add(new Problem(rule, target + ": " + neither.getMessage(), true));
+        }
     }
 
     /** What is to be said of a method that passes a limit of HotSpot's. */

@@ -124,6 +124,9 @@ final class ReportCommand implements Callable<Integer> {
             return input.text() + (roofline == null ? "" : "\n" + RooflineReport.render(roofline));
         }
         if (!form.json) {
+            if (roofline != null) {
+                throw new IllegalArgumentException("--roofline has no place in a table of --csv");
+            }
             return CsvReport.toCsv(input.snapshot());
         }
         Map<String, Object> further = new LinkedHashMap<>(input.further());

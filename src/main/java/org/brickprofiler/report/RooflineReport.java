@@ -33,8 +33,8 @@ import org.brickprofiler.roofline.MachineRoof.Rate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a machine can do at most, and how far bricks stay below that: as text, as values for a JSON report, and the machine in
- * a file of its own. Stateless; any thread.
+ * What a machine can do at most, and how far bricks stay below that: as text, as values for a JSON report, and the
+ * machine in a file of its own. Stateless; any thread.
  */
 public final class RooflineReport {
 
@@ -180,8 +180,8 @@ public final class RooflineReport {
     // ---- values ----
 
     /**
-     * What {@link JsonReport#toJson(org.brickprofiler.ProfileSnapshot, Map)} takes as {@code roofline}: the roofs of as many
-     * threads, and each brick below them. Numbers that do not exist are omitted.
+     * What {@link JsonReport#toJson(org.brickprofiler.ProfileSnapshot, Map)} takes as {@code roofline}: the roofs of as
+     * many threads, and each brick below them. Numbers that do not exist are omitted.
      *
      * @param roofline where the bricks stand
      * @return keys and values, in order
@@ -231,8 +231,8 @@ public final class RooflineReport {
     // ---- the machine's file ----
 
     /**
-     * Writes what a machine can do, as JSON. It is written to a temporary file in the same folder first, which then takes the
-     * place of an older one in one step.
+     * Writes what a machine can do, as JSON. It is written to a temporary file in the same folder first, which then
+     * takes the place of an older one in one step.
      *
      * @param machine its roof
      * @param path where to; its folder must exist. A pipe or a terminal is written to directly
@@ -280,8 +280,8 @@ public final class RooflineReport {
      *
      * @param path a file that {@link #write} wrote, of this or an older version
      * @return its roof
-     * @throws IOException when the file cannot be read or is no such file; the message names the path and, of a wrong value,
-     *     the value, its line and its column
+     * @throws IOException when the file cannot be read or is no such file; the message names the path and, of a wrong
+     *     value, the value, its line and its column
      */
     public static MachineRoof read(Path path) throws IOException {
         InputStream json = InputFile.open(path);

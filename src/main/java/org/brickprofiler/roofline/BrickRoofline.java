@@ -10,20 +10,23 @@ import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Work;
 
 /**
- * How far the bricks of a profile stay below what the machine can do: the roofline model (Williams, Waterman and Patterson,
- * "Roofline: an insightful visual performance model for multicore architectures", Communications of the ACM 52(4), 2009),
- * with the bandwidth of the cache level or memory in which a brick's working set lies. Immutable.
+ * How far the bricks of a profile stay below what the machine can do: the roofline model (Williams, Waterman and
+ * Patterson, "Roofline: an insightful visual performance model for multicore architectures", Communications of the ACM
+ * 52(4), 2009), with the bandwidth of the cache level or memory in which a brick's working set lies. Immutable.
  *
- * <p>The roof of a brick is the time that its operations take at the machine's highest rate, or that its bytes take at the
- * highest bandwidth, whichever is longer. The rest of the brick's time is overhead: scalar instructions, the latency of
- * loads, waiting for other threads, the call itself. Where that is the larger part, the brick is {@link Bound#OVERHEAD}, and
- * neither a faster memory nor fewer operations would help it much.
+ * <p>The roof of a brick is the time that its operations take at the machine's highest rate, or that its bytes take at
+ * the highest bandwidth, whichever is longer. The rest of the brick's time is overhead: scalar instructions, the
+ * latency of loads, waiting for other threads, the call itself. Where that is the larger part, the brick is {@link
+ * Bound#OVERHEAD}, and neither a faster memory nor fewer operations would help it much.
+ *
+ * <p>The kernels of an execution graph have a roofline of their own, of one bandwidth: {@link
+ * org.brickprofiler.graph.Roofline}.
  *
  * @param machine what the machine can do
  * @param threads how many threads work on one brick together
  * @param bricks the bricks whose work is known, largest time above the roof first
- * @param unplaced the names of those whose work is not known or beyond count, and of those without a time, as the profile
- *     orders them
+ * @param unplaced the names of those whose work is not known or beyond count, and of those without a time, as the
+ *     profile orders them
  * @param remarks what makes the comparison with this machine doubtful, a sentence each
  */
 public record BrickRoofline(
@@ -165,8 +168,8 @@ public record BrickRoofline(
         }
 
         /**
-         * Whether it was faster than the machine can be: its work, its time, its working set, the number of threads or the
-         * machine's figures are wrong.
+         * Whether it was faster than the machine can be: its work, its time, its working set, the number of threads or
+         * the machine's figures are wrong.
          *
          * @return true above the roof
          */

@@ -11,8 +11,8 @@ import org.brickprofiler.Environment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a machine can do at most, as {@link #measure} found: the bandwidth by the size of the working set, which shows the
- * cache levels and the memory, and the rate of floating-point operations. Immutable.
+ * What a machine can do at most, as {@link #measure} found: the bandwidth by the size of the working set, which shows
+ * the cache levels and the memory, and the rate of floating-point operations. Immutable.
  *
  * <p>Each rate is a {@linkplain Rate#high highest} one of several rounds, with the others beside it. The highest is the
  * roof: what was reached once can be reached again.
@@ -83,9 +83,9 @@ public record MachineRoof(
     }
 
     /**
-     * The rates at which a working set can be read, again and again, and at which a triad {@code a = b + q * c} goes over it.
-     * The bytes are those that the program reads and writes; what a processor loads only to overwrite it does not count.
-     * Threads divide the working set, but no part is smaller than 16 KiB.
+     * The rates at which a working set can be read, again and again, and at which a triad {@code a = b + q * c} goes
+     * over it. The bytes are those that the program reads and writes; what a processor loads only to overwrite it does
+     * not count. Threads divide the working set, but no part is smaller than 16 KiB.
      *
      * @param level the cache level that holds it for one thread, such as {@code L2}; {@code memory}; or empty where the
      *     system does not describe its caches
@@ -128,8 +128,8 @@ public record MachineRoof(
 
     /**
      * Measures this machine, with loops that the just-in-time compiler vectorises. That takes about half a minute, all
-     * processors, and memory of four times the last cache, or what {@code maxBytes} allows; then {@link #reachesMemory} says
-     * so. Other work on the machine lowers the rates. One thread at a time.
+     * processors, and memory of four times the last cache, or what {@code maxBytes} allows; then {@link #reachesMemory}
+     * says so. Other work on the machine lowers the rates. One thread at a time.
      *
      * @param maxBytes the most memory to use; at least 1 MiB is
      * @return the roof
@@ -139,8 +139,8 @@ public record MachineRoof(
     }
 
     /**
-     * Measures a little of it, beside a run: the operations of one thread, and how fast it reads 16 MiB. Takes a few tenths of
-     * a second; the bricks must not run meanwhile. What it finds belongs into the profile:
+     * Measures a little of it, beside a run: the operations of one thread, and how fast it reads 16 MiB. Takes about a
+     * second; the bricks must not run meanwhile. What it finds belongs into the profile:
      *
      * <pre>{@code
      * RunFacts facts = snapshot.facts();
@@ -211,8 +211,8 @@ public record MachineRoof(
     }
 
     /**
-     * The most at which a working set can be moved: the higher of reading and triad, and no less than with any larger set.
-     * Some of the processors' threads can do no more than all, and no more than as many times what one does.
+     * The most at which a working set can be moved: the higher of reading and triad, and no less than with any larger
+     * set. Some of the processors' threads can do no more than all, and no more than as many times what one does.
      *
      * @param workingSetBytes its size, bytes
      * @param threads how many threads work on it, 1 or more

@@ -20,8 +20,8 @@ import org.brickprofiler.roofline.MachineRoof.Rate;
 
 /**
  * Measures what a machine can do. The loops are such that C2 vectorises them: all arrays of a loop have one index, and
- * nothing is carried from one iteration to the next, which no reduction can claim. What they compute is kept, so that none of
- * it can be omitted. One thread; the threads that it starts end with it.
+ * nothing is carried from one iteration to the next, as it is in a reduction. What they compute is kept, so that
+ * none of it can be omitted. One thread; the threads that it starts end with it.
  */
 final class RoofProbe {
 
@@ -91,7 +91,7 @@ final class RoofProbe {
         return new MachineRoof(Environment.current(), Instant.now(), bandwidths, flops(1), flops(processors));
     }
 
-    /** One thread's rates, from memory that a process can spare: some tenths of a second. */
+    /** One thread's rates, from memory that a process can spare: about a second. */
     static Map<String, Double> measureBriefly() {
         float[][] rows = new float[(int) (BRIEF_BYTES / ROW_BYTES)][ROW];
         warmUp(rows);

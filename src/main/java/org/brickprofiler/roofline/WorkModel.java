@@ -36,14 +36,15 @@ import org.brickprofiler.internal.io.Checks;
  * model.decode(1, position + 1).forEach(profiler::recordWork);
  * }</pre>
  *
- * <p><b>What is counted.</b> Each weight is read once in a step, each cached key and value once for its sequence, and each
- * brick reads its inputs and writes its outputs once. A product of matrices takes 2 x rows x columns x inner operations. A
- * comparison, a division, a square root and an exponential count as one operation each, as in LINPACK's counts. Scales of
- * quantised weights belong to the bits of a weight. The scores of attention are no bytes: they need not leave the core that
- * computes them, as fused attention shows.
+ * <p><b>What is counted.</b> Each weight is read once in a step, each cached key and value once for its sequence, and
+ * each brick reads its inputs and writes its outputs once. A product of matrices takes 2 x rows x columns x inner
+ * operations. A comparison, a division, a square root and an exponential count as one operation each.
+ * Scales of quantised weights belong to the bits of a weight. The scores of attention are no bytes: they need
+ * not leave the core that computes them, as fused attention shows.
  *
- * <p><b>Working sets.</b> Weights and cached keys and values come around once in a step, so all of them are the working set
- * of the bricks that use them. The bricks between these work on what the brick before has written: on nothing but that.
+ * <p><b>Working sets.</b> Weights and cached keys and values come around once in a step, so all of them are the working
+ * set of the bricks that use them. The bricks between these work on what the brick before has written: on nothing but
+ * that.
  *
  * <p>Immutable; any thread.
  */
@@ -56,7 +57,8 @@ public final class WorkModel {
     }
 
     /**
-     * A model of the Llama architecture: RMS norm, rotary embedding, grouped-query attention, SwiGLU, dense or with experts.
+     * A model of the Llama architecture: RMS norm, rotary embedding, grouped-query attention, SwiGLU, dense or with
+     * experts.
      *
      * @param config its shape
      * @return its work
@@ -75,13 +77,14 @@ public final class WorkModel {
      * @param headDim width of a head
      * @param ffnDim width of the feed-forward block, with experts that of one
      * @param vocab different tokens
-     * @param weightBits bits that a weight of a matrix takes, with its share of scales: 4.5 for blocks of 32 weights of 4
-     *     bits with a scale of 16
+     * @param weightBits bits that a weight of a matrix takes, with its share of scales: 4.5 for blocks of 32 weights of
+     *     4 bits with a scale of 16
      * @param cacheBits bits that a cached key's or value's number takes
      * @param activationBits bits that a number between two bricks takes, and a weight of a norm
      * @param experts experts of a layer, 0 for a dense model
      * @param expertsPerToken experts that a token uses, 0 for a dense model
-     * @param fusedAttention whether scores are computed, normalised and used in one brick, {@link BrickId#FUSED_ATTENTION}
+     * @param fusedAttention whether scores are computed, normalised and used in one brick, {@link
+     *     BrickId#FUSED_ATTENTION}
      */
     public record LlamaConfig(
             int layers,
@@ -210,7 +213,8 @@ public final class WorkModel {
     }
 
     /**
-     * One step in which the cache is empty and each sequence brings its prompt. Only the last token of each needs logits.
+     * One step in which the cache is empty and each sequence brings its prompt. Only the last token of each needs
+     * logits.
      *
      * @param sequences how many prompts there are, 1 or more
      * @param tokens tokens of each prompt, 1 or more
@@ -236,10 +240,11 @@ public final class WorkModel {
     }
 
     /**
-     * How many different experts some tokens use together, on average, where each takes its experts by chance, all experts
-     * alike and no two the same: E (1 - (1 - k/E)^n). A token misses a given expert with the probability 1 - k/E, so n of
-     * them miss it with its n-th power, and expectations add up. (The problem of occupancy, Feller, "An Introduction to
-     * Probability Theory and Its Applications", volume 1, chapter IV.) A router that prefers some experts uses fewer.
+     * How many different experts some tokens use together, on average, where each takes its experts by chance, all
+     * experts alike and no two the same: E (1 - (1 - k/E)^n). A token misses a given expert with the probability 1 -
+     * k/E, so n of them miss it with its n-th power, and expectations add up. (The problem of occupancy, Feller, "An
+     * Introduction to Probability Theory and Its Applications", volume 1, chapter IV.) A router that prefers some
+     * experts uses fewer.
      *
      * @param experts how many experts there are, 1 or more
      * @param perToken how many a token uses, at most as many

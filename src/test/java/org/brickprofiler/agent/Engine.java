@@ -79,10 +79,8 @@ public class Engine {
         return n <= 1 ? 1 : n * factorial(n - 1);
     }
 
-    @Brick(value = BrickId.ACTIVATION, elements = "gate.length")
-    static float activate(float[] gate) {
-        return gate[0];
-    }
+    @Brick(value = BrickId.SAMPLING, elements = "1 or 2")
+    static void sample() {}
 
     int reassigned(int[] tokens, int count) {
         tokens = new int[count];

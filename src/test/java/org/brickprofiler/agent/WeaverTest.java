@@ -8,6 +8,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.brickprofiler.Brick;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
@@ -85,9 +86,12 @@ class WeaverTest {
     @Spec("22.1")
     @Test
     void readsAnnotationsWhereTheRulesNameThePackage() throws Exception {
-        weaveAndCall("annotated: [org.brickprofiler.agent]\n", "activate", new float[] {1, 2, 3});
+        call(Woven.load(Annotated.class, "annotated: [org.brickprofiler.agent]\n"), "activate", new float[] {1, 2, 3});
         assertThat(Woven.recorded()).isEqualTo("{Activation=1/3}");
-        assertThat(Woven.result(Engine.class, "annotated: [org.brickprofiler.agen]\n").bytes()).isNull();
+        assertThat(Woven.result(Annotated.class, "annotated: [org.brickprofiler.agen]\n").bytes()).isNull();
+        assertThat(Woven.messages(Woven.result(Engine.class, "annotated: [org.brickprofiler.agent]\n")))
+                .containsExactly("1: org.brickprofiler.agent.Engine.sample(): '1 or 2' is no number of elements: write a number, or "
+                        + "a parameter or this, and what of it");
     }
 
     @Spec("22.2")
@@ -252,6 +256,14 @@ class WeaverTest {
         assertThat(AllocatedBytes.fewest(10, () -> AllocatedBytes.of(loop))).isZero();
         assertThat(loop.toString()).isNotEqualTo("0.0");
         assertThat(Woven.PROFILER.brickStats(BrickId.RMS_NORM).count()).isPositive();
+    }
+
+    /** What carries a rule. */
+    public static final class Annotated {
+        @Brick(value = BrickId.ACTIVATION, elements = "gate.length")
+        static float activate(float[] gate) {
+            return gate[0];
+        }
     }
 
     /** A loop over a brick. */

@@ -34,6 +34,7 @@ final class RooflineCommandTest {
                 .containsPattern("QkvProjection +overhead ")
                 .doesNotContain("Above the roof", "Without known work");
         assertThat(Cli.run("report", run, "--roofline", roof, "--json").out()).contains("\"roofline\"", "\"peak_gflops\"");
+        Cli.run("report", run, "--roofline", roof, "--csv").assertRefused("no place in a table of --csv");
         assertThat(JsonReport.read(run).facts().machine()).containsKeys("roof_gflops", "roof_read_gbps");
         assertThat(Cli.run("report", run).out()).doesNotContain("Distance to the roof");
     }

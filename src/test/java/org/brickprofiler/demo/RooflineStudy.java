@@ -23,10 +23,10 @@ import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.spi.NanoClock;
 
 /**
- * Whether bricks of the demonstration, and loops that come near, stay below their roofs, and whether what limits them comes out the same each time, over
- * many runs. A run is a new decoder with a new profiler, a few tokens of warm-up, and the tokens that count; several runs
- * follow each other in one process, and there are several processes. Profiles stay in a folder: a further call adds to
- * them.
+ * Whether bricks of the demonstration, and loops that come near, stay below their roofs, and whether what limits them
+ * comes out the same each time, over many runs. A run is a new decoder with a new profiler, a few tokens of warm-up,
+ * and the tokens that count; several runs follow each other in one process, and there are several processes. Profiles
+ * stay in a folder: a further call adds to them.
  *
  * <p>Arguments: the folder, the number of processes, and the runs of each model in each process.
  */
@@ -136,7 +136,8 @@ final class RooflineStudy {
     }
 
     /**
-     * Loops that ought to reach a roof, on one thread: a copy of memory, and chains of fused multiply-adds in the first cache.
+     * Loops that ought to reach a roof, on one thread: a copy of memory, and chains of fused multiply-adds in the first
+     * cache.
      */
     private static void controls(Path folder, int runs) throws IOException {
         float[] from = new float[COPIED_BYTES / Float.BYTES];

@@ -21,7 +21,8 @@ final class MachineRoofTest {
                 .extracting(Bandwidth::workingSetBytes)
                 .containsExactly(16L << 10, 32L << 10, 64L << 10, 128L << 10, 256L << 10, 512L << 10, 1L << 20);
         assertThat(machine.bandwidths()).allSatisfy(each -> {
-            // A processor of today reads far more than a byte in a ns from a cache, and less than a terabyte in a second.
+            // A processor of today reads far more than a byte in a ns from a cache, and less than a terabyte in a
+            // second.
             assertThat(each.readOne().high()).isBetween(1.0, 2_000.0);
             assertThat(each.triadOne().high()).isBetween(1.0, 2_000.0);
             assertThat(each.readAll().high()).isGreaterThan(1.0);

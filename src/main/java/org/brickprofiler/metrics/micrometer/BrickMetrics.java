@@ -59,8 +59,8 @@ import org.jspecify.annotations.Nullable;
  *     <td>samples whose time a device did not report</td></tr>
  * </table>
  *
- * <p>A brick, and a phase of steps, gets its meters when a reading finds it first, and a registry may show them one reading later. Not more than so
- * many bricks have series of their own; the further ones share one for each category, named
+ * <p>A brick, and a phase of steps, gets its meters when a reading finds it first, and a registry may show them one reading
+ * later. Not more than so many bricks have series of their own; the further ones share one for each category, named
  * {@value BrickProfiler#OTHER_NAMES}. A reset of the profiler is a reset of the counters. Any thread. The registry keeps the
  * profiler alive.
  */
@@ -124,8 +124,10 @@ public final class BrickMetrics implements MeterBinder {
             }
             read();
         }
-        counter(registry, "brick.wall", "s", "Time the profiler was switched on for.", all -> all.wallNs() / 1e9);
-        counter(registry, "brick.overhead", "s", "Estimated time that recording took.", all -> all.overheadNs() / 1e9);
+        counter(registry, "brick.wall", "seconds", "Time the profiler was switched on for.", all -> all.wallNs() / 1e9);
+        counter(
+                registry, "brick.overhead", "seconds", "Estimated time that recording took.",
+                all -> all.overheadNs() / 1e9);
         counter(
                 registry, "brick.unresolved", null, "Samples whose time a device did not report.",
                 ProfileSnapshot::unresolved);
@@ -139,7 +141,7 @@ public final class BrickMetrics implements MeterBinder {
             ToDoubleFunction<ProfileSnapshot> value) {
         // A registry holds the object of a function weakly: the function itself refers to it, too.
         FunctionCounter.builder(name, this, ignored -> value.applyAsDouble(read()))
-                .baseUnit("s".equals(unit) ? "seconds" : unit)
+                .baseUnit(unit)
                 .description(description)
                 .tags(tags)
                 .register(registry);

@@ -20,6 +20,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.read.TraceProfile.Disturbance.Cause;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a recording of the Java Flight Recorder by the JDK's own reader, twice: first what the virtual machine did and how
@@ -94,22 +95,40 @@ final class FlightRecordingReader {
     }
 
     private void pass(Pass pass) throws IOException {
-        try (RecordingFile recording = new RecordingFile(file)) {
-            while (recording.hasMoreEvents()) {
-                pass.event(recording.readEvent());
+        try (RecordingFile recording = open()) {
+            for (RecordedEvent next = next(recording); next != null; next = next(recording)) {
+                pass.event(next);
             }
-        } catch (TraceFormatException refused) {
-            throw refused;
         } catch (Rule.TooCostly fault) {
             throw new TraceFormatException(collector.source, events, String.valueOf(fault.getMessage()), fault);
-        } catch (IOException | RuntimeException damaged) {
-            if (!Files.isReadable(file)) {
-                throw damaged;
-            }
-            // The JDK's reader fails in any way on bytes that are no recording.
-            throw TraceFormatException.damage(
-                    collector.source, events, "the recording is damaged: " + damaged.getMessage(), damaged);
+        } catch (RuntimeException foreign) {
+            throw damage(foreign); // an event of a known name without its fields
         }
+    }
+
+    private RecordingFile open() throws IOException {
+        try {
+            return new RecordingFile(file);
+        } catch (IOException | RuntimeException failed) {
+            if (!Files.isReadable(file)) {
+                throw failed;
+            }
+            throw damage(failed);
+        }
+    }
+
+    /** The next event, or null at the end. The JDK's reader fails in any way on bytes that are no recording. */
+    private @Nullable RecordedEvent next(RecordingFile recording) throws TraceFormatException {
+        try {
+            return recording.hasMoreEvents() ? recording.readEvent() : null;
+        } catch (IOException | RuntimeException failed) {
+            throw damage(failed);
+        }
+    }
+
+    private TraceFormatException damage(Exception cause) {
+        return TraceFormatException.damage(
+                collector.source, events, "the recording is damaged: " + cause.getMessage(), cause);
     }
 
     // ---- the first pass ----

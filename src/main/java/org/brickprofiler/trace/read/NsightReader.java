@@ -69,6 +69,9 @@ final class NsightReader {
     private static final int MOST_STRINGS = 1 << 16;
     private static final int ROWS_A_REPORT = 1 << 14;
 
+    /** SQLITE_OPEN_READONLY and SQLITE_OPEN_URI, as the driver of Xerial takes them. */
+    private static final String READ_ONLY_BY_URI = "65";
+
     /** SQLite's codes for what is not the database's fault: busy, locked, no memory, no permission, no disk, no file. */
     private static final Set<Integer> OF_MACHINE = Set.of(3, 5, 6, 7, 8, 9, 10, 13, 14, 23);
 
@@ -136,8 +139,7 @@ final class NsightReader {
      */
     static void read(Path file, EventCollector collector, ReadOptions.Progress progress) throws IOException {
         Properties options = new Properties();
-        // SQLITE_OPEN_READONLY, by the name that the driver of Xerial gives it.
-        options.setProperty("open_mode", "1");
+        options.setProperty("open_mode", READ_ONLY_BY_URI);
         NsightReader reader = null;
         try (Connection database = connect(file, options, collector.source)) {
             reader = new NsightReader(database, collector, new Report(progress, Files.size(file)));
@@ -157,7 +159,8 @@ final class NsightReader {
     }
 
     private static Connection connect(Path file, Properties options, String source) throws IOException, SQLException {
-        String url = "jdbc:sqlite:" + file.toAbsolutePath();
+        // A file that nobody changes needs no locks, and none beside it: its folder may be one that cannot be written.
+        String url = "jdbc:sqlite:" + file.toUri() + "?immutable=1";
         try {
             DriverManager.getDriver(url);
         } catch (SQLException none) {
@@ -173,19 +176,23 @@ final class NsightReader {
         readTables();
         readHead();
         for (String table : OF_DEVICE) {
-            each(query(table, "correlationId", "globalPid"), row -> launches.want(key(row, 1, 2)));
+            each(query(table, "correlationId", "globalPid"), row -> {
+                long key = key(row, 1, 2);
+                if (key != TraceEvent.NONE) {
+                    launches.want(key);
+                }
+            });
         }
         readThreadNames();
         readCalls();
-        boolean hasRanges = tables.containsKey(RANGES);
-        if (hasRanges) {
-            launches.sort(threads.size());
+        launches.sort(threads.size());
+        if (tables.containsKey(RANGES)) {
             readRanges();
         }
-        readKernels(hasRanges);
-        readCopies(hasRanges);
-        readFills(hasRanges);
-        readGraphs(hasRanges);
+        readKernels();
+        readCopies();
+        readFills();
+        readGraphs();
         report.at();
         collector.end(events);
     }
@@ -296,14 +303,14 @@ final class NsightReader {
         return known;
     }
 
-    /** A number that correlations of one process only have. */
-    private long key(ResultSet row, int correlation, int globalId) throws SQLException {
-        return key(row.getLong(correlation), row.getLong(globalId));
-    }
-
-    private long key(long correlation, long globalId) {
-        int process = processes.getIfAbsentPut(globalId >>> NUMBER_BITS, processes.size());
-        return ((long) process << CORRELATION_BITS) | (correlation & ((1L << CORRELATION_BITS) - 1));
+    /** A number that is one process's only, in place of one that each process may have; none where there is none. */
+    private long key(ResultSet row, int number, int globalId) throws SQLException {
+        long ofProcess = row.getLong(number);
+        if (row.wasNull()) {
+            return TraceEvent.NONE;
+        }
+        int process = processes.getIfAbsentPut(row.getLong(globalId) >>> NUMBER_BITS, processes.size());
+        return ((long) process << CORRELATION_BITS) | (ofProcess & ((1L << CORRELATION_BITS) - 1));
     }
 
     // ---- events ----
@@ -341,10 +348,9 @@ final class NsightReader {
         each(query(CALLS, "start", "end", "globalTid", "correlationId", "nameId"), row -> {
             begin('X', string(row.getLong(5)), "cuda_runtime");
             times(row, 1, 2);
-            long globalTid = row.getLong(3);
-            HostThread thread = thread(globalTid);
+            HostThread thread = thread(row.getLong(3));
             place(thread);
-            long key = key(row.getLong(4), globalTid);
+            long key = key(row, 4, 3);
             event.correlation = key;
             if (launches.isWanted(key) && Microseconds.isTime(event.startNs)) {
                 launches.launch(key, thread.number(), event.startNs);
@@ -414,46 +420,46 @@ final class NsightReader {
 
     // ---- the device ----
 
-    private void readKernels(boolean hasRanges) throws SQLException, IOException {
+    private void readKernels() throws SQLException, IOException {
         String query = query(
                 KERNELS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "demangledName", "shortName");
         each(query, row -> {
             String name = string(row.getLong(7));
             begin('X', name.isEmpty() ? string(row.getLong(8)) : name, "kernel");
-            onDevice(row, hasRanges);
+            onDevice(row);
         });
     }
 
-    private void readCopies(boolean hasRanges) throws SQLException, IOException {
+    private void readCopies() throws SQLException, IOException {
         String query = query(
                 COPIES, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "copyKind", "bytes");
         each(query, row -> {
             long kind = row.getLong(7);
             begin('X', "Memcpy " + DIRECTIONS.getOrDefault(kind, "of kind " + kind), "gpu_memcpy");
             event.bytes = row.getLong(8);
-            onDevice(row, hasRanges);
+            onDevice(row);
         });
     }
 
-    private void readFills(boolean hasRanges) throws SQLException, IOException {
+    private void readFills() throws SQLException, IOException {
         String query = query(FILLS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes");
         each(query, row -> {
             begin('X', "Memset", "gpu_memset");
             event.bytes = row.getLong(7);
-            onDevice(row, hasRanges);
+            onDevice(row);
         });
     }
 
-    private void readGraphs(boolean hasRanges) throws SQLException, IOException {
+    private void readGraphs() throws SQLException, IOException {
         String query = query(GRAPHS, "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphId");
         each(query, row -> {
             begin('X', "CUDA graph " + row.getLong(7) + ", traced as one block", "kernel");
-            onDevice(row, hasRanges);
+            onDevice(row);
         });
     }
 
     /** Takes what all tables of the device have in their first six columns, and hands the event out. */
-    private void onDevice(ResultSet row, boolean hasRanges) throws SQLException, IOException {
+    private void onDevice(ResultSet row) throws SQLException, IOException {
         times(row, 1, 2);
         long device = row.getLong(3);
         long stream = row.getLong(4);
@@ -464,12 +470,14 @@ final class NsightReader {
         event.thread = isFirstProcess
                 ? Long.toString(stream)
                 : stream + " of process " + ((globalPid >>> NUMBER_BITS) & NUMBER_MASK);
+        int range = launches.of(key);
         event.correlation = key;
-        event.flowsIn.add(key);
+        if (range != LaunchRanges.NO_LAUNCH) {
+            event.flowsIn.add(key);
+        }
         argument(TraceEvent.DEVICE, Long.toString(device));
         argument(TraceEvent.STREAM, Long.toString(stream));
-        if (hasRanges) {
-            int range = launches.of(key);
+        if (tables.containsKey(RANGES)) {
             event.range = range == LaunchRanges.NO_LAUNCH
                     ? TraceProfile.Range.NO_LAUNCH
                     : range == LaunchRanges.NO_RANGE ? TraceProfile.Range.NO_RANGE : rangeNames.get(range);

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class TornadoParser {
 
     // The categories of the events.
-    static final String TASK = "task";
+    private static final String TASK = "task";
     static final String COMPILE = "compile";
     private static final String COPY = "copy";
     private static final String DISPATCH = "dispatch";
@@ -45,7 +45,8 @@ final class TornadoParser {
 
     /** How an execution begins: with a timer of the graph, or with its first task. */
     private static final String BEGIN = "\\{\\s*\"[^\"\\n]{1,256}\"\\s*:\\s*\\{\\s*(\"(TOTAL_[A-Z_]+|COPY_(IN|OUT)_[A-Z_]+"
-            + "|DISPATCH_TIME|ALLOCATION_BYTES)\"|\"[^\"\\n]{1,512}\"\\s*:\\s*\\{\\s*\"(IP|BACKEND)\")\\s*:\\s*\"";
+            + "|DISPATCH_TIME|ALLOCATION_BYTES)\"|\"[^\"\\n.]{1,256}\\.[^\"\\n]{1,256}\"\\s*:\\s*\\{\\s*"
+            + "\"(IP|BACKEND|METHOD|DEVICE(_ID)?|TASK_[A-Z_]+)\")\\s*:\\s*\"";
 
     private static final Pattern BEGINS = Pattern.compile("\\s*\\[\\s*" + BEGIN);
     private static final Pattern ANYWHERE = Pattern.compile(BEGIN);

@@ -282,7 +282,7 @@ public final class TraceReader {
         void read(Path file, EventCollector collector, ReadOptions.Progress progress) throws IOException;
     }
 
-    /** Such a file is read in its own place where it has one. */
+    /** Such a file is read where it lies; one that is packed, or comes from elsewhere, goes to a temporary file first. */
     private static void whole(
             InputStream text,
             @Nullable Path file,

@@ -102,6 +102,23 @@ final class NsightReadTest {
                         new Range(Range.NO_LAUNCH, 1, 4), new Range("process 2", 1, 2), new Range("process 1", 1, 1));
     }
 
+    @Test
+    void whatHasNoCorrelationHasNoLaunch() throws Exception {
+        try (NsightExport export = new NsightExport(file())) {
+            export.range(1, 1, 0, 1_000, "r");
+            export.insert(
+                    "CUPTI_ACTIVITY_KIND_RUNTIME", "start", 5, "end", 6, "globalTid", globalTid(1, 1), "nameId",
+                    export.string("cudaFree"));
+            export.insert(
+                    "CUPTI_ACTIVITY_KIND_KERNEL", "start", 600, "end", 700, "globalPid", globalPid(1), "shortName",
+                    export.string("k"));
+        }
+        assertThat(read().ranges()).containsExactly(new Range(Range.NO_LAUNCH, 1, 100));
+        try (TraceTimeline timeline = TraceReader.timeline(file(), OPTIONS)) {
+            assertThat(timeline.differences()).isEmpty();
+        }
+    }
+
     @Spec("14.15")
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
@@ -385,13 +402,31 @@ final class NsightReadTest {
         writeNested();
         byte[] bytes = Files.readAllBytes(file());
         Path packed = Files.write(folder.resolve("export.gz"), Traces.packed(bytes));
+        Path asked = Files.write(folder.resolve("why? 100%;.sqlite"), bytes);
 
         assertThat(Traces.read(bytes, OPTIONS)).isEqualTo(read());
         assertThat(Traces.read(packed, OPTIONS)).isEqualTo(read());
+        assertThat(Traces.read(asked, OPTIONS)).isEqualTo(read());
         assertThat(Files.readAllBytes(file())).isEqualTo(bytes);
         assertThat(refused(() -> TraceReader.profile(
                                 new ByteArrayInputStream(Arrays.copyOf(Traces.packed(bytes), 400)), OPTIONS)))
                 .hasMessageContaining("the packed file ends too early");
+    }
+
+    @Test
+    void leavesTheFileAndItsFolderAlone() throws Exception {
+        try (NsightExport export = new NsightExport(file())) {
+            export.kernel(1, 1, 600, 700, "k");
+        }
+        byte[] bytes = Files.readAllBytes(file());
+        // The number of a journal that is written ahead, in which form a database wants files beside it.
+        bytes[18] = 2;
+        bytes[19] = 2;
+        Files.write(file(), bytes);
+
+        assertThat(read().eventsCounted()).isEqualTo(1);
+        assertThat(file()).hasBinaryContent(bytes);
+        assertThat(folder).isDirectoryNotContaining(beside -> !beside.equals(file()));
     }
 
     @Test

@@ -155,6 +155,24 @@ final class TornadoReadTest {
     }
 
     @Test
+    void knowsOneThatBeginsWithATask() throws IOException {
+        String text = execution("g", Map.of(), task("g.t0", 10));
+        String formerVersion = text.replaceAll("\"(BACKEND|METHOD|DEVICE_ID|DEVICE|POWER_USAGE_mW)\": \"[^\"]*\",\\s*", "");
+
+        assertThat(totalNs(Traces.read(text), "t0")).isEqualTo(10);
+        assertThat(formerVersion).doesNotContain("METHOD");
+        assertThat(totalNs(Traces.read(formerVersion), "t0")).isEqualTo(10);
+    }
+
+    @Test
+    void aTraceOfAnotherProgramIsNotTakenForOne() throws IOException {
+        String call = "{\"args\": {\"http\": {\"METHOD\": \"GET\"}}, \"ph\": \"X\", \"name\": \"call\", \"ts\": 1, \"dur\": 5}";
+
+        assertThat(totalNs(Traces.read(Traces.array(call)), "call")).isEqualTo(5_000);
+        assertThat(totalNs(Traces.read(Traces.object(call)), "call")).isEqualTo(5_000);
+    }
+
+    @Test
     void readsAnArrayOfThemAndPackedOnes() throws IOException {
         TraceProfile alone = Traces.read(LOG);
 

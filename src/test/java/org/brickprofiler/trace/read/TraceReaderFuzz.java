@@ -32,7 +32,8 @@ final class TraceReaderFuzz {
     @FuzzTest(maxDuration = "20s")
     @DictionaryEntries({"\"traceEvents\":[", "\"ph\":\"X\"", "\"ph\":\"B\"", "\"ph\":\"E\"", "\"cat\":\"kernel\"",
         "\"ts\":", "\"dur\":", "\"tid\":", "\"args\":{\"bytes\":", "\"name\":\"ProfilerStep#1\"", "\"user_annotation\"",
-        "1e999", "\"baseTimeNanoseconds\":1700000000000000000", "\"args\":{\"stream\":9}"})
+        "{\"g\":{\"TOTAL_KERNEL_TIME\":\"7\",\"g.t\":{\"TASK_KERNEL_TIME\":\"7\"", "1e999",
+        "\"baseTimeNanoseconds\":1700000000000000000", "\"args\":{\"stream\":9}"})
     void readsOrRefuses(byte[] bytes) throws IOException {
         int variant = bytes.length % 3;
         read(bytes, ReadOptions.defaults().withKeepWarmup(variant == 1).withSkipSteps(variant == 2 ? 1 : 0));
