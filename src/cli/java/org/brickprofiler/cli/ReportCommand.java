@@ -13,6 +13,7 @@ import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.RooflineReport;
 import org.brickprofiler.report.TextReport;
 import org.brickprofiler.roofline.BrickRoofline;
+import org.brickprofiler.trace.read.TraceProfile.Counting;
 import org.brickprofiler.trace.read.TraceTimeline;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -105,7 +106,7 @@ final class ReportCommand implements Callable<Integer> {
         if (html == null) {
             out.print(inForm(input, roofline));
         } else {
-            page(input).write(html);
+            page(input, roofline).write(html);
             out.println("HTML: " + html.toAbsolutePath());
         }
         out.flush();
@@ -113,9 +114,11 @@ final class ReportCommand implements Callable<Integer> {
     }
 
     /** The page of a profile, of a trace with its timeline: the trace is read once more, where that is possible. */
-    private HtmlReport page(Input.Profile input) throws IOException {
-        HtmlReport page = HtmlReport.of(input.snapshot());
-        if (input.trace().isEmpty() || !Files.isRegularFile(file)) {
+    private HtmlReport page(Input.Profile input, @Nullable BrickRoofline roofline) throws IOException {
+        HtmlReport profile = HtmlReport.of(input.snapshot());
+        HtmlReport page = roofline == null ? profile : profile.withRoofline(roofline);
+        boolean hasTimes = input.trace().stream().anyMatch(trace -> trace.counting() != Counting.TASK_GRAPHS);
+        if (!hasTimes || !Files.isRegularFile(file)) {
             return page;
         }
         try (TraceTimeline timeline = Input.timeline(file, traceOptions.salvage())) {

@@ -12,6 +12,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.cli.ExtraCommand;
 import org.brickprofiler.cli.OutputFile;
 import org.brickprofiler.cli.Terminal;
+import org.brickprofiler.demo.TiledProduct.Tiling;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.roofline.MachineRoof;
@@ -206,7 +207,7 @@ public final class Demo implements Callable<Integer> {
         report(run, out);
         try {
             recordings.write(profiler, out);
-            writeResults(run, recordings.on(HtmlReport.of(run.snapshot())), out);
+            writeResults(run, recordings.on(HtmlReport.of(run.snapshot()).withTiles(profiler.tiles().places())), out);
         } catch (IOException e) {
             return fail(spec.commandLine(), String.valueOf(e.getMessage()));
         }
@@ -236,6 +237,13 @@ public final class Demo implements Callable<Integer> {
         profiler.enable();
         if (options.tiles()) {
             profiler.tiles().enable();
+            if (options.html() != null) {
+                ModelConfig config = options.model();
+                // The matrices with the most blocks of rows, and of columns.
+                profiler.tiles().recordPlaces(
+                        Tiling.of(config.vocab(), config.dim(), options.threads()).rowBlocks(),
+                        Tiling.of(config.dim(), config.ffnDim(), options.threads()).colBlocks());
+            }
         }
         return profiler;
     }

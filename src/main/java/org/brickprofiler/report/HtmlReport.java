@@ -25,6 +25,8 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.kernel.KernelTiming;
+import org.brickprofiler.roofline.BrickRoofline;
+import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.Timeline;
 
 /**
@@ -48,11 +50,15 @@ public final class HtmlReport {
 
     private final ProfileSnapshot snapshot;
 
+    /** What the JSON of the profile has besides, by its keys. */
+    private final Map<String, ?> further;
+
     /** Elements with what was added, by their names. */
     private final SortedMap<String, String> added;
 
-    private HtmlReport(ProfileSnapshot snapshot, SortedMap<String, String> added) {
+    private HtmlReport(ProfileSnapshot snapshot, Map<String, ?> further, SortedMap<String, String> added) {
         this.snapshot = snapshot;
+        this.further = further;
         this.added = added;
     }
 
@@ -85,7 +91,7 @@ public final class HtmlReport {
      * @return the page of the profile alone
      */
     public static HtmlReport of(ProfileSnapshot snapshot) {
-        return new HtmlReport(Objects.requireNonNull(snapshot, "snapshot"), new TreeMap<>());
+        return new HtmlReport(Objects.requireNonNull(snapshot, "snapshot"), Map.of(), new TreeMap<>());
     }
 
     /**
@@ -116,6 +122,30 @@ public final class HtmlReport {
     }
 
     /**
+     * Adds how far bricks stay below what the machine can do, to the JSON that can be saved as well.
+     *
+     * @param roofline where the bricks of this profile stand
+     * @return a page with it, in place of an earlier one
+     */
+    public HtmlReport withRoofline(BrickRoofline roofline) {
+        return new HtmlReport(
+                snapshot,
+                Map.of("roofline", RooflineReport.values(Objects.requireNonNull(roofline, "roofline"))),
+                added);
+    }
+
+    /**
+     * Adds where in their grid tiles took their time.
+     *
+     * @param places what {@link org.brickprofiler.tile.TileProfiler#places()} returned
+     * @return a page with it, in place of an earlier one
+     */
+    public HtmlReport withTiles(List<TileProfiler.Place> places) {
+        List<TileProfiler.Place> all = List.copyOf(Objects.requireNonNull(places, "places"));
+        return with("tile-places", element("tile-places", json -> writePlaces(all, json)));
+    }
+
+    /**
      * Adds how long kernels took.
      *
      * @param kernels what {@link org.brickprofiler.kernel.KernelTimings#snapshot()} returned
@@ -140,7 +170,7 @@ public final class HtmlReport {
     private HtmlReport with(String name, String element) {
         SortedMap<String, String> more = new TreeMap<>(added);
         more.put(name, element);
-        return new HtmlReport(snapshot, more);
+        return new HtmlReport(snapshot, further, more);
     }
 
     /**
@@ -153,7 +183,7 @@ public final class HtmlReport {
                 "Brick profile",
                 "report.js",
                 TextReport.render(snapshot),
-                HtmlPage.data("profile", JsonReport.toJson(snapshot)) + String.join("", added.values()));
+                HtmlPage.data("profile", JsonReport.toJson(snapshot, further)) + String.join("", added.values()));
     }
 
     /**
@@ -193,6 +223,23 @@ public final class HtmlReport {
             json.writeNumberField("total_ns", kernel.totalNs());
             json.writeNumberField("min_ns", kernel.minNs());
             json.writeNumberField("max_ns", kernel.maxNs());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private static void writePlaces(List<TileProfiler.Place> places, JsonGenerator json) throws IOException {
+        json.writeStartArray();
+        for (TileProfiler.Place place : places) {
+            json.writeStartObject();
+            json.writeStringField("level", place.stats().level().displayName());
+            json.writeNumberField("first_row", place.firstRow());
+            json.writeNumberField("last_row", place.lastRow());
+            json.writeNumberField("first_col", place.firstCol());
+            json.writeNumberField("last_col", place.lastCol());
+            json.writeNumberField("count", place.stats().count());
+            json.writeNumberField("total_ns", place.stats().totalNs());
+            json.writeNumberField("max_ns", place.stats().maxNs());
             json.writeEndObject();
         }
         json.writeEndArray();

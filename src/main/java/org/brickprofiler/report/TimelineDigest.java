@@ -40,6 +40,9 @@ final class TimelineDigest {
     /** What PyTorch's profiler calls a step. */
     private static final Pattern FOREIGN_STEP = Pattern.compile("ProfilerStep#\\d+");
 
+    /** The name of a step of which no more is known than that it is one. */
+    private static final String STEP = "step";
+
     private static final Comparator<Drawn> SHORTEST_FIRST =
             Comparator.comparingLong(Drawn::elapsedNs).thenComparing(Drawn::startNs, Comparator.reverseOrder());
 
@@ -57,9 +60,6 @@ final class TimelineDigest {
     private final Map<Integer, SortedMap<Integer, Long>> onHost = new LinkedHashMap<>();
 
     private final Map<Integer, SortedMap<Integer, Long>> onDevice = new LinkedHashMap<>();
-
-    /** The name of a step of which no more is known than that it is one. */
-    private static final String STEP = "step";
 
     private record Step(String phase, long startNs, long elapsedNs) {}
 

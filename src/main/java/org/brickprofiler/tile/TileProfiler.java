@@ -2,6 +2,7 @@ package org.brickprofiler.tile;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -28,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The timer carries level, row, column and start in one {@code long}: rows and columns from
  * {@link #LARGEST_TIMED_INDEX} on all read as that index, and a tile must take less than 33 seconds. Use
  * {@link #record} for anything larger. A timer of a brick is void here, and a tile's is void for bricks.
+ *
+ * <p>{@link #recordPlaces} adds where in the grid tiles take their time.
  */
 public final class TileProfiler {
 
@@ -54,6 +57,9 @@ public final class TileProfiler {
     private final TableRegistry registry;
 
     private volatile boolean enabled;
+
+    /** Null until tiles are recorded by place. */
+    private volatile @Nullable Places places;
 
     /**
      * A profiler for tiles, switched off, whose tiles are not kept as spans.
@@ -172,9 +178,109 @@ public final class TileProfiler {
         requireNotNegative("elements", elements);
         requireNotNegative("flops", flops);
         StatTable table = registry.acquire();
-        table.addWork(level, elapsedNs, atNs, elements, flops, (long) row << Integer.SIZE | col);
+        table.addWork(level, elapsedNs, atNs, elements, flops, tag(row, col));
         registry.release(table);
+        Places where = places;
+        if (where != null) {
+            where.add(level, row, col, elapsedNs, atNs, elements, flops);
+        }
     }
+
+    // ---- places ----
+
+    /**
+     * Records tiles by their place from now on, besides by their level: the grid is divided into at most 32 by 32 parts of
+     * whole rows and columns, for each level. A tile then costs a second row of its thread's sums, and a thread up to
+     * 400 KB. What was recorded by place before is forgotten.
+     *
+     * @param rows of the grid of tiles, 1 or more; tiles of further rows count in the last part
+     * @param cols of the grid, 1 or more, likewise
+     * @throws IllegalArgumentException when a number is less than 1
+     */
+    public void recordPlaces(int rows, int cols) {
+        places = new Places(new Axis("rows", rows), new Axis("cols", cols));
+    }
+
+    /**
+     * What was recorded by place since {@link #recordPlaces} or the last reset.
+     *
+     * @return the parts in which there were tiles, by level, row and column, each consistent in itself; empty where tiles
+     *     are not recorded by place
+     */
+    public List<TileProfiler.Place> places() {
+        Places where = places;
+        return where == null ? List.of() : where.all();
+    }
+
+    /** One direction of the grid, cut into parts of nearly equal length. */
+    private static final class Axis {
+
+        private static final int MOST_PARTS = 32;
+
+        private final int length;
+        private final int parts;
+
+        Axis(String name, int length) {
+            if (length < 1) {
+                throw new IllegalArgumentException(name + " " + length + " is less than 1");
+            }
+            this.length = length;
+            this.parts = Math.min(MOST_PARTS, length);
+        }
+
+        int part(int index) {
+            return (int) ((long) Math.min(index, length - 1) * parts / length);
+        }
+
+        /** The smallest index of a part; of the one after the last, the length. */
+        int first(int part) {
+            return (int) (((long) part * length + parts - 1) / parts);
+        }
+    }
+
+    /** The sums of the parts of the grid, a row for each level and part. */
+    private static final class Places {
+
+        private final Axis rows;
+        private final Axis cols;
+        private final TableRegistry registry = new TableRegistry(1, false);
+
+        Places(Axis rows, Axis cols) {
+            this.rows = rows;
+            this.cols = cols;
+        }
+
+        void add(int level, int row, int col, long elapsedNs, long atNs, long elements, long flops) {
+            StatTable table = registry.acquire();
+            int key = (level * rows.parts + rows.part(row)) * cols.parts + cols.part(col);
+            table.addWork(key, elapsedNs, atNs, elements, flops, tag(row, col));
+            registry.release(table);
+        }
+
+        List<TileProfiler.Place> all() {
+            StatSums sums = registry.read();
+            List<TileProfiler.Place> found = new ArrayList<>();
+            for (TileLevel level : LEVELS) {
+                for (int row = 0; row < rows.parts; row++) {
+                    for (int col = 0; col < cols.parts; col++) {
+                        StatRow part = sums.row((level.index() * rows.parts + row) * cols.parts + col);
+                        if (part.count() > 0) {
+                            found.add(new Place(
+                                    rows.first(row), rows.first(row + 1) - 1, cols.first(col), cols.first(col + 1) - 1,
+                                    stats(level, part)));
+                        }
+                    }
+                }
+            }
+            return List.copyOf(found);
+        }
+    }
+
+    private static long tag(int row, int col) {
+        return (long) row << Integer.SIZE | col;
+    }
+
+    // ---- results ----
 
     /**
      * What was recorded of one level.
@@ -208,15 +314,26 @@ public final class TileProfiler {
     /** Forgets what was recorded. Tiles that are recorded at the same time count as before or after. */
     public void reset() {
         registry.readAndReset();
+        resetPlaces();
+    }
+
+    private void resetPlaces() {
+        Places where = places;
+        if (where != null) {
+            where.registry.readAndReset();
+        }
     }
 
     /**
-     * Begins anew, and returns what was recorded until then; no tile is lost or counted twice.
+     * Begins anew, by place as well, and returns what was recorded by level until then; there no tile is lost or counted
+     * twice.
      *
      * @return what was recorded since the last reset
      */
     public TileProfiler.Snapshot snapshotAndReset() {
-        return snapshot(registry.readAndReset());
+        TileProfiler.Snapshot until = snapshot(registry.readAndReset());
+        resetPlaces();
+        return until;
     }
 
     private static TileProfiler.Snapshot snapshot(StatSums sums) {
@@ -338,6 +455,27 @@ public final class TileProfiler {
         public Snapshot {
             Objects.requireNonNull(levels, "levels");
             levels = List.copyOf(levels);
+        }
+    }
+
+    /**
+     * What was recorded of the tiles of one level in one part of their grid: see {@link #recordPlaces}. Immutable.
+     *
+     * @param firstRow the first row of the part
+     * @param lastRow its last row; of the part at the grid's end also what lies beyond
+     * @param firstCol its first column
+     * @param lastCol its last column, likewise
+     * @param stats what was recorded of the tiles in it
+     */
+    public record Place(int firstRow, int lastRow, int firstCol, int lastCol, TileStats stats) {
+
+        /**
+         * Refuses null.
+         *
+         * @throws NullPointerException when a component is null; the message names it
+         */
+        public Place {
+            Objects.requireNonNull(stats, "stats");
         }
     }
 }

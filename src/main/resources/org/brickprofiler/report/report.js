@@ -9,6 +9,7 @@ const isOfTrace = wallNs > 0 && profile.threads === 0 && !profile.virtual_thread
 const samples = sum(bricks, (brick) => brick.count);
 const phases = profile.steps === undefined ? [] : profile.steps.phases;
 const timeline = held("timeline");
+const roofline = profile.roofline;
 const graph = graphOfPass();
 const nodes = graph === undefined ? [] : nodesOf(graph);
 
@@ -322,6 +323,14 @@ function faults() {
   if (profile.pending > 0) {
     found.push("Pending: " + plural(profile.pending, "measurement has", "measurements have") + " begun and no known end. They are in no count.");
   }
+  const above = roofline === undefined ? [] : roofline.bricks.filter((brick) => brick.above_roof);
+  if (above.length > 0) {
+    found.push([
+      "Above the roof, which cannot be: ",
+      ...above.flatMap((brick, i) => [i === 0 ? "" : ", ", named(brick.name)]),
+      ". Their work, their time, their working set, the number of threads or the machine\u2019s figures are wrong.",
+    ]);
+  }
   if (profile.steps !== undefined && profile.steps.abandoned > 0) {
     found.push("Abandoned: " + plural(profile.steps.abandoned, "step", "steps") + " began and did not end. They are in no figure of steps.");
   }
@@ -490,7 +499,41 @@ function tileSection() {
     { label: "slowest tile", text: true, cell: (tile) => (tile.slowest_row < 0 ? NONE : `row ${tile.slowest_row}, col ${tile.slowest_col}`) },
   ];
   const off = profile.tile_profiling_enabled ? "" : note("Their switch was off when the profile was taken");
-  return section("Tiles", off, table("Tiles", columns, shown).element);
+  return section("Tiles", off, table("Tiles", columns, shown).element, shown.flatMap(({ level }) => tileMap(level)));
+}
+
+function span(first, last) {
+  return first === last ? String(first) : first + "\u2013" + last;
+}
+
+/** The tiles of a level by row and column, as multiples of the median over all parts of their grid. */
+function tileMap(level) {
+  const places = (held("tile-places") || []).filter((place) => place.level === level);
+  if (places.length < 2) {
+    return [];
+  }
+  const unique = (label) => [...new Set(places.map(label))];
+  const rowOf = (place) => "row " + span(place.first_row, place.last_row);
+  const colOf = (place) => span(place.first_col, place.last_col);
+  const columns = unique(colOf).sort((a, b) => parseInt(a, 10) - parseInt(b, 10));
+  const average = (place) => ratio(place.total_ns, place.count);
+  const usual = median(places.map(average));
+  const rows = unique(rowOf).map((name) => ({ name, median: usual, times: columns.map(() => null) }));
+  const byName = new Map(rows.map((row) => [row.name, row]));
+  places.forEach((place) => (byName.get(rowOf(place)).times[columns.indexOf(colOf(place))] = average(place)));
+  const describe = (row, column, ns) =>
+    row.name + ", col " + column + ": " + duration(ns) + " on average, " + number(ratio(ns, usual)) + " times the median";
+  const slowest = places.reduce((a, b) => (average(b) > average(a) ? b : a));
+  const said = "Slowest: " + describe({ name: rowOf(slowest) }, colOf(slowest), average(slowest)) + ".";
+  const rowMean = (row) => {
+    const there = row.times.filter((ns) => ns !== null);
+    return duration(ratio(sum(there, (ns) => ns), there.length));
+  };
+  return [
+    html("h3", {}, capital(level) + " tiles by row and column", html("span", { class: "quiet" }, ", median " + duration(usual))),
+    html("p", {}, said),
+    heatMap({ name: capital(level) + " tiles", columns, axis: "col", end: ["row\u2019s mean", rowMean], rows, said, describe }),
+  ];
 }
 
 function deviceSection() {
@@ -593,29 +636,43 @@ function layerSection({ layers, rows }, heads) {
   if (layers.length < 2 || rows.length === 0) {
     return "";
   }
-  const cells = [];
-  for (const row of rows) {
-    row.median = median(row.times.filter((ns) => ns !== null));
-    row.times.forEach((ns, i) => ns !== null && cells.push({ row, layer: layers[i], ns, times: ratio(ns, row.median) }));
-  }
-  const far = cells.filter((cell) => cell.times >= 2).sort((a, b) => b.ns - b.row.median - (a.ns - a.row.median)).slice(0, 3);
-  const text = far.length === 0
+  const describe = (row, layer, ns) =>
+    shortened(row.name) + " in layer " + layer + ", " + duration(ns) + ", " + number(ratio(ns, row.median)) + " times";
+  rows.forEach((row) => (row.median = median(row.times.filter((ns) => ns !== null))));
+  const far = rows
+    .flatMap((row) => row.times.map((ns, x) => ({ row, layer: layers[x], ns })))
+    .filter(({ row, ns }) => ns !== null && ratio(ns, row.median) >= 2)
+    .sort((a, b) => b.ns - b.row.median - (a.ns - a.row.median))
+    .slice(0, 3);
+  const said = far.length === 0
     ? "No brick takes twice its median in any layer."
-    : "Furthest above their medians: " + far.map(cellText).join("; ") + ".";
-  const readout = html("p", { class: "quiet readout" }, "\u00a0");
-  return section("Layers", note(heads + ", as a multiple of its median over the layers"), html("p", {}, text), heatMap(layers, rows, text, readout), readout);
+    : "Furthest above their medians: " + far.map(({ row, layer, ns }) => describe(row, layer, ns)).join("; ") + ".";
+  const end = ["median", (row) => duration(row.median)];
+  return section(
+    "Layers",
+    note(heads + ", as a multiple of its median over the layers"),
+    html("p", {}, said),
+    heatMap({ name: "Layers", columns: layers, axis: "layer", end, rows, said, describe }),
+  );
 }
 
-function cellText(cell) {
-  return shortened(cell.row.name) + " in layer " + cell.layer + ", " + duration(cell.ns) + ", " + number(cell.times) + " times";
-}
-
-/** Rows are bricks in the order in which they ran, columns layers. Cells of a row that look alike are one path. */
-function heatMap(layers, rows, text, readout) {
+/**
+ * A map of times, each shown as a multiple of its row's median. Cells of a row that look alike are one path.
+ *
+ * @param name of the map
+ * @param columns their labels
+ * @param axis what the columns are
+ * @param end what stands behind a row, and over these
+ * @param rows each with a name, a median and the times of its columns, null where there is none
+ * @param said what the map shows, as a sentence
+ * @param describe the text of a cell, from its row, its column's label and its time
+ */
+function heatMap({ name, columns, axis, end: [over, behind], rows, said, describe }) {
+  const readout = html("p", { class: "quiet readout" }, NARROW);
   const left = 20 + 7 * Math.max(...rows.map((row) => shortened(row.name).length));
-  const width = Math.max(2, Math.min(26, Math.floor(800 / layers.length)));
+  const width = Math.max(2, Math.min(26, Math.floor(800 / columns.length)));
   const height = 18;
-  const right = left + width * layers.length;
+  const right = left + width * columns.length;
   const bottom = height * rows.length;
   const picture = svg("svg", {
     class: "heat",
@@ -623,7 +680,7 @@ function heatMap(layers, rows, text, readout) {
     height: bottom + 24,
     viewBox: `0 0 ${right + 90} ${bottom + 24}`,
     role: "img",
-    "aria-label": "Heat map of " + rows.length + " bricks in " + layers.length + " layers. " + text,
+    "aria-label": "Heat map, " + rows.length + " by " + columns.length + ". " + said,
   });
   rows.forEach((row, y) => {
     const shades = Array.from({ length: SHADES + 1 }, () => "");
@@ -640,27 +697,28 @@ function heatMap(layers, rows, text, readout) {
         picture.append(svg("path", { class: "cell", d, "fill-opacity": 0.1 + (0.9 * shade) / SHADES }));
       }
     });
-    picture.append(svg("text", { x: right + 8, y: y * height + 13 }, duration(row.median)));
+    picture.append(svg("text", { x: right + 8, y: y * height + 13 }, behind(row)));
   });
-  const every = [1, 2, 5, 10, 20, 50, 100].find((n) => n * width >= 30) || 100;
-  layers.forEach((layer, x) => {
+  const longest = Math.max(...columns.map((column) => String(column).length));
+  const every = [1, 2, 5, 10, 20, 50, 100].find((n) => n * width >= 8 + 7 * longest) || 100;
+  columns.forEach((column, x) => {
     if (x % every === 0) {
-      picture.append(svg("text", { x: left + x * width + width / 2, y: bottom + 16, "text-anchor": "middle" }, String(layer)));
+      picture.append(svg("text", { x: left + x * width + width / 2, y: bottom + 16, "text-anchor": "middle" }, String(column)));
     }
   });
-  picture.append(svg("text", { x: left - 8, y: bottom + 16, "text-anchor": "end" }, "layer"));
-  picture.append(svg("text", { x: right + 8, y: bottom + 16 }, "median"));
+  picture.append(svg("text", { x: left - 8, y: bottom + 16, "text-anchor": "end" }, axis));
+  picture.append(svg("text", { x: right + 8, y: bottom + 16 }, over));
   picture.addEventListener("pointermove", (event) => {
     const box = picture.getBoundingClientRect();
     const row = rows[Math.floor((event.clientY - box.top) / height)];
     const x = Math.floor((event.clientX - box.left - left) / width);
-    const ns = row && layers[x] !== undefined ? row.times[x] : null;
-    readout.textContent = ns === null ? NARROW : cellText({ row, layer: layers[x], ns, times: ratio(ns, row.median) });
+    const ns = row && columns[x] !== undefined ? row.times[x] : null;
+    readout.textContent = ns === null ? NARROW : describe(row, columns[x], ns);
   });
   const legend = html(
     "p",
     { class: "quiet legend" },
-    "its median or less ",
+    "the median or less ",
     svg(
       "svg",
       { width: 14 * (SHADES + 1), height: 12, "aria-hidden": "true" },
@@ -668,10 +726,10 @@ function heatMap(layers, rows, text, readout) {
         svg("rect", { class: "cell", x: 14 * i, width: 13, height: 12, "fill-opacity": 0.1 + (0.9 * i) / SHADES }),
       ),
     ),
-    " " + DARKEST + " times its median or more",
+    " " + DARKEST + " times the median or more",
   );
-  const scroll = html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Layers, heat map" }, picture);
-  return html("div", {}, legend, scroll);
+  const scroll = html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": name + ", heat map" }, picture);
+  return html("div", {}, legend, scroll, readout);
 }
 
 const MOST_ROOTS = 500;
@@ -771,13 +829,14 @@ function layersSection() {
 // ---- the median and the slowest step ----
 
 const LANE = 18;
+const MOST_LANES = 24;
 
 /** Gives spans of a track the first lane that is free when they begin: what they contain lies below them. */
 function lanesOf(spans) {
   const ends = [];
   for (const span of spans) {
     const lane = ends.findIndex((endNs) => endNs <= span.startNs);
-    span.lane = lane < 0 ? ends.length : lane;
+    span.lane = Math.min(MOST_LANES - 1, lane < 0 ? ends.length : lane);
     ends[span.lane] = span.startNs + span.ns;
   }
   return ends.length;
@@ -861,7 +920,7 @@ function drawStep(shown, spans, longestNs, readout) {
   return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "The " + shown.what + " " + stepName(shown.phase) }, picture);
 }
 
-/** What makes up the difference between two steps, where all of both is drawn. */
+/** What took longer in the slowest step, where all of both is drawn. */
 function differenceOf(median, slowest) {
   const [usual, slow] = [timesOf(spansOf(median)), timesOf(spansOf(slowest))];
   const longer = [...slow]
@@ -872,12 +931,12 @@ function differenceOf(median, slowest) {
   const by = "The slowest " + stepName(slowest.phase) + " took " + duration(slowest.elapsed_ns - median.elapsed_ns) + " longer than the median";
   return median.omitted + slowest.omitted > 0 || longer.length === 0
     ? by + "."
-    : by + "; most of it in " + longer.map(([name, ns]) => shortened(name) + " (" + duration(ns) + " more)").join(", ") + ".";
+    : by + ". What took longer: " + longer.map(([name, ns]) => shortened(name) + " (" + duration(ns) + " more)").join(", ") + ".";
 }
 
 /** The name of a kind of steps. */
 function stepName(phase) {
-  return phase === "step" ? "step" : visible(phase) + " step";
+  return phase === "step" ? "step" : shortened(phase) + " step";
 }
 
 function capital(text) {
@@ -1077,6 +1136,178 @@ function stepsSection() {
   return content.length === 0 ? "" : section("Steps", "", ...content);
 }
 
+// ---- the distance to the roof ----
+
+const BOUNDS = {
+  memory: "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0 -4.5 0Z",
+  compute: "M-4 -4H4V4H-4Z",
+  overhead: "M0 -5L5 4H-5Z",
+  tile: "M0 -5L5 0L0 5L-5 0Z",
+};
+
+function boundMark(bound, x, y, category) {
+  const mark = svg("path", { class: "shape", d: BOUNDS[bound], transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` });
+  mark.style.setProperty("--colour", colour(category));
+  return mark;
+}
+
+/** Tiles have a rate as well, of the threads that worked on them one by one. */
+function tilePoints() {
+  return profile.tiles
+    .filter((tile) => tile.gflops > 0 && tile.arithmetic_intensity > 0)
+    .map((tile) => ({ name: tile.level + " tiles", bound: "tile", x: tile.arithmetic_intensity, y: tile.gflops, category: "Other" }));
+}
+
+function brickPoints() {
+  const categories = new Map(bricks.map((brick) => [brick.name, brick.category]));
+  return roofline.bricks
+    .filter((brick) => brick.gflops > 0 && brick.arithmetic_intensity > 0)
+    .map((brick) => ({
+      name: (brick.above_roof ? "! " : "") + shortened(brick.name),
+      bound: brick.bound,
+      x: brick.arithmetic_intensity,
+      y: brick.gflops,
+      category: categories.get(brick.name),
+    }));
+}
+
+/** The bandwidths that a brick has as its roof, and those of named levels; each once, the highest first. */
+function roofs() {
+  const used = new Set(roofline.bricks.map((brick) => brick.bandwidth_gbps));
+  const lines = new Map();
+  roofline.bandwidths
+    .filter((each) => each.level !== "" || used.has(each.gbps))
+    .forEach((each) => lines.set(each.gbps, lines.get(each.gbps) || each.level));
+  return [...lines].map(([gbps, level]) => ({ gbps, level })).sort((a, b) => b.gbps - a.gbps);
+}
+
+function powersOfTen(from, to) {
+  const powers = [];
+  for (let power = Math.ceil(Math.log10(from) - 1e-9); power <= Math.log10(to) + 1e-9; power++) {
+    powers.push(10 ** power);
+  }
+  return powers;
+}
+
+/** Rates by intensity, both logarithmic: what is below a line is what the machine leaves. */
+function roofChart(points) {
+  const [width, height, left, top] = [900, 380, 60, 24];
+  const peak = roofline.peak_gflops;
+  const lines = roofs();
+  const least = Math.min(...lines.map((line) => line.gbps));
+  const xs = [...points.map((point) => point.x), peak / least];
+  const ys = [...points.map((point) => point.y), peak];
+  const low = (values) => 10 ** Math.floor(Math.log10(Math.min(...values) / 1.5));
+  const high = (values) => 10 ** Math.ceil(Math.log10(Math.max(...values) * 1.5));
+  const [x0, x1, y0, y1] = [low(xs), high(xs), low(ys), high(ys)];
+  const at = (value, from, to) => Math.log(value / from) / Math.log(to / from);
+  const x = (value) => left + width * at(value, x0, x1);
+  const y = (value) => top + height * (1 - at(value, y0, y1));
+  const bottom = top + height;
+  const said = roofline.bricks.map((brick) => shortened(brick.name) + " " + percent(100 * (1 - brick.distance)) + "\u00a0% of its roof, " + brick.bound);
+  const picture = svg("svg", {
+    width: left + width + 150,
+    height: bottom + 40,
+    viewBox: `0 0 ${left + width + 150} ${bottom + 40}`,
+    role: "img",
+    "aria-label": "Roofline, up to " + number(peak) + " GFLOP/s. " + said.slice(0, 12).join("; "),
+  });
+  for (const value of powersOfTen(x0, x1)) {
+    picture.append(svg("line", { class: "axis", x1: x(value), x2: x(value), y1: top, y2: bottom }));
+    picture.append(svg("text", { x: x(value), y: bottom + 16, "text-anchor": "middle" }, String(Number(value.toPrecision(3)))));
+  }
+  for (const value of powersOfTen(y0, y1)) {
+    picture.append(svg("line", { class: "axis", x1: left, x2: left + width, y1: y(value), y2: y(value) }));
+    picture.append(svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, String(Number(value.toPrecision(3)))));
+  }
+  picture.append(svg("text", { x: left + width / 2, y: bottom + 34, "text-anchor": "middle" }, "FLOP/B"));
+  picture.append(svg("text", { x: 0, y: 10 }, "GFLOP/s"));
+  const taken = [];
+  /** Puts a label where no other is: below those that are in its way. */
+  function label(text, atX, atY, attributes) {
+    const box = { x: atX, y: atY, wide: 7 * text.length };
+    const meets = (other) => Math.abs(other.y - box.y) < 13 && box.x < other.x + other.wide && other.x < box.x + box.wide;
+    while (taken.some(meets)) {
+      box.y += 3;
+    }
+    taken.push(box);
+    picture.append(svg("text", { ...attributes, x: box.x.toFixed(1), y: (box.y + 4).toFixed(1) }, text));
+    return box.y;
+  }
+  picture.append(svg("line", { class: "roof", x1: x(Math.max(x0, peak / lines[0].gbps)).toFixed(1), x2: left + width, y1: y(peak).toFixed(1), y2: y(peak).toFixed(1) }));
+  label(number(peak) + " GFLOP/s", left + width + 8, y(peak));
+  const slope = -(180 / Math.PI) * Math.atan2(height * Math.log(x1 / x0), width * Math.log(y1 / y0));
+  for (const { gbps, level } of lines) {
+    const from = Math.max(x0, y0 / gbps);
+    const to = Math.min(x1, peak / gbps);
+    if (to > from) {
+      picture.append(svg("line", { class: "roof", x1: x(from).toFixed(1), y1: y(from * gbps).toFixed(1), x2: x(to).toFixed(1), y2: y(to * gbps).toFixed(1) }));
+      const turned = `rotate(${slope.toFixed(1)} ${x(from).toFixed(1)} ${y(from * gbps).toFixed(1)})`;
+      const text = (level === "" ? "" : level + " ") + number(gbps) + " GB/s";
+      picture.append(svg("text", { x: x(from) + 6, y: y(from * gbps) - 4, transform: turned }, text));
+    }
+  }
+  for (const point of [...points].sort((a, b) => b.y - a.y)) {
+    const [px, py] = [x(point.x), y(point.y)];
+    const labelled = label(point.name, px + 12, py, { class: "strong" });
+    picture.append(svg("path", { class: "range", d: `M${px.toFixed(1)} ${py.toFixed(1)}L${(px + 10).toFixed(1)} ${labelled.toFixed(1)}` }));
+    picture.append(boundMark(point.bound, px, py, point.category));
+  }
+  return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Roofline" }, picture);
+}
+
+function rooflineSection() {
+  if (roofline === undefined) {
+    return "";
+  }
+  const used = [...brickPoints(), ...tilePoints()];
+  const categories = new Map(bricks.map((brick) => [brick.name, brick.category]));
+  const part = (brick) => 1 - brick.distance;
+  const rateCell = (value) => (value > 0 ? number(value) : NONE);
+  const level = (brick) => (roofline.bandwidths.find((each) => each.gbps === brick.bandwidth_gbps) || { level: "" }).level;
+  const columns = [
+    { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => named(brick.name) },
+    { label: "bound by", text: true, value: (brick) => brick.bound, cell: (brick) => [symbolOf(brick.bound), brick.bound] },
+    { label: "total", value: (brick) => brick.total_ns, cell: (brick) => time(brick.total_ns) },
+    { label: "at the roof", value: (brick) => brick.roof_ns, cell: (brick) => time(brick.roof_ns) },
+    {
+      label: "% of roof",
+      value: part,
+      cell: (brick) => [share(brick.roof_ns, brick.total_ns, Math.max(brick.total_ns, brick.roof_ns), categories.get(brick.name)), brick.above_roof ? " !" : ""],
+    },
+    {
+      label: "roof",
+      text: true,
+      value: (brick) => brick.roof,
+      cell: (brick) => (brick.roof === "compute" ? "operations" : number(brick.bandwidth_gbps) + " GB/s" + (level(brick) === "" ? "" : " of " + level(brick))),
+    },
+    { label: "GFLOP/s", value: (brick) => brick.gflops, cell: (brick) => rateCell(brick.gflops) },
+    { label: "GB/s", value: (brick) => brick.gbps, cell: (brick) => rateCell(brick.gbps) },
+    { label: "FLOP/B", value: (brick) => brick.arithmetic_intensity || 0, cell: (brick) => rateCell(brick.arithmetic_intensity || 0) },
+  ];
+  const kinds = [...new Set(used.map((point) => point.bound))];
+  const legend = html(
+    "p",
+    { class: "quiet legend" },
+    kinds.map((kind) => html("span", {}, symbolOf(kind), kind === "tile" ? "tiles, each by one thread" : "bound by " + kind)),
+  );
+  return section(
+    "Distance to the roof",
+    note(known(roofline.cpu, plural(roofline.threads, "thread", "threads") + " on one brick", "measured " + moment(roofline.measured_at))),
+    used.length === 0 ? "" : [legend, roofChart(used)],
+    roofline.bricks.length === 0
+      ? html("p", {}, "No brick has known work: recordWork, or a WorkModel, states it.")
+      : table("Distance to the roof", columns, roofline.bricks).element,
+    roofline.unplaced.length === 0
+      ? ""
+      : html("p", { class: "above" }, "Without known work or time: ", roofline.unplaced.flatMap((name, i) => [i === 0 ? "" : ", ", named(name)])),
+  );
+}
+
+function symbolOf(bound) {
+  return svg("svg", { class: "symbol", width: 16, height: 12, viewBox: "-7 -6 16 12", "aria-hidden": "true" }, boundMark(bound, 0, 0, "Other"));
+}
+
 function kernelSection() {
   const kernels = (held("kernels") || []).filter((kernel) => kernel.count > 0).sort((a, b) => b.total_ns - a.total_ns);
   if (kernels.length === 0) {
@@ -1122,6 +1353,7 @@ show(
   categorySection(),
   layersSection(),
   stepsSection(),
+  rooflineSection(),
   tileSection(),
   graph === undefined ? "" : graphSection(graph, nodes),
   kernelSection(),

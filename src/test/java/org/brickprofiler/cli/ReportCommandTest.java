@@ -136,7 +136,15 @@ class ReportCommandTest {
                 .isEqualTo(new Cli(0, "HTML: " + page.toAbsolutePath() + "\n", ""));
         assertThat(Files.readString(page)).isEqualTo(HtmlReport.render(JsonReport.read(REPORT)));
         assertThat(Cli.run("report", TRACE, "--html", page).exitCode()).isZero();
-        assertThat(Files.readString(page)).contains("\"name\": \"Gemm");
+        assertThat(Files.readString(page)).contains("\"name\": \"Gemm", "id=\"timeline\"");
+    }
+
+    @Test
+    void writesAPageOfATraceWithoutTimes() throws IOException {
+        Path page = folder.resolve("out.html");
+        Path tasks = Path.of("src", "test", "resources", "traces", "tornadovm-invented.json");
+        assertThat(Cli.run("report", tasks, "--html", page).exitCode()).isZero();
+        assertThat(Files.readString(page)).doesNotContain("id=\"timeline\"");
     }
 
     @Test

@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import org.brickprofiler.Backend;
 import org.brickprofiler.BrickCategory;
@@ -22,7 +24,12 @@ import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.kernel.KernelTiming;
+import org.brickprofiler.roofline.BrickRoofline;
+import org.brickprofiler.roofline.BrickRoofline.Distance;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileProfiler;
+import org.brickprofiler.tile.TileStats;
 import org.brickprofiler.trace.read.TraceReader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,7 +47,9 @@ class HtmlReportIT extends PageInBrowser {
         List<HtmlReport> pages = new ArrayList<>(profiles().stream().map(HtmlReport::of).toList());
         pages.add(HtmlReport.of(Samples.full()).withGraph(Samples.pass(12, 8)).withChecksums(checksums(2))
                 .withTimeline(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 12))
+                .withTiles(places())
                 .withKernels(List.of(new KernelTiming("gemm", Backend.CUDA, 4, 3_000_000, 700_000, 800_000, 750_000))));
+        pages.add(HtmlReport.of(RooflineReportTest.PROFILE).withRoofline(roofline()));
         return pages;
     }
 
@@ -281,7 +290,7 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.text(steps).replace('\u00a0', ' '))
                 .contains(
                         "5 steps in the timeline",
-                        "The slowest step took 940.0 \u00b5s longer than the median; most of it in DownProjection "
+                        "The slowest step took 940.0 \u00b5s longer than the median. What took longer: DownProjection "
                                 + "(940.0 \u00b5s more).",
                         "Median step, 63.00 \u00b5s, 23.00 \u00b5s after the first step",
                         "Slowest step, 1.003 ms");
@@ -335,6 +344,68 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.texts("#section-steps .readout").get(1).replace('\u00a0', ' '))
                 .startsWith("step ")
                 .contains("KV length", "batch 1: FFN");
+    }
+
+    @Spec("8.6")
+    @Test
+    void drawsTheDistanceToTheRoof() throws Exception {
+        BrickRoofline roofline = roofline();
+        show(HtmlReport.of(RooflineReportTest.PROFILE).withRoofline(roofline));
+
+        String section = "distance-to-the-roof";
+        List<Distance> bricks = roofline.bricks();
+        assertThat(column(section, "brick")).isEqualTo(bricks.stream().map(Distance::name).toList());
+        assertThat(column(section, "bound by"))
+                .isEqualTo(bricks.stream().map(brick -> brick.bound().name().toLowerCase(Locale.ROOT)).toList());
+        assertThat(column(section, "total")).isEqualTo(bricks.stream().map(brick -> time((double) brick.totalNs())).toList());
+        assertThat(column(section, "% of roof"))
+                .isEqualTo(bricks.stream()
+                        .map(brick -> HumanUnits.percent(100 * (1 - brick.distance())) + (brick.isAboveRoof() ? " !" : ""))
+                        .toList());
+        assertThat(browser.text(".notices")).contains("Above the roof, which cannot be: \u00fcbrig");
+        assertThat(browser.text("#section-" + section)).contains("Without known work or time: Sampling");
+        assertThat(browser.texts("#section-" + section + " svg text"))
+                .contains("QkvProjection", "RmsNorm", "! \u00fcbrig", "memory 40.00 GB/s", "L1 1,900 GB/s", "1,500 GFLOP/s");
+        assertThat(savedJson())
+                .isEqualTo(JsonReport.toJson(
+                        RooflineReportTest.PROFILE, Map.of("roofline", RooflineReport.values(roofline))));
+    }
+
+    private static BrickRoofline roofline() {
+        return BrickRoofline.of(RooflineReportTest.PROFILE, RooflineReportTest.MACHINE, 8);
+    }
+
+    @Spec("8.6")
+    @Test
+    void mapsTilesByRowAndColumn() throws Exception {
+        show(HtmlReport.of(Samples.full()).withTiles(places()));
+
+        assertThat(browser.texts("#section-tiles h3").stream().map(text -> text.replace('\u00a0', ' ')))
+                .containsExactly("Macro tiles by row and column, median 10.00 \u00b5s");
+        assertThat(browser.text("#section-tiles").replace('\u00a0', ' '))
+                .contains("Slowest: row 4\u20137, col 1: 80.00 \u00b5s on average, 8.000 times the median.");
+        assertThat(browser.texts("#section-tiles .heat text"))
+                .contains("row 0\u20133", "row 4\u20137", "row 8", "0", "1", "col", "row\u2019s mean");
+        // The slow part is as dark as can be, and of one part there were no tiles.
+        assertThat(browser.evaluate("[...document.querySelectorAll('#section-tiles .cell[d]')]"
+                                + ".map((cell) => cell.getAttribute('fill-opacity') + ' ' + cell.getAttribute('d').split('z').length)"
+                                + ".join()")
+                        .asText())
+                .isEqualTo("0.1 3,0.1 2,1 2,0.1 2");
+    }
+
+    /** Three rows of two parts, the last of which had no tile; one part is slow. */
+    private static List<TileProfiler.Place> places() {
+        List<TileProfiler.Place> places = new ArrayList<>();
+        for (int row = 0; row < 3; row++) {
+            for (int col = 0; col < (row == 2 ? 1 : 2); col++) {
+                long ns = row == 1 && col == 1 ? 80_000 : 10_000;
+                places.add(new TileProfiler.Place(
+                        4 * row, row == 2 ? 8 : 4 * row + 3, col, col,
+                        new TileStats(TileLevel.MACRO, 5, 5 * ns, ns, ns, 0, 0, 4 * row, col)));
+            }
+        }
+        return places;
     }
 
     @Spec("8.6")

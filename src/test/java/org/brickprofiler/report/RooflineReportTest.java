@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Roofs and what lies below them, as text, values and a file. */
 final class RooflineReportTest {
 
-    private static final MachineRoof MACHINE = new MachineRoof(
+    static final MachineRoof MACHINE = new MachineRoof(
             Samples.ENVIRONMENT,
             Instant.parse("2026-01-02T03:04:05.678Z"),
             List.of(
@@ -36,7 +36,7 @@ final class RooflineReportTest {
             rate(200.5),
             rate(1_500));
 
-    private static final ProfileSnapshot PROFILE = Samples.of(
+    static final ProfileSnapshot PROFILE = Samples.of(
             working("QkvProjection", BrickCategory.ATTENTION, 700_000_000, new Work(52_000_000_000L, 26_000_000_000L, 2L << 30)),
             working("RmsNorm", BrickCategory.NORM, 9_000_000, new Work(40_000_000, 60_000_000, 12_288)),
             working("AttentionSoftmax", BrickCategory.ATTENTION, 3_000_000, new Work(2_900_000_000L, 0, 0)),

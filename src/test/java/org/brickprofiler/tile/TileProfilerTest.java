@@ -307,4 +307,66 @@ final class TileProfilerTest {
         assertThat(new ObjectMapper().readTree(tiles.toJson()).get("tile_profiling_enabled").asBoolean())
                 .isFalse();
     }
+
+    // ---- places ----
+
+    @Test
+    void knowsNoPlacesUnlessAsked() {
+        tile(TileLevel.MACRO, 1, 2, 10);
+        assertThat(tiles.places()).isEmpty();
+    }
+
+    @Spec("7.5")
+    @Test
+    void recordsTilesByTheirPlace() {
+        tiles.recordPlaces(3, 2);
+        tile(TileLevel.MACRO, 0, 0, 10);
+        tile(TileLevel.MACRO, 0, 0, 30);
+        tile(TileLevel.MACRO, 2, 1, 50);
+        tile(TileLevel.MICRO, 2, 1, 5);
+        tile(TileLevel.MICRO, 9, 9, 7);
+
+        assertThat(tiles.places())
+                .containsExactly(
+                        new TileProfiler.Place(0, 0, 0, 0, new TileStats(TileLevel.MACRO, 2, 40, 10, 30, 20, 80, 0, 0)),
+                        new TileProfiler.Place(2, 2, 1, 1, new TileStats(TileLevel.MACRO, 1, 50, 50, 50, 10, 40, 2, 1)),
+                        new TileProfiler.Place(2, 2, 1, 1, new TileStats(TileLevel.MICRO, 2, 12, 5, 7, 20, 80, 9, 9)));
+        assertThat(tiles.stats(TileLevel.MACRO).totalNs()).isEqualTo(90);
+        tiles.reset();
+        assertThat(tiles.places()).isEmpty();
+    }
+
+    /** Each index is in one part, parts are in order and of nearly one length, and levels do not mix. */
+    @Spec("7.5")
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 31, 32, 33, 100, 1_000, Integer.MAX_VALUE})
+    void dividesTheGridIntoFewParts(int rows) {
+        tiles.recordPlaces(rows, 40);
+        List<Integer> indices = new ArrayList<>();
+        for (int i = 0; i < 2_000; i++) {
+            indices.add((int) ((long) i * rows / 2_000));
+        }
+        indices.forEach(row -> tiles.record(TileLevel.MIDI, row, 39, 1, 0, 0));
+
+        List<TileProfiler.Place> places = tiles.places();
+        assertThat(places).hasSize(Math.min(rows, 32));
+        assertThat(places.get(0).firstRow()).isZero();
+        assertThat(places.get(places.size() - 1).lastRow()).isEqualTo(rows - 1);
+        for (int i = 0; i < places.size(); i++) {
+            TileProfiler.Place place = places.get(i);
+            assertThat(place.stats().level()).isEqualTo(TileLevel.MIDI);
+            assertThat(place.lastCol()).isEqualTo(39);
+            assertThat(place.stats().count())
+                    .isEqualTo(indices.stream().filter(row -> row >= place.firstRow() && row <= place.lastRow()).count());
+            if (i > 0) {
+                assertThat(place.firstRow()).isEqualTo(places.get(i - 1).lastRow() + 1);
+            }
+        }
+    }
+
+    @Test
+    void refusesAGridWithoutTiles() {
+        assertThatIllegalArgumentException().isThrownBy(() -> tiles.recordPlaces(0, 1)).withMessageContaining("rows 0");
+        assertThatIllegalArgumentException().isThrownBy(() -> tiles.recordPlaces(1, -2)).withMessageContaining("cols -2");
+    }
 }
