@@ -29,7 +29,7 @@ class GuideTest {
     Path folder;
 
     @Test
-    @Timeout(180)
+    @Timeout(300)
     @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "the commands are of a Unix shell")
     void everyCommandRuns() throws IOException {
         Path programs = Files.createDirectory(folder.resolve("bin"));
@@ -42,7 +42,7 @@ class GuideTest {
                 .results()
                 .map(block -> block.group(1))
                 .toList();
-        assertThat(commands).hasSize(10);
+        assertThat(commands).hasSizeGreaterThanOrEqualTo(12);
         Files.copy(Cli.TRACES.resolve("tornadovm-invented.json"), folder.resolve("tornadovm.log"));
         try (InputStream packed = Files.newInputStream(Cli.TRACES.resolve("nsight-fsdp-h100.sqlite.gz"))) {
             Files.copy(new GZIPInputStream(packed), folder.resolve("recording.sqlite"));
