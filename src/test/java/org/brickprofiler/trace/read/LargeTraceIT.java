@@ -101,7 +101,7 @@ final class LargeTraceIT {
                 .run()
                 .assertSucceeded();
 
-        assertThat(process.output().strip()).isEqualTo("700000 100000 700000 0");
+        assertThat(process.out().strip()).isEqualTo("700000 100000 700000 0");
     }
 
     private List<String> run(String view, long kernels, int names) throws IOException {
