@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Checks.requirePositive;
 
 import java.time.Duration;
 import java.util.List;
@@ -1539,7 +1540,7 @@ public final class BrickProfiler {
      * @throws IllegalArgumentException when the rate is not a finite number above 0
      */
     public void setTokensPerSec(double rate) {
-        RunFacts.requireRate("tokens per second", rate);
+        requirePositive("tokens per second", rate);
         tokensPerSec = OptionalDouble.of(rate);
     }
 

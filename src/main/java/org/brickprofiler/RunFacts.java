@@ -3,6 +3,7 @@ package org.brickprofiler;
 import static org.brickprofiler.internal.io.Checks.requireFinite;
 import static org.brickprofiler.internal.io.Checks.requireName;
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Checks.requirePositive;
 
 import java.lang.management.CompilationMXBean;
 import java.lang.management.GarbageCollectorMXBean;
@@ -83,15 +84,7 @@ public record RunFacts(
 
     private static void requireRate(String what, OptionalDouble rate) {
         Objects.requireNonNull(rate, what);
-        if (rate.isPresent()) {
-            requireRate(what, rate.getAsDouble());
-        }
-    }
-
-    static void requireRate(String what, double rate) {
-        if (!(rate > 0 && Double.isFinite(rate))) {
-            throw new IllegalArgumentException(what + " " + rate + " is not a finite number above 0");
-        }
+        rate.ifPresent(value -> requirePositive(what, value));
     }
 
     private static List<VirtualMachine> latest(Collection<VirtualMachine> readings) {

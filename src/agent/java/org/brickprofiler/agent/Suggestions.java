@@ -97,7 +97,7 @@ public final class Suggestions {
         return type.name.substring(1 + Math.max(type.name.lastIndexOf('/'), type.name.lastIndexOf('$')));
     }
 
-    /** The types of the parameters, where they are needed to tell the method from others. */
+    /** The types of the parameters, where other methods have the same name. */
     private static String parameters(ClassNode type, MethodNode method) {
         long same = type.methods.stream()
                 .filter(each -> each.name.equals(method.name) && (each.access & Opcodes.ACC_BRIDGE) == 0)

@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * A brick that the agent has woven, and the same work between two calls by hand, in turns. The virtual machine needs the
  * agent: {@code -Djmh.args='-jvmArgsAppend -javaagent:target/brick-profiler-0.1.0-SNAPSHOT-agent.jar=rules=FILE'} with
- * {@code src/jmh/rules/agent.yaml} as the file. The counters tell what each side took, the hand's as the floor; the score
+ * {@code src/jmh/rules/agent.yaml} as the file. The counters are what each side took, the hand's as the floor; the score
  * means nothing.
  */
 @State(Scope.Thread)

@@ -21,7 +21,7 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * A path and its floor in turn, a fraction of a millisecond each, in a virtual machine of their own. On a machine that is
  * shared with others, speed changes from one second to the next by more than what is to be shown; both sides meet the
- * same changes here. The counters tell what each side took; the score, which is both together, means nothing.
+ * same changes here. The counters are what each side took; the score, which is both together, means nothing.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

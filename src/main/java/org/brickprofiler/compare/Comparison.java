@@ -1,6 +1,7 @@
 package org.brickprofiler.compare;
 
 import static org.brickprofiler.internal.io.Checks.requireFinite;
+import static org.brickprofiler.internal.io.Checks.requirePositive;
 
 import java.util.Arrays;
 import java.util.List;
@@ -151,10 +152,7 @@ public record Comparison(
             }
             return Arrays.stream(figures)
                     .map(figure -> {
-                        if (!(figure > 0 && Double.isFinite(figure))) {
-                            throw new IllegalArgumentException(
-                                    what + " " + figure + " is not a finite number above 0");
-                        }
+                        requirePositive(what, figure);
                         return Math.log(figure);
                     })
                     .toArray();

@@ -1,5 +1,7 @@
 package org.brickprofiler.device;
 
+import static org.brickprofiler.internal.io.Checks.requireName;
+
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -122,9 +124,7 @@ public final class DispatchTimer {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public long begin(String name) {
-        if (name == null || name.isEmpty()) {
-            throw new IllegalArgumentException("name must not be " + (name == null ? "null" : "empty"));
-        }
+        requireName("name", name);
         int start = stream.mark();
         synchronized (this) {
             if (start != DeviceStream.NO_MARK && freeCount > 0) {

@@ -24,7 +24,7 @@ public final class BrickSeries {
     private final Set<Labels> own = new HashSet<>();
 
     /**
-     * What tells a series from others. Immutable.
+     * By what a series differs from others. Immutable.
      *
      * @param brick the brick's name
      * @param category its category

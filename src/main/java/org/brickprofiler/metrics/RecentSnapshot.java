@@ -28,7 +28,7 @@ public final class RecentSnapshot {
      *
      * @param profiler whose snapshots
      * @param age how long one serves, 0 or more; 0 takes one for each reading
-     * @param clock tells the age
+     * @param clock measures the age
      * @throws IllegalArgumentException when the age is negative
      */
     public RecentSnapshot(BrickProfiler profiler, Duration age, NanoClock clock) {

@@ -413,11 +413,8 @@ public final class ComparisonReport {
             }
         }
 
-        /** JSON has no word for what is no number. */
         private void number(String key, double value) throws IOException {
-            if (Double.isFinite(value)) {
-                json.writeNumberField(key, value);
-            }
+            JsonReportWriter.number(json, key, value);
         }
     }
 }

@@ -481,8 +481,12 @@ final class JsonReportWriter {
         json.writeEndArray();
     }
 
-    /** Leaves out what is no number: JSON has no word for it, and other parsers would refuse the file. */
     private void number(String key, double value) throws IOException {
+        number(json, key, value);
+    }
+
+    /** Leaves out what is no number: JSON has no word for it, and other parsers would refuse the file. */
+    static void number(JsonGenerator json, String key, double value) throws IOException {
         if (Double.isFinite(value)) {
             json.writeNumberField(key, value);
         }

@@ -50,4 +50,17 @@ public final class Checks {
             throw new IllegalArgumentException(what + " " + value + " is not a finite number of 0 or more");
         }
     }
+
+    /**
+     * Requires a finite number above 0.
+     *
+     * @param what the argument, for the message
+     * @param value its value
+     * @throws IllegalArgumentException when it is 0 or less, infinite or not a number
+     */
+    public static void requirePositive(String what, double value) {
+        if (!(value > 0) || Double.isInfinite(value)) {
+            throw new IllegalArgumentException(what + " " + value + " is not a finite number above 0");
+        }
+    }
 }

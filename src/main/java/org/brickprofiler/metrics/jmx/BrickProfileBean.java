@@ -1,5 +1,7 @@
 package org.brickprofiler.metrics.jmx;
 
+import static org.brickprofiler.internal.io.Checks.requireName;
+
 import java.lang.management.ManagementFactory;
 import java.util.Date;
 import java.util.List;
@@ -38,7 +40,7 @@ public final class BrickProfileBean implements BrickProfileMXBean {
      * Registers a profiler with the platform's MBean server, as {@code org.brickprofiler:type=BrickProfile,name=NAME}.
      *
      * @param profiler the profiler; the server keeps it alive
-     * @param name tells it from other profilers
+     * @param name by which it differs from other profilers
      * @return by which name it can be unregistered
      * @throws IllegalArgumentException when one is registered by that name, or the name is null or empty
      */
@@ -50,16 +52,14 @@ public final class BrickProfileBean implements BrickProfileMXBean {
      * Registers a profiler with an MBean server, as {@link #register(BrickProfiler, String)} does.
      *
      * @param profiler the profiler; the server keeps it alive
-     * @param name tells it from other profilers
+     * @param name by which it differs from other profilers
      * @param server the server
      * @return by which name it can be unregistered
      * @throws IllegalArgumentException when one is registered by that name, or the name is null or empty
      */
     public static ObjectName register(BrickProfiler profiler, String name, MBeanServer server) {
         Objects.requireNonNull(profiler, "profiler");
-        if (name == null || name.isEmpty()) {
-            throw new IllegalArgumentException("the name of a bean must not be " + (name == null ? "null" : "empty"));
-        }
+        requireName("the name of a bean", name);
         boolean plain = name.chars().noneMatch(c -> ",=:\"*?\n".indexOf(c) >= 0);
         try {
             ObjectName key = new ObjectName(
