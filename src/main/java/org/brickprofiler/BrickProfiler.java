@@ -144,6 +144,7 @@ public final class BrickProfiler {
     private final RunPeriod period;
     private final SelfCost selfCost;
     private final boolean hasPercentiles;
+    private final @Nullable RunIdentity givenIdentity;
     private final Results results;
     private final Listeners listeners = new Listeners();
 
@@ -189,6 +190,7 @@ public final class BrickProfiler {
         epochNs = clock.nanoTime();
         period = new RunPeriod(epochNs);
         hasPercentiles = options.percentiles;
+        givenIdentity = options.identity;
         selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
         results = new Results(names, period, selfCost);
     }
@@ -1358,7 +1360,7 @@ public final class BrickProfiler {
     public ProfileSnapshot snapshot() {
         Results.Settings settings = settings(droppedPending.get(), resolver.overlaps());
         StepRecorder recorder = steps;
-        Steps ended = recorder == null ? Steps.NONE : recorder.read();
+        StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.read();
         return results.snapshot(readRecorded(0, names.size()), tiles.snapshot(), ended, period.until(nowNs()), settings);
     }
 
@@ -1372,7 +1374,7 @@ public final class BrickProfiler {
         RunPeriod.Part part = period.endAndRestart(nowNs());
         Results.Settings settings = settings(droppedPending.getAndSet(0), resolver.takeOverlaps());
         StepRecorder recorder = steps;
-        Steps ended = recorder == null ? Steps.NONE : recorder.readAndReset();
+        StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
         return results.snapshot(readRecordedAndReset(), tiles.snapshotAndReset(), ended, part, settings);
     }
 
@@ -1462,7 +1464,8 @@ public final class BrickProfiler {
 
     private Results.Settings settings(long dropped, long overlaps) {
         return new Results.Settings(
-                dropped, pendingCount(), overlaps, l2CacheHitRate, zeroCopy, !tiles.isEnabled(), facts());
+                dropped, pendingCount(), overlaps, l2CacheHitRate, zeroCopy, !tiles.isEnabled(), facts(),
+                LaunchSettings.complete(givenIdentity));
     }
 
     private RunFacts facts() {
