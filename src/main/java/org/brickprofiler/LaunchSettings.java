@@ -15,7 +15,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -41,10 +40,17 @@ final class LaunchSettings {
             new Launcher("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
             new Launcher("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"));
 
+    /** Where settings are read. */
+    @FunctionalInterface
+    interface Place {
+        /** The value of a setting, or null where it is not set. */
+        @Nullable String get(String name);
+    }
+
     private static final Set<String> REPORTED = ConcurrentHashMap.newKeySet();
 
-    private final UnaryOperator<@Nullable String> properties;
-    private final UnaryOperator<@Nullable String> environment;
+    private final Place properties;
+    private final Place environment;
     private final Consumer<String> faults;
 
     /** A number, and the setting that it stands in. */
@@ -56,8 +62,8 @@ final class LaunchSettings {
     }
 
     LaunchSettings(
-            UnaryOperator<@Nullable String> properties,
-            UnaryOperator<@Nullable String> environment,
+            Place properties,
+            Place environment,
             Consumer<String> faults) {
         this.properties = properties;
         this.environment = environment;
@@ -236,9 +242,9 @@ final class LaunchSettings {
         return value(environment, name);
     }
 
-    private static @Nullable String value(UnaryOperator<@Nullable String> place, String name) {
+    private static @Nullable String value(Place place, String name) {
         try {
-            String value = place.apply(name);
+            String value = place.get(name);
             return value == null || value.isBlank() ? null : value.strip();
         } catch (SecurityException forbidden) {
             // Not ours to read, so not set.

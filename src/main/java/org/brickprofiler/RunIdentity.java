@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * @param phase what the run or this part of it does, such as {@code decode}
  * @param firstStep {@link Step#index} of the first step that ended in the time of the profile
  * @param lastStep of the last one, not before the first
- * @param window number of the window, 0 or more; empty where the profile is no {@linkplain BrickProfiler#exportEvery window}
+ * @param window number of the window, 0 or more; empty where the profile is not of one
  */
 public record RunIdentity(
         Optional<String> runId,

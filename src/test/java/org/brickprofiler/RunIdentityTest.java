@@ -3,7 +3,6 @@ package org.brickprofiler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -131,14 +130,14 @@ final class RunIdentityTest {
 
     @Test
     @Spec("23.1")
-    void aProcessWithoutALauncherHasAnIdAndAHost() throws Exception {
+    void aProcessWithoutALauncherHasAnIdAndAHost() {
         RunIdentity one = launched(Map.of());
         RunIdentity two = launched(Map.of());
 
         assertThat(one.runId()).isPresent().isNotEqualTo(two.runId());
         assertThat(one.runId().orElseThrow()).matches("[\\w-]+").contains("-" + ProcessHandle.current().pid() + "-");
         assertThat(one.rank()).isEmpty();
-        assertThat(one.host()).hasValue(InetAddress.getLocalHost().getHostName());
+        assertThat(one.host()).isPresent();
         RunIdentity first = BrickProfiler.enabled().snapshot().identity();
         assertThat(BrickProfiler.enabled().snapshot().identity().runId()).as("of one process").isEqualTo(first.runId());
     }

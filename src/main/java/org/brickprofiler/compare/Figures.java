@@ -250,7 +250,7 @@ final class Figures {
                 : List.of(difference(what, String.join(", ", before), String.join(", ", after)));
     }
 
-    /** What no run of one side has, and each run of both sides names. */
+    /** What differs of what the application names; not where one of the runs names nothing. */
     private List<String> differingWhereKnown(String what, Function<RunIdentity, Optional<String>> name) {
         boolean known = runs.stream().allMatch(run -> name.apply(run.identity()).isPresent());
         return known ? differing(what, run -> name.apply(run.identity()).orElseThrow()) : List.of();
