@@ -62,7 +62,7 @@ final class DuckPlugin {
 
     private static Driver instance(@Nullable ClassLoader loader) throws ClassNotFoundException, IOException {
         try {
-            return (Driver) Class.forName(DRIVER, true, loader).getConstructor().newInstance();
+            return Class.forName(DRIVER, true, loader).asSubclass(Driver.class).getConstructor().newInstance();
         } catch (ClassNotFoundException none) {
             throw none;
         } catch (ReflectiveOperationException | LinkageError | RuntimeException failed) {
