@@ -756,7 +756,7 @@ public final class BrickProfiler extends BrickResults {
     public ProfileSnapshot snapshot() {
         Results.Settings settings = settings(droppedPending.get(), pendingCount(), resolver.overlaps(), graph);
         StepRecorder recorder = steps;
-        Steps ended = recorder == null ? Steps.NONE : recorder.read();
+        StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.read();
         return results.snapshot(readRecorded(0, names.size()), tiles.snapshot(), ended, period.until(nowNs()), settings);
     }
 
@@ -770,7 +770,7 @@ public final class BrickProfiler extends BrickResults {
         RunPeriod.Part part = period.endAndRestart(nowNs());
         Results.Settings settings = settings(droppedPending.getAndSet(0), pendingCount(), resolver.takeOverlaps(), graph);
         StepRecorder recorder = steps;
-        Steps ended = recorder == null ? Steps.NONE : recorder.readAndReset();
+        StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
         return results.snapshot(readRecordedAndReset(), tiles.snapshotAndReset(), ended, part, settings);
     }
 

@@ -19,6 +19,8 @@ abstract sealed class BrickResults extends BrickSamples permits BrickProfiler {
     final Results results;
     final TileProfiler tiles;
 
+    private final @Nullable RunIdentity identity;
+
     private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
     private volatile boolean zeroCopy;
     private volatile OptionalDouble tokensPerSec = OptionalDouble.empty();
@@ -30,6 +32,7 @@ abstract sealed class BrickResults extends BrickSamples permits BrickProfiler {
         selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
         results = new Results(names, period, selfCost);
         tiles = new TileProfiler(options.clock, options.tracing);
+        identity = options.identity;
     }
 
     /** What was recorded of the bricks with keys from one to before another. */
@@ -211,6 +214,7 @@ abstract sealed class BrickResults extends BrickSamples permits BrickProfiler {
                 measured == null ? List.of() : List.of(measured),
                 measured == null || graph == null ? Map.of() : graph.graph().nesting());
         return new Results.Settings(
-                droppedPending, pending, overlaps, l2CacheHitRate, zeroCopy, !tiles.isEnabled(), facts);
+                droppedPending, pending, overlaps, l2CacheHitRate, zeroCopy, !tiles.isEnabled(), facts,
+                LaunchSettings.complete(identity));
     }
 }

@@ -124,6 +124,8 @@ final class NullArgumentsTest {
         instances.put(ExecutionGraph.class, ExecutionGraph::new);
         instances.put(
                 HtmlReport.class, () -> HtmlReport.of(BrickProfiler.enabled().snapshot()));
+        instances.put(RunIdentity.class, () -> RunIdentity.NONE);
+        instances.put(RunIdentity.Builder.class, RunIdentity::builder);
         instances.put(KernelRegistry.class, KernelRegistry::new);
         instances.put(KernelTimings.class, KernelTimings::new);
         instances.put(GraphRecorder.class, NullArgumentsTest::graph);
