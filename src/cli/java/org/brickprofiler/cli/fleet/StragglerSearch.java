@@ -246,20 +246,16 @@ final class StragglerSearch {
     }
 
     private boolean isUnusual(Question.Row row) {
-        double own = NORMAL_DEVIATION * row.number("spread_ppm");
+        double spread = row.number("spread_ppm");
         double degrees = degrees(row.number("ranks"));
-        boolean isCommon = row.ifText("brick").isEmpty();
-        double spread = own;
         double tests = testedRanks;
-        if (!isCommon) {
-            double usual = NORMAL_DEVIATION * row.number("usual_spread_ppm");
-            double mixed = Math.sqrt((degrees * own * own + Stragglers.PRIOR_DEGREES * usual * usual)
-                    / (degrees + Stragglers.PRIOR_DEGREES));
-            spread = Math.max(own, mixed);
+        if (row.ifText("brick").isPresent()) {
+            // Of many bricks one happens to show little spread.
+            spread = Math.max(spread, row.number("usual_spread_ppm"));
             degrees += Stragglers.PRIOR_DEGREES;
             tests *= row.number("bricks");
         }
-        return row.number("beyond_ppm") >= Math.max(FLOOR_PPM, critical(degrees, tests) * spread);
+        return row.number("beyond_ppm") >= Math.max(FLOOR_PPM, critical(degrees, tests) * NORMAL_DEVIATION * spread);
     }
 
     private void bricks(Rank rank, List<Question.Row> rows) {
@@ -361,31 +357,15 @@ final class StragglerSearch {
     // ---- links ----
 
     private void links() throws IOException {
-        record Collective(String run, String device, String brick) {}
-        Map<Collective, List<Question.Row>> hosts = new HashMap<>();
-        for (Question.Row row : Question.STRAGGLER_LINKS.ask(engine)) {
-            hosts.computeIfAbsent(
-                            new Collective(row.text("run_id"), row.text("device"), row.text("brick")),
-                            none -> new ArrayList<>())
-                    .add(row);
-        }
-        double tests = hosts.values().stream().mapToInt(List::size).sum();
+        List<Question.Row> all = Question.STRAGGLER_LINKS.ask(engine);
         record Host(String run, String host) {}
         Map<Host, List<Question.Row>> slow = new HashMap<>();
-        hosts.forEach((collective, rows) -> {
-            if (rows.size() >= FEWEST_PEERS) {
-                double[] longer = rows.stream().mapToDouble(row -> row.number("longer_ns")).toArray();
-                double middle = median(longer);
-                double least = middle + critical(degrees(rows.size()), tests) * spread(longer, middle);
-                for (Question.Row row : rows) {
-                    double ns = row.number("longer_ns");
-                    if (ns >= Math.max(least, LEAST_LONGER * row.number("usual_ns")) && 2 * row.number("least_longer_ns") >= ns) {
-                        slow.computeIfAbsent(new Host(collective.run(), row.text("host")), none -> new ArrayList<>())
-                                .add(row);
-                    }
-                }
+        for (Question.Row row : all) {
+            Host host = new Host(row.text("run_id"), row.text("host"));
+            if (isLonger(row, all.size())) {
+                slow.computeIfAbsent(host, none -> new ArrayList<>()).add(row);
             }
-        });
+        }
         slow.forEach((host, rows) -> {
             long longerNs = rows.stream().mapToLong(row -> row.number("longer_ns")).sum();
             List<Rank> there = ranks.values().stream()
@@ -410,6 +390,18 @@ final class StragglerSearch {
                         OptionalLong.of(longerNs)));
             }
         });
+    }
+
+    /** Whether a collective is longer on all ranks of a host than chance makes it on a single one. */
+    private static boolean isLonger(Question.Row row, double tests) {
+        long peers = row.number("peers");
+        if (peers < FEWEST_PEERS || row.number("ranks") == peers) {
+            return false;
+        }
+        double longerNs = row.number("longer_ns");
+        double leastNs = critical(degrees(peers), tests) * NORMAL_DEVIATION * row.number("spread_ns");
+        return longerNs >= Math.max(leastNs, LEAST_LONGER * row.number("usual_ns"))
+                && 2 * row.number("least_longer_ns") >= longerNs;
     }
 
     // ---- what no brick explains, and what it all costs ----

@@ -1,6 +1,6 @@
 -- How long each collective takes on the ranks of a host beside their peers, the ranks of the run with the same device: the
--- median over the host's ranks of where each stands, in ns of a step; and where the least of them stands. Windows are added
--- up to at most 20 blocks.
+-- median over the host's ranks of where each stands, in ns of a step; and where the least of them stands. spread_ns is how
+-- far ranks usually are from the middle of their peers. Windows are added up to at most 20 blocks.
 WITH numbered AS (
     SELECT
         run_id,
@@ -70,16 +70,39 @@ stands AS (
     JOIN usual ON means.run_id = usual.run_id AND means.device = usual.device
         AND means.brick = usual.brick AND means.block = usual.block
     GROUP BY means.run_id, host, means.device, rank, means.brick
+),
+middles AS (
+    SELECT run_id, device, brick, count(*) AS peers, floor(median(stand)) AS middle
+    FROM stands
+    GROUP BY run_id, device, brick
+),
+beside AS (
+    SELECT
+        stands.run_id AS run_id,
+        host,
+        stands.device AS device,
+        stands.brick AS brick,
+        peers,
+        usual_ns,
+        stand - middle AS beyond
+    FROM stands
+    JOIN middles ON stands.run_id = middles.run_id AND stands.device = middles.device AND stands.brick = middles.brick
+),
+spreads AS (
+    SELECT run_id, device, brick, floor(median(abs(beyond))) AS spread FROM beside GROUP BY run_id, device, brick
 )
 SELECT
-    run_id,
+    beside.run_id AS run_id,
     host,
-    device,
-    brick,
+    beside.device AS device,
+    beside.brick AS brick,
+    max(peers) AS peers,
     count(*) AS ranks,
     CAST(floor(median(usual_ns)) AS BIGINT) AS usual_ns,
-    CAST(floor(median(stand)) AS BIGINT) AS longer_ns,
-    CAST(min(stand) AS BIGINT) AS least_longer_ns
-FROM stands
-GROUP BY run_id, host, device, brick
+    CAST(max(spread) AS BIGINT) AS spread_ns,
+    CAST(floor(median(beyond)) AS BIGINT) AS longer_ns,
+    CAST(min(beyond) AS BIGINT) AS least_longer_ns
+FROM beside
+JOIN spreads ON beside.run_id = spreads.run_id AND beside.device = spreads.device AND beside.brick = spreads.brick
+GROUP BY beside.run_id, host, beside.device, beside.brick
 ORDER BY run_id, brick, host, device
