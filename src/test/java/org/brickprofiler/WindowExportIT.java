@@ -68,7 +68,7 @@ final class WindowExportIT {
             while (files().size() < 5 && System.nanoTime() < giveUpNs) {
                 Thread.sleep(10);
             }
-            engine.close();
+            ProcessHandle.of(engine.pid()).ifPresent(ProcessHandle::destroyForcibly);
             assertThat(engine.result().exitCode()).as("killed").isNotZero();
         }
 
