@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * {@link BrickProfiler#snapshotAndReset} returns is in the windows, too; what {@link BrickProfiler#reset} forgets is in none.
  *
  * <p><b>The engine</b> does not wait: a daemon thread reads, writes and deletes. At most
- * {@code brick.profiler.export_mb} or {@code BRICK_PROFILER_EXPORT_MB} megabytes, 256 unless set, stay of a rank; the oldest
+ * {@code brick.profiler.export_mb} or {@code BRICK_PROFILER_EXPORT_MB} MiB, 256 unless set, stay of a rank; the oldest
  * windows go. What cannot be written is logged once, counted, and part of the next window.
  *
  * <p><b>The end.</b> {@link #close}, and the orderly end of the virtual machine, write the open window. A virtual machine that
