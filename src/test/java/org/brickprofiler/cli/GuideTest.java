@@ -60,7 +60,7 @@ class GuideTest {
             assertThat(result.exitCode()).as(command + result.err()).isZero();
             output.append(result.out());
         }
-        assertThat(output.toString()).contains("Brick profile\n", "Distance to the roof\n", "5 runs before, 5 after: ", "Verdicts are of one test ");
+        assertThat(output.toString()).contains("Brick profile\n", "Distance to the roof, ", "5 runs before, 5 after: ", "Verdicts are of one test ");
         assertThat(output.toString())
                 .contains("With the profiler on, a token takes ", "net total")
                 .contains("first layer", "KernelDispatch", "launched in a range: each in the innermost one");
