@@ -512,8 +512,8 @@ final class Figures {
         return known;
     }
 
-    private static double ratio(double sum, long count) {
-        return count == 0 ? Double.NaN : sum / count;
+    private static double ratio(long sum, long count) {
+        return count == 0 ? Double.NaN : (double) sum / count;
     }
 
     private static double elementsPerSample(BrickStats brick) {
@@ -530,7 +530,7 @@ final class Figures {
                     run.categories().getOrDefault(category, CategoryStats.EMPTY).totalNs();
             if (runs.stream().anyMatch(run -> totalNs.applyAsLong(run) > 0)) {
                 found.add(figure(Kind.CATEGORY, category.displayName(), share(totalNs), "", run ->
-                        ratio(usualNs(run, category), steps(run))));
+                        usualNs(run, category) / steps(run)));
             }
         }
         addLargestFirst(found);
@@ -569,7 +569,7 @@ final class Figures {
                     .mapToLong(BrickStats::totalNs)
                     .sum());
             found.add(figure(Kind.BRICK, key.name(), share, obstacle(key), run ->
-                    ratio(usualNs(run, key), brick(run, key).count())));
+                    usualNs(run, key) / brick(run, key).count()));
         }
         addLargestFirst(found);
     }
