@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.brickprofiler.agent.Rule.Anchor;
 import org.brickprofiler.agent.Rule.Call;
 import org.brickprofiler.agent.Rule.Kind;
@@ -101,12 +103,16 @@ class RuleFileTest {
         assertThat(options.rules()).isEqualTo(Path.of("a=b.yaml"));
         assertThat(options.html()).isEqualTo(Path.of("x"));
         assertThat(options.out()).isNull();
+        assertThat(options.port()).isEmpty();
+        assertThat(options.ab()).isEmpty();
+        assertThat(AgentOptions.parse("port=0,ab=12", Map.of()))
+                .isEqualTo(new AgentOptions(null, null, null, null, null, OptionalInt.of(0), OptionalLong.of(12)));
         assertThat(AgentOptions.parse("", Map.of(AgentOptions.OUT_VARIABLE, "y")).out()).isEqualTo(Path.of("y"));
         assertThat(AgentOptions.parse("out=z", Map.of(AgentOptions.OUT_VARIABLE, "y")).out()).isEqualTo(Path.of("z"));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"rules", "rules=", "rules=a,rules=b", "rules=a,", "file=a"})
+    @ValueSource(strings = {"rules", "rules=", "rules=a,rules=b", "rules=a,", "file=a", "port=", "port=x", "port=65536", "ab=-1", "ab=1.5"})
     void refusesOptions(String text) {
         assertThatThrownBy(() -> AgentOptions.parse(text, Map.of())).isInstanceOf(IllegalArgumentException.class);
     }
