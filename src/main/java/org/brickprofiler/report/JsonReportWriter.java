@@ -12,6 +12,8 @@ import java.io.OutputStream;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.function.DoubleToLongFunction;
 import org.brickprofiler.BrickCategory;
@@ -23,6 +25,7 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
@@ -110,6 +113,7 @@ final class JsonReportWriter {
     private void report(Map<String, ?> further) throws IOException {
         json.writeStartObject();
         json.writeStringField("schema_version", SCHEMA_VERSION);
+        identity(snapshot.identity());
         json.writeStringField("started_at", snapshot.startedAt().toString());
         json.writeStringField("ended_at", snapshot.endedAt().toString());
         json.writeNumberField("wall_ns", snapshot.wallNs());
@@ -139,6 +143,46 @@ final class JsonReportWriter {
         facts();
         fields(further);
         json.writeEndObject();
+    }
+
+    /** First, so that whoever sorts files by run and rank need not read further. */
+    private void identity(RunIdentity identity) throws IOException {
+        if (identity.equals(RunIdentity.NONE)) {
+            return;
+        }
+        json.writeObjectFieldStart("identity");
+        text("run_id", identity.runId());
+        whole("rank", identity.rank());
+        whole("world_size", identity.worldSize());
+        whole("local_rank", identity.localRank());
+        text("host", identity.host());
+        text("device", identity.device());
+        text("model", identity.model());
+        text("precision", identity.precision());
+        text("commit", identity.commit());
+        text("phase", identity.phase());
+        whole("first_step", identity.firstStep());
+        whole("last_step", identity.lastStep());
+        whole("window", identity.window());
+        json.writeEndObject();
+    }
+
+    private void text(String key, Optional<String> text) throws IOException {
+        if (text.isPresent()) {
+            json.writeStringField(key, text.get());
+        }
+    }
+
+    private void whole(String key, OptionalInt number) throws IOException {
+        if (number.isPresent()) {
+            json.writeNumberField(key, number.getAsInt());
+        }
+    }
+
+    private void whole(String key, OptionalLong number) throws IOException {
+        if (number.isPresent()) {
+            json.writeNumberField(key, number.getAsLong());
+        }
     }
 
     private void fields(Map<?, ?> values) throws IOException {

@@ -142,6 +142,10 @@ public final class TextReport {
 
     private void header() {
         text.append("Brick profile\n");
+        String identity = snapshot.identity().describe();
+        if (!identity.isEmpty()) {
+            fact("run", identity);
+        }
         fact("taken", period());
         List<Environment> environments = snapshot.environments();
         environments.stream().limit(ENVIRONMENTS_SHOWN).forEach(this::environment);
