@@ -33,6 +33,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import javax.tools.ToolProvider;
+import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
@@ -120,6 +121,7 @@ class AgentIT {
                     double x = 0;
                     for (int i = 0; i < 12; i++) {
                         x += main.forward(new int[5]);
+                        rmsNorm(new float[8]);
                     }
                     main.tree(3);
                     System.out.println("computed " + (long) x + " in module " + Main.class.getModule().getName());
@@ -488,13 +490,39 @@ class AgentIT {
 
     @Spec("22.9")
     @Test
-    void suggestsRules() throws Exception {
-        ProcessResult result = ChildProcess.jar(JAR)
-                .arguments(List.of("suggest", classes.toString()))
-                .run()
-                .assertSucceeded();
+    void suggestsRulesThatApply() throws Exception {
+        ProcessResult result = brick("suggest", classes.toString()).assertSucceeded();
         assertThat(result.out()).startsWith("bricks:\n").contains("  - in: app.Main.rmsNorm\n    brick: RMS_NORM\n");
-        assertThat(ChildProcess.jar(JAR).run().err()).startsWith("usage: java -jar brick-profiler-agent.jar suggest");
+        Files.writeString(folder.resolve("bricks.yaml"), result.out());
+        assertThat(application("rules=bricks.yaml,out=run.json").run().err()).contains("1 of 1 rules apply");
+        assertThat(brick("suggest", folder.resolve("missing.jar").toString()).err()).contains("brick: there are no classes in ");
+    }
+
+    /** What it proposes, recorded by the JDK alone, and read. */
+    @Spec("22.12")
+    @Test
+    void suggestsSettingsThatTheFlightRecorderTakes() throws Exception {
+        assumeTrue(Runtime.version().feature() >= 25, "the flight recorder times methods from JDK 25 on");
+        Path settings = folder.resolve("engine.jfc");
+        brick("suggest", "--jfc", classes.toString(), "-o", settings.toString()).assertSucceeded();
+        for (String each : List.of("", ",jdk.MethodTiming#enabled=false,jdk.MethodTrace#enabled=true")) {
+            ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                    .jvmOptions(List.of("-XX:StartFlightRecording:settings=" + settings + ",filename=run.jfr" + each))
+                    .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
+                    .in(folder)
+                    .run()
+                    .assertSucceeded();
+            ProcessResult report = brick("report", folder.resolve("run.jfr").toString(), "--json").assertSucceeded();
+            BrickStats norm = JsonReport.fromJson(report.out()).brick(BrickId.RMS_NORM.displayName()).orElseThrow();
+            assertThat(norm.count()).isEqualTo(12);
+        }
+    }
+
+    private ProcessResult brick(String... arguments) throws IOException {
+        return ChildProcess.jar(Path.of(System.getProperty("cli.jar")).toAbsolutePath())
+                .arguments(List.of(arguments))
+                .in(folder)
+                .run();
     }
 
     @Spec("22.7")
