@@ -87,6 +87,15 @@ class RuleFileTest {
                 .hasMessageStartingWith(message.strip());
     }
 
+    @Spec("22.1")
+    @ParameterizedTest
+    @ValueSource(strings = {"jlama", "llama3", "gpullama3"})
+    void readsTheRulesThatComeWithIt(String engine) throws IOException {
+        RuleFile.Rules rules =
+                RuleFile.read(Path.of("src", "agent", "resources", "org", "brickprofiler", "agent", engine + ".yaml"));
+        assertThat(rules.rules()).extracting(Rule::kind).contains(Kind.STEP, Kind.LAYER, Kind.TASK, Kind.BRICK);
+    }
+
     @Test
     void namesTheLineOfAnError() {
         assertThatThrownBy(() -> RuleFile.parse("x", "bricks:\n  - in: a.B.c\n    brick: RMS_NORM\n  - in: a.B.c\n    brick: y\n"))
