@@ -203,16 +203,16 @@ final class ArchitectureTest {
 
     /** Whichever driver is there: the library knows none. */
     @ArchTest
-    static final ArchRule databasesAreKnownToReadersOfTracesOnly =
+    static final ArchRule databasesAreKnownToReadersOfTracesAndFleetsOnly =
             noClasses()
-                    .that(not(inPackage("trace.read")))
+                    .that(not(inPackage("trace.read").or(inPackage("cli.fleet"))))
                     .should()
                     .dependOnClassesThat()
                     .resideInAnyPackage("java.sql..", "org.sqlite..");
 
     @ArchTest
     static final ArchRule noDriverOfDatabasesIsNamed =
-            noClasses().should().dependOnClassesThat().resideInAnyPackage("org.sqlite..");
+            noClasses().should().dependOnClassesThat().resideInAnyPackage("org.sqlite..", "org.duckdb..");
 
     @ArchTest
     static final ArchRule gpuBindingsAreReachedFromTheTopOnly =
