@@ -58,7 +58,7 @@ final class LiveReport {
      * @throws IOException when the port is taken
      */
     static String open(int port, Supplier<ProfileSnapshot> snapshots) throws IOException {
-        InetAddress here = InetAddress.getByName("127.0.0.1");
+        InetAddress here = InetAddress.getLoopbackAddress();
         HttpServer server = HttpServer.create(new InetSocketAddress(here, port), 0);
         ThreadFactory daemons = task -> {
             Thread thread = new Thread(task, "brick-agent-port");
@@ -69,7 +69,7 @@ final class LiveReport {
         server.createContext("/", new LiveReport(snapshots)::answer);
         // The server's own thread is a daemon if the one is that starts it, and must not keep the application from ending.
         daemons.newThread(server::start).start();
-        return "http://" + here.getHostAddress() + ":" + server.getAddress().getPort() + "/";
+        return "http://localhost:" + server.getAddress().getPort() + "/";
     }
 
     private void answer(HttpExchange exchange) throws IOException {

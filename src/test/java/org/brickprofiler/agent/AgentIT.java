@@ -325,10 +325,10 @@ class AgentIT {
     @Spec("22.11")
     @Test
     void showsTheReportOnAPort() throws Exception {
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"));
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 RunningProcess running = application("rules=bricks.yaml,out=run.json,port=0", "wait").start()) {
             await("ready");
-            Matcher address = Pattern.compile("the live report is at (http://127\\.0\\.0\\.1:(\\d+)/)").matcher(running.printed());
+            Matcher address = Pattern.compile("the live report is at (http://localhost:(\\d+)/)").matcher(running.printed());
             assertThat(address.find()).isTrue();
             URI root = URI.create(address.group(1));
             assertThat(get(root).body()).contains("<html", "AttentionScore");
@@ -355,7 +355,7 @@ class AgentIT {
 
     /** What a server answers first whom a browser takes for another one; the JDK's client cannot lie so. */
     private static String withHost(int port, String host) throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", port)) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             socket.getOutputStream().write(("GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")
                     .getBytes(StandardCharsets.US_ASCII));
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
