@@ -181,7 +181,7 @@ public final class FleetPack {
 
     private String problemRows() {
         String columns = "SELECT CAST(kind AS STRING) AS kind, CAST(run_id AS STRING) AS run_id,"
-                + " CAST(rank AS INTEGER) AS rank, CAST(win AS INTEGER) AS win, CAST(file AS STRING) AS file,"
+                + " CAST(rank AS INTEGER) AS rank, CAST(win AS BIGINT) AS win, CAST(file AS STRING) AS file,"
                 + " CAST(reason AS STRING) AS reason, CAST(left_out AS BIGINT) AS left_out FROM (VALUES ";
         List<PackProblem> problems = problems();
         String rows = problems.isEmpty()

@@ -51,9 +51,9 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
      */
     public record PackFile(String table, String path, long bytes, long rows, int crc32c) {
 
-        /** What all the files of the same windows have in common: the path below the table's folder. */
+        /** What all the files of the same windows have in common: the path from the run's folder on. */
         String part() {
-            return path.substring(path.indexOf('/') + 1);
+            return path.substring(Math.max(0, path.indexOf("run=")));
         }
     }
 
@@ -237,7 +237,7 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
                     PackProblem.Kind.valueOf(text("kind").toUpperCase(Locale.ROOT)),
                     get("run_id", String.class),
                     number("rank"),
-                    number("window"),
+                    get("window", Long.class),
                     get("file", String.class),
                     text("reason"),
                     whole("left_out"));
