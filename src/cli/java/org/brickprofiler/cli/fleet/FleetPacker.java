@@ -54,10 +54,10 @@ public final class FleetPacker {
     private static final Map<String, String[]> COLUMNS = Map.of(
             "rank_window",
             new String[] {
-                "run_id VARCHAR, rank INTEGER, win BIGINT, world_size INTEGER, host VARCHAR, device VARCHAR, model VARCHAR,"
+                "run_id VARCHAR, rank INTEGER, win BIGINT, world_size BIGINT, host VARCHAR, device VARCHAR, model VARCHAR,"
                         + " precision VARCHAR, commit_id VARCHAR, phase VARCHAR, start_ms BIGINT, wall_ns BIGINT,"
                         + " first_step BIGINT, last_step BIGINT",
-                "*"
+                "* REPLACE (CAST(world_size AS INTEGER) AS world_size)"
             },
             "brick_window",
             new String[] {
@@ -236,7 +236,17 @@ public final class FleetPacker {
     }
 
     private void done(long bytes) {
-        progress.at(readBytes.addAndGet(bytes), totalBytes + totalBytes / HEAD_SHARE);
+        progress.at(readBytes.addAndGet(bytes), work(totalBytes));
+    }
+
+    /**
+     * The end of what {@link Progress} hears.
+     *
+     * @param bytes of all files
+     * @return as many, and what their heads count for
+     */
+    public static long work(long bytes) {
+        return bytes + bytes / HEAD_SHARE;
     }
 
     private void all(ExecutorService workers, Callable<@Nullable Void> work) throws IOException {

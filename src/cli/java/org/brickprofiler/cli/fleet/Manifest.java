@@ -38,6 +38,9 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
     /** The name of the file in its folder. */
     static final String NAME = "manifest.json";
 
+    /** By which it differs from other files of that name. */
+    static final String KIND = "brick-fleet-pack";
+
     private static final JsonFactory FACTORY = new JsonFactory();
 
     /**
@@ -84,7 +87,7 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
 
     private void write(JsonGenerator json) throws IOException {
         json.writeStartObject();
-        json.writeStringField("kind", "brick-fleet-pack");
+        json.writeStringField("kind", KIND);
         json.writeNumberField("schema_version", SCHEMA_VERSION);
         json.writeNumberField("profiles", profiles);
         json.writeNumberField("identical", identical);
