@@ -38,8 +38,8 @@ import picocli.CommandLine;
         sortOptions = false,
         usageHelpWidth = 100,
         subcommands = {FleetCommand.PackCommand.class, FleetCommand.SqlCommand.class},
-        description = "Packs the profiles of many ranks and runs into tables, and asks them. Needs DuckDB's driver, "
-                + "org.duckdb:duckdb_jdbc, beside the jar of this program or where the variable BRICK_DUCKDB says.",
+        description = "Packs the profiles of many ranks and runs into tables, and asks them. Needs the JDBC driver of "
+                + "DuckDB, beside the jar of this program or where the variable BRICK_DUCKDB says.",
         commandListHeading = "%nCommands (brick fleet COMMAND --help explains one):%n",
         footerHeading = "%nExamples:%n",
         footer = {
