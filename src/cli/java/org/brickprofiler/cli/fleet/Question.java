@@ -34,7 +34,13 @@ enum Question {
     /** Where each rank stands, and its slow windows. */
     STRAGGLER_RANKS,
     /** How long collectives take on each host. */
-    STRAGGLER_LINKS;
+    STRAGGLER_LINKS,
+    /** What each run was. */
+    RUNS,
+    /** The bricks of each run. */
+    RUN_BRICKS,
+    /** The steps of each run. */
+    RUN_STEPS;
 
     /** The text, without the comment. */
     String sql() {
