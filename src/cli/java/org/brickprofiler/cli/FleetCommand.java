@@ -306,6 +306,7 @@ final class FleetCommand implements Callable<Integer> {
             @Option(names = "--json", description = "Print a list of objects as JSON.")
             private boolean json;
 
+            @SuppressWarnings("unused") // picocli reads it; it is what neither of the others is
             @Option(names = "--markdown", description = "Print a table for a page or a comment.")
             private boolean markdown;
 
