@@ -1,17 +1,10 @@
 package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
-import static org.brickprofiler.internal.io.Checks.requirePositive;
 
-import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.graph.GraphRecorder;
 import org.brickprofiler.internal.io.SwitchSetting;
@@ -19,15 +12,10 @@ import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.OwnSamples;
 import org.brickprofiler.internal.record.PendingResolver;
-import org.brickprofiler.internal.record.PerThread;
 import org.brickprofiler.internal.record.SpanKind;
-import org.brickprofiler.internal.record.SpanSink;
-import org.brickprofiler.internal.record.SpanStore;
 import org.brickprofiler.internal.record.StatTable;
-import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
 import org.brickprofiler.spi.NanoClock;
-import org.brickprofiler.tile.TileProfiler;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -89,7 +77,7 @@ import org.slf4j.LoggerFactory;
  * {@link NullPointerException} whose message names the parameter, on the hot path that of the dereference itself; a void
  * timer and a null brick while the profiler is off are not looked at.
  */
-public final class BrickProfiler {
+public final class BrickProfiler extends BrickResults {
 
     /** The name under which bricks past the bound are counted. */
     public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
@@ -101,13 +89,6 @@ public final class BrickProfiler {
 
     /** The clock that the builder was given; null for the system's. */
     private final @Nullable NanoClock ownClock;
-
-    final TableRegistry registry;
-
-    /** Those of the registry. */
-    final PerThread<StatTable, ?> tables;
-
-    final NameTable names = BrickNames.newTable();
 
     /** The bricks of device streams; null where there are none. */
     private final @Nullable DeviceTimers devices;
@@ -130,27 +111,9 @@ public final class BrickProfiler {
     private final PendingResolver resolver;
     private final AtomicLong droppedPending = new AtomicLong();
     private final AtomicBoolean dropLogged = new AtomicBoolean();
-    private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
-
-    /** What the keys mean to whoever shows spans. */
-    final SpanSink.Names spanNames = BrickNames.spanNames(names);
-
-    /** Which layer each thread is in, or works for. */
-    final Layers layers = new Layers();
-
-    private final WorkSums work = new WorkSums(names);
-    private final TileProfiler tiles;
     private final ChecksumLog checksums;
-    private final RunPeriod period;
-    private final SelfCost selfCost;
     private final boolean hasPercentiles;
-    private final Results results;
     private final Listeners listeners = new Listeners();
-
-    private volatile OptionalDouble l2CacheHitRate = OptionalDouble.empty();
-    private volatile boolean zeroCopy;
-    private volatile OptionalDouble tokensPerSec = OptionalDouble.empty();
-    private volatile @Nullable Calibration calibration;
 
     /** What the log of checksums asks about samples. */
     private final class Samples implements OwnSamples {
@@ -177,20 +140,14 @@ public final class BrickProfiler {
     }
 
     BrickProfiler(BrickProfilerBuilder options) {
+        super(options);
         clock = options.clock;
         ownClock = clock == NanoClock.SYSTEM ? null : clock;
-        SpanStore spans = options.tracing == null ? null : options.tracing.bricks(spanNames);
-        registry = new TableRegistry(BrickNames.FIXED, options.percentiles, names, spans, layers);
-        tables = registry.threads();
         devices = options.streams.isEmpty() ? null : new DeviceTimers(this, options);
         resolver = new PendingResolver(registry, options.attribution == Attribution.SEQUENTIAL);
         checksums = new ChecksumLog(options.checksums, new Samples());
-        tiles = new TileProfiler(clock, options.tracing);
-        epochNs = clock.nanoTime();
-        period = new RunPeriod(epochNs);
+        epochNs = period.originNs();
         hasPercentiles = options.percentiles;
-        selfCost = SelfCost.of(options.percentiles, registry.hasSpans());
-        results = new Results(names, period, selfCost);
     }
 
     /**
@@ -247,6 +204,7 @@ public final class BrickProfiler {
      *
      * @return true between {@link #enable} and {@link #disable}
      */
+    @Override
     public boolean isEnabled() {
         return enabled;
     }
@@ -259,6 +217,7 @@ public final class BrickProfiler {
      * @param id the brick
      * @return the timer, for {@link #stopBrick} or {@link #lap(long, long, BrickId)}
      */
+    @Override
     public long startBrick(BrickId id) {
         return enabled ? start(id.index()) : TimerToken.VOID;
     }
@@ -269,6 +228,7 @@ public final class BrickProfiler {
      * @param key what {@link #brickKey(String)} of this profiler returned
      * @return the timer; void where no brick has that key
      */
+    @Override
     public long startBrick(int key) {
         return enabled && hasBrick(key) ? start(key) : TimerToken.VOID;
     }
@@ -280,6 +240,7 @@ public final class BrickProfiler {
      * @return the timer
      * @throws IllegalArgumentException when the name is null or empty
      */
+    @Override
     public long startBrick(String name) {
         return enabled ? start(keyOf(name)) : TimerToken.VOID;
     }
@@ -295,6 +256,7 @@ public final class BrickProfiler {
      * @param elements elements the brick processed: tokens, rows, pages, of a copy bytes
      * @throws IllegalArgumentException when the elements are negative
      */
+    @Override
     public void stopBrick(long timer, long elements) {
         if (timer == TimerToken.VOID || !enabled) {
             return;
@@ -385,488 +347,6 @@ public final class BrickProfiler {
      */
     public ThreadProfiler forThisThread() {
         return new ThreadProfiler(this, Thread.currentThread());
-    }
-
-    // ---- dynamic bricks ----
-
-    /**
-     * The key of a brick, for the hot path. A new name becomes a dynamic brick of category
-     * {@link BrickCategory#OTHER}. Works while the profiler is off, too.
-     *
-     * @param name a name
-     * @return its key, the same for the life of the profiler
-     * @throws IllegalArgumentException when the name is null or empty
-     */
-    public int brickKey(String name) {
-        return keyOf(name);
-    }
-
-    /**
-     * The key of a brick, for the hot path. A new name becomes a dynamic brick of the given category; an existing brick
-     * keeps the category it has.
-     *
-     * @param name a name
-     * @param category the category of a new brick
-     * @return its key, the same for the life of the profiler
-     * @throws IllegalArgumentException when the name is null or empty
-     */
-    public int brickKey(String name, BrickCategory category) {
-        return names.keyOf(requireName(name), BrickNames.tag(category));
-    }
-
-    int keyOf(String name) {
-        return names.keyOf(requireName(name), BrickNames.tag(BrickCategory.OTHER));
-    }
-
-    // ---- outside hot loops ----
-
-    /**
-     * Runs and times a piece of code; the sample is recorded on every way out of it, exceptions included.
-     *
-     * @param id the brick
-     * @param elements elements it processes
-     * @param body the code; its exceptions pass through
-     * @throws IllegalArgumentException when the elements are negative; the code is not run then
-     */
-    public void time(BrickId id, long elements, Runnable body) {
-        requireNotNegative("elements", elements);
-        Objects.requireNonNull(body, "body");
-        run(startBrick(id), elements, body);
-    }
-
-    /**
-     * Runs and times a piece of code that has a result; the sample is recorded on every way out of it, exceptions
-     * included.
-     *
-     * @param <T> the type of the result
-     * @param id the brick
-     * @param elements elements it processes
-     * @param body the code; its exceptions pass through
-     * @return what the code returned
-     * @throws IllegalArgumentException when the elements are negative; the code is not run then
-     */
-    public <T extends @Nullable Object> T time(BrickId id, long elements, Supplier<T> body) {
-        requireNotNegative("elements", elements);
-        Objects.requireNonNull(body, "body");
-        return get(startBrick(id), elements, body);
-    }
-
-    /**
-     * Runs and times a piece of code, as {@link #time(BrickId, long, Runnable)} does.
-     *
-     * @param key what {@link #brickKey(String)} of this profiler returned
-     * @param elements elements it processes
-     * @param body the code; its exceptions pass through
-     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run then
-     */
-    public void time(int key, long elements, Runnable body) {
-        requireKey(key);
-        requireNotNegative("elements", elements);
-        Objects.requireNonNull(body, "body");
-        run(startBrick(key), elements, body);
-    }
-
-    /**
-     * Runs and times a piece of code that has a result, as {@link #time(BrickId, long, Supplier)} does.
-     *
-     * @param <T> the type of the result
-     * @param key what {@link #brickKey(String)} of this profiler returned
-     * @param elements elements it processes
-     * @param body the code; its exceptions pass through
-     * @return what the code returned
-     * @throws IllegalArgumentException when no brick has that key or the elements are negative; the code is not run then
-     */
-    public <T extends @Nullable Object> T time(int key, long elements, Supplier<T> body) {
-        requireKey(key);
-        requireNotNegative("elements", elements);
-        Objects.requireNonNull(body, "body");
-        return get(startBrick(key), elements, body);
-    }
-
-    /**
-     * Runs and times a piece of code, as {@link #time(BrickId, long, Runnable)} does.
-     *
-     * @param name the brick's name
-     * @param elements elements it processes
-     * @param body the code; its exceptions pass through
-     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not run
-     *     then
-     */
-    public void time(String name, long elements, Runnable body) {
-        requireName(name);
-        requireNotNegative("elements", elements);
-        Objects.requireNonNull(body, "body");
-        run(startBrick(name), elements, body);
-    }
-
-    /**
-     * Runs and times a piece of code that has a result, as {@link #time(BrickId, long, Supplier)} does.
-     *
-     * @param <T> the type of the result
-     * @param name the brick's name
-     * @param elements elements it processes
-     * @param body the code; its exceptions pass through
-     * @return what the code returned
-     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty; the code is not run
-     *     then
-     */
-    public <T extends @Nullable Object> T time(String name, long elements, Supplier<T> body) {
-        requireName(name);
-        requireNotNegative("elements", elements);
-        Objects.requireNonNull(body, "body");
-        return get(startBrick(name), elements, body);
-    }
-
-    private void run(long timer, long elements, Runnable body) {
-        try {
-            body.run();
-        } finally {
-            stopBrick(timer, elements);
-        }
-    }
-
-    private <T extends @Nullable Object> T get(long timer, long elements, Supplier<T> body) {
-        try {
-            return body.get();
-        } finally {
-            stopBrick(timer, elements);
-        }
-    }
-
-    /**
-     * Starts timing a brick until the scope is closed.
-     *
-     * @param id the brick
-     * @param elements elements it processes
-     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
-     * @throws IllegalArgumentException when the elements are negative
-     */
-    public BrickScope scope(BrickId id, long elements) {
-        requireNotNegative("elements", elements);
-        return enabled ? new BrickScope(this, startBrick(id), elements) : noScope;
-    }
-
-    /**
-     * Starts timing a brick until the scope is closed.
-     *
-     * @param key what {@link #brickKey(String)} of this profiler returned
-     * @param elements elements it processes
-     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
-     * @throws IllegalArgumentException when no brick has that key, or the elements are negative
-     */
-    public BrickScope scope(int key, long elements) {
-        requireKey(key);
-        requireNotNegative("elements", elements);
-        return enabled ? new BrickScope(this, startBrick(key), elements) : noScope;
-    }
-
-    /**
-     * Starts timing a brick until the scope is closed.
-     *
-     * @param name the brick's name
-     * @param elements elements it processes
-     * @return the scope, for a {@code try} statement; one that does nothing while the profiler is off
-     * @throws IllegalArgumentException when the elements are negative, or the name is null or empty
-     */
-    public BrickScope scope(String name, long elements) {
-        requireName(name);
-        requireNotNegative("elements", elements);
-        return enabled ? new BrickScope(this, startBrick(name), elements) : noScope;
-    }
-
-    // ---- durations measured elsewhere ----
-
-    /**
-     * Records a sample that was timed elsewhere.
-     *
-     * @param id the brick
-     * @param elapsedNs its duration, ns
-     * @param elements elements it processed
-     * @throws IllegalArgumentException when a number is negative
-     */
-    public void record(BrickId id, long elapsedNs, long elements) {
-        requireSample(elapsedNs, elements);
-        if (enabled) {
-            add(id.index(), elapsedNs, elements);
-        }
-    }
-
-    /**
-     * Records a sample that was timed elsewhere.
-     *
-     * @param key the brick's key
-     * @param elapsedNs its duration, ns
-     * @param elements elements it processed
-     * @throws IllegalArgumentException when a number is negative, or no brick has that key
-     */
-    public void record(int key, long elapsedNs, long elements) {
-        requireKey(key);
-        requireSample(elapsedNs, elements);
-        if (enabled) {
-            add(key, elapsedNs, elements);
-        }
-    }
-
-    /**
-     * Records a sample that was timed elsewhere.
-     *
-     * @param name the brick's name
-     * @param elapsedNs its duration, ns
-     * @param elements elements it processed
-     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
-     */
-    public void record(String name, long elapsedNs, long elements) {
-        requireName(name);
-        requireSample(elapsedNs, elements);
-        if (enabled) {
-            add(keyOf(name), elapsedNs, elements);
-        }
-    }
-
-    /**
-     * Records a sample that was timed elsewhere.
-     *
-     * @param name the brick's name
-     * @param elapsed its duration, up to 292 years
-     * @param elements elements it processed
-     * @throws IllegalArgumentException when the duration is negative or too long, the elements are negative, or the
-     *     name is null or empty
-     */
-    public void record(String name, Duration elapsed, long elements) {
-        try {
-            record(name, elapsed.toNanos(), elements);
-        } catch (ArithmeticException tooLong) {
-            throw new IllegalArgumentException("elapsed " + elapsed + " does not fit in 64 bits of ns", tooLong);
-        }
-    }
-
-    private void add(int key, long elapsedNs, long elements) {
-        long nowNs = nowNs();
-        registry.add(key, elapsedNs, nowNs, elements);
-        reportSample(key, elapsedNs, nowNs, elements);
-    }
-
-    /**
-     * Records a sample with the bytes that went in and came out.
-     *
-     * @param id the brick
-     * @param elapsedNs its duration, ns
-     * @param elements elements it processed
-     * @param inputBytes bytes read, or before compression
-     * @param outputBytes bytes written, or after compression
-     * @throws IllegalArgumentException when a number is negative
-     */
-    public void recordBytes(BrickId id, long elapsedNs, long elements, long inputBytes, long outputBytes) {
-        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
-        if (enabled) {
-            addBytes(id.index(), elapsedNs, elements, inputBytes, outputBytes);
-        }
-    }
-
-    /**
-     * Records a sample with the bytes that went in and came out.
-     *
-     * @param key the brick's key
-     * @param elapsedNs its duration, ns
-     * @param elements elements it processed
-     * @param inputBytes bytes read, or before compression
-     * @param outputBytes bytes written, or after compression
-     * @throws IllegalArgumentException when a number is negative, or no brick has that key
-     */
-    public void recordBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
-        requireKey(key);
-        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
-        if (enabled) {
-            addBytes(key, elapsedNs, elements, inputBytes, outputBytes);
-        }
-    }
-
-    /**
-     * Records a sample with the bytes that went in and came out.
-     *
-     * @param name the brick's name
-     * @param elapsedNs its duration, ns
-     * @param elements elements it processed
-     * @param inputBytes bytes read, or before compression
-     * @param outputBytes bytes written, or after compression
-     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
-     */
-    public void recordBytes(String name, long elapsedNs, long elements, long inputBytes, long outputBytes) {
-        requireName(name);
-        requireBytes(elapsedNs, elements, inputBytes, outputBytes);
-        if (enabled) {
-            addBytes(keyOf(name), elapsedNs, elements, inputBytes, outputBytes);
-        }
-    }
-
-    private static void requireBytes(long elapsedNs, long elements, long inputBytes, long outputBytes) {
-        requireSample(elapsedNs, elements);
-        requireNotNegative("inputBytes", inputBytes);
-        requireNotNegative("outputBytes", outputBytes);
-    }
-
-    private void addBytes(int key, long elapsedNs, long elements, long inputBytes, long outputBytes) {
-        StatTable table = registry.acquire();
-        long nowNs = nowNs();
-        table.addBytes(key, elapsedNs, nowNs, elements, inputBytes, outputBytes);
-        registry.release(table);
-        reportSample(key, elapsedNs, nowNs, elements);
-    }
-
-    /**
-     * Records a sample with its processor cycles.
-     *
-     * @param id the brick
-     * @param elapsedNs its duration, ns
-     * @param elements elements it processed
-     * @param cycles cycles it took; 0 where they were not measured
-     * @throws IllegalArgumentException when a number is negative
-     */
-    public void recordCycles(BrickId id, long elapsedNs, long elements, long cycles) {
-        requireCycles(elapsedNs, elements, cycles);
-        if (enabled) {
-            addCycles(id.index(), elapsedNs, elements, cycles);
-        }
-    }
-
-    /**
-     * Records a sample with its processor cycles.
-     *
-     * @param key the brick's key
-     * @param elapsedNs its duration, ns
-     * @param elements elements it processed
-     * @param cycles cycles it took; 0 where they were not measured
-     * @throws IllegalArgumentException when a number is negative, or no brick has that key
-     */
-    public void recordCycles(int key, long elapsedNs, long elements, long cycles) {
-        requireKey(key);
-        requireCycles(elapsedNs, elements, cycles);
-        if (enabled) {
-            addCycles(key, elapsedNs, elements, cycles);
-        }
-    }
-
-    /**
-     * Records a sample with its processor cycles.
-     *
-     * @param name the brick's name
-     * @param elapsedNs its duration, ns
-     * @param elements elements it processed
-     * @param cycles cycles it took; 0 where they were not measured
-     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
-     */
-    public void recordCycles(String name, long elapsedNs, long elements, long cycles) {
-        requireName(name);
-        requireCycles(elapsedNs, elements, cycles);
-        if (enabled) {
-            addCycles(keyOf(name), elapsedNs, elements, cycles);
-        }
-    }
-
-    private static void requireCycles(long elapsedNs, long elements, long cycles) {
-        requireSample(elapsedNs, elements);
-        requireNotNegative("cycles", cycles);
-    }
-
-    private void addCycles(int key, long elapsedNs, long elements, long cycles) {
-        StatTable table = registry.acquire();
-        long nowNs = nowNs();
-        table.addCycles(key, elapsedNs, nowNs, elements, cycles);
-        registry.release(table);
-        reportSample(key, elapsedNs, nowNs, elements);
-    }
-
-    // ---- what there was to do ----
-
-    /**
-     * Records what samples of a brick had to do, of which {@link #stopBrick} knows nothing: once for each sample, or the sum
-     * of a pass once for each pass. Its working set counts as these bytes.
-     *
-     * @param id the brick
-     * @param flops floating-point operations; a multiplication with an addition counts as two
-     * @param bytes bytes that it had to read and write, each counted once
-     * @throws IllegalArgumentException when a number is negative
-     */
-    public void recordWork(BrickId id, long flops, long bytes) {
-        WorkSums.require(flops, bytes);
-        if (enabled) {
-            work.record(id.index(), flops, bytes, bytes);
-        }
-    }
-
-    /**
-     * Records what samples of a brick had to do: see {@link #recordWork(BrickId, long, long)}.
-     *
-     * @param key the brick's key
-     * @param flops floating-point operations
-     * @param bytes bytes that it had to read and write
-     * @throws IllegalArgumentException when a number is negative, or no brick has that key
-     */
-    public void recordWork(int key, long flops, long bytes) {
-        requireKey(key);
-        WorkSums.require(flops, bytes);
-        if (enabled) {
-            work.record(key, flops, bytes, bytes);
-        }
-    }
-
-    /**
-     * Records what samples of a brick had to do: see {@link #recordWork(BrickId, long, long)}.
-     *
-     * @param name the brick's name
-     * @param flops floating-point operations
-     * @param bytes bytes that it had to read and write
-     * @throws IllegalArgumentException when a number is negative, or the name is null or empty
-     */
-    public void recordWork(String name, long flops, long bytes) {
-        requireName(name);
-        WorkSums.require(flops, bytes);
-        if (enabled) {
-            work.record(keyOf(name), flops, bytes, bytes);
-        }
-    }
-
-    /**
-     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
-     *
-     * @param id the brick
-     * @param done the work
-     */
-    public void recordWork(BrickId id, Work done) {
-        Objects.requireNonNull(done, "done");
-        if (enabled) {
-            work.record(id.index(), done.flops(), done.bytes(), done.workingSetBytes());
-        }
-    }
-
-    /**
-     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
-     *
-     * @param key the brick's key
-     * @param done the work
-     * @throws IllegalArgumentException when no brick has that key
-     */
-    public void recordWork(int key, Work done) {
-        requireKey(key);
-        Objects.requireNonNull(done, "done");
-        if (enabled) {
-            work.record(key, done.flops(), done.bytes(), done.workingSetBytes());
-        }
-    }
-
-    /**
-     * Records what samples of a brick had to do, with its working set: see {@link #recordWork(BrickId, long, long)}.
-     *
-     * @param name the brick's name
-     * @param done the work
-     * @throws IllegalArgumentException when the name is null or empty
-     */
-    public void recordWork(String name, Work done) {
-        requireName(name);
-        Objects.requireNonNull(done, "done");
-        if (enabled) {
-            work.record(keyOf(name), done.flops(), done.bytes(), done.workingSetBytes());
-        }
     }
 
     // ---- the mode and the epoch ----
@@ -1265,89 +745,7 @@ public final class BrickProfiler {
         return before;
     }
 
-    // ---- results ----
-
-    /**
-     * What was recorded of a known brick.
-     *
-     * @param id the brick
-     * @return its stats, never null; zero throughout where nothing was recorded
-     */
-    public BrickStats brickStats(BrickId id) {
-        int key = id.index();
-        return results.brick(key, readRecorded(key, key + 1));
-    }
-
-    /**
-     * What was recorded of a brick.
-     *
-     * @param name its name or an alias
-     * @return its stats, or empty where nothing was recorded
-     */
-    public Optional<BrickStats> stats(@Nullable String name) {
-        int key = names.find(name);
-        return key < 0
-                ? Optional.empty()
-                : Optional.of(results.brick(key, readRecorded(key, key + 1))).filter(BrickStats::isRecorded);
-    }
-
-    /**
-     * What was recorded, brick by brick.
-     *
-     * @return the bricks that have samples, largest total first; cannot be changed
-     */
-    public List<BrickStats> allBrickStats() {
-        return results.bricks(readRecorded(0, names.size()));
-    }
-
-    /**
-     * Which bricks have samples.
-     *
-     * @return their names, in the order of {@link #allBrickStats()}; cannot be changed
-     */
-    public List<String> brickNames() {
-        return allBrickStats().stream().map(BrickStats::name).toList();
-    }
-
-    /**
-     * What was recorded, by category.
-     *
-     * @return an {@code EnumMap} with every category, in order; the caller's own
-     */
-    public Map<BrickCategory, CategoryStats> categoryStats() {
-        return CategoryStats.byCategory(allBrickStats());
-    }
-
-    /**
-     * The sum of the elements of all bricks.
-     *
-     * @return elements
-     */
-    public long totalTokens() {
-        return total().totalElements();
-    }
-
-    /**
-     * The sum of brick time, over all threads.
-     *
-     * @return ns
-     */
-    public long totalNs() {
-        return total().totalNs();
-    }
-
-    /**
-     * Elements per second over summed brick time.
-     *
-     * @return elements/s, 0 where no time was measured
-     */
-    public double totalThroughput() {
-        return total().throughput();
-    }
-
-    private CategoryStats total() {
-        return CategoryStats.sum(categoryStats().values());
-    }
+    // ---- the whole ----
 
     /**
      * Everything known now: immutable, consistent brick by brick, and fit to be merged. Measures nothing itself; what
@@ -1356,9 +754,9 @@ public final class BrickProfiler {
      * @return the snapshot
      */
     public ProfileSnapshot snapshot() {
-        Results.Settings settings = settings(droppedPending.get(), resolver.overlaps());
+        Results.Settings settings = settings(droppedPending.get(), pendingCount(), resolver.overlaps(), graph);
         StepRecorder recorder = steps;
-        Steps ended = recorder == null ? Steps.NONE : recorder.read();
+        StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.read();
         return results.snapshot(readRecorded(0, names.size()), tiles.snapshot(), ended, period.until(nowNs()), settings);
     }
 
@@ -1370,9 +768,9 @@ public final class BrickProfiler {
      */
     public ProfileSnapshot snapshotAndReset() {
         RunPeriod.Part part = period.endAndRestart(nowNs());
-        Results.Settings settings = settings(droppedPending.getAndSet(0), resolver.takeOverlaps());
+        Results.Settings settings = settings(droppedPending.getAndSet(0), pendingCount(), resolver.takeOverlaps(), graph);
         StepRecorder recorder = steps;
-        Steps ended = recorder == null ? Steps.NONE : recorder.readAndReset();
+        StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
         return results.snapshot(readRecordedAndReset(), tiles.snapshotAndReset(), ended, part, settings);
     }
 
@@ -1428,25 +826,21 @@ public final class BrickProfiler {
         boolean wasOn = enabled;
         period.pause(nowNs());
         GraphRecorder recorder = graph;
-        calibration = Calibrator.measure(new Calibrator.Way(
+        setCalibration(Calibrator.measure(new Calibrator.Way(
                 clock,
                 hasPercentiles,
                 registry.hasSpans(),
                 recorder == null
                         ? Calibrator.Graph.NONE
                         : recorder.isEnabled() ? Calibrator.Graph.ON : Calibrator.Graph.OFF,
-                devices == null ? null : devices.firstStream()));
+                devices == null ? null : devices.firstStream())));
         if (wasOn) {
             period.resume(nowNs());
         }
     }
 
-    /** Marks on the timeline, if there is one, which phase of a run begins. */
-    void beginPhase(Schedule.Phase phase) {
-        registry.phase(phase.index(), nowNs());
-    }
-
-    private Results.Recorded readRecorded(int fromKey, int toKey) {
+    @Override
+    Results.Recorded readRecorded(int fromKey, int toKey) {
         Results.Recorded recorded = devices == null
                 ? new Results.Recorded(registry.read(fromKey, toKey), null, null)
                 : devices.read(fromKey, toKey);
@@ -1460,88 +854,9 @@ public final class BrickProfiler {
         return recorded.with(work.readAndReset());
     }
 
-    private Results.Settings settings(long dropped, long overlaps) {
-        return new Results.Settings(
-                dropped, pendingCount(), overlaps, l2CacheHitRate, zeroCopy, !tiles.isEnabled(), facts());
-    }
-
-    private RunFacts facts() {
-        Calibration measured = calibration;
-        GraphRecorder recorder = graph;
-        return new RunFacts(
-                tokensPerSec,
-                OptionalDouble.empty(),
-                Map.of(),
-                List.of(),
-                List.of(RunFacts.VirtualMachine.current()),
-                measured == null ? List.of() : List.of(measured),
-                measured == null || recorder == null ? Map.of() : recorder.graph().nesting());
-    }
-
-    // ---- what the application knows ----
-
-    /**
-     * Says what limits a brick. Kept by {@link #reset()}.
-     *
-     * @param name the brick's name; a new one becomes a dynamic brick
-     * @param bottleneck what limits it
-     * @throws IllegalArgumentException when the name is null or empty
-     */
-    public void setBottleneck(String name, Bottleneck bottleneck) {
-        Objects.requireNonNull(bottleneck, "bottleneck");
-        results.setBottleneck(keyOf(name), bottleneck);
-    }
-
-    /**
-     * Says how often the L2 cache was hit. Kept by {@link #reset()}.
-     *
-     * @param rate the share of accesses; clamped to 0 to 1
-     * @throws IllegalArgumentException when the rate is not a number
-     */
-    public void setL2CacheHitRate(double rate) {
-        if (Double.isNaN(rate)) {
-            throw new IllegalArgumentException("L2 cache hit rate " + rate + " is not a number");
-        }
-        l2CacheHitRate = OptionalDouble.of(Math.max(0.0, Math.min(1.0, rate)));
-    }
-
-    /**
-     * How often the L2 cache was hit.
-     *
-     * @return 0 to 1, or empty where the application has not said
-     */
-    public OptionalDouble l2CacheHitRate() {
-        return l2CacheHitRate;
-    }
-
-    /**
-     * Says whether transfers between host and device copy nothing. Kept by {@link #reset()}.
-     *
-     * @param on true where they copy nothing
-     */
-    public void setZeroCopy(boolean on) {
-        zeroCopy = on;
-    }
-
-    /**
-     * Whether transfers between host and device copy nothing.
-     *
-     * @return what the application said, false unless it did
-     */
-    public boolean isZeroCopy() {
-        return zeroCopy;
-    }
-
-    /**
-     * Says how fast the run was by the application's own measure, for whoever compares runs; most useful while the
-     * profiler is switched off, since it is then the speed without its cost. Kept by {@link #reset()}.
-     *
-     * @param rate tokens/s
-     * @throws IllegalArgumentException when the rate is not a finite number above 0
-     */
-    public void setTokensPerSec(double rate) {
-        requirePositive("tokens per second", rate);
-        tokensPerSec = OptionalDouble.of(rate);
+    /** Marks on the timeline, if there is one, which phase of a run begins. */
+    void beginPhase(Schedule.Phase phase) {
+        registry.phase(phase.index(), nowNs());
     }
 
     // ---- streams, tiles, checksums, graph, listeners ----
@@ -1559,15 +874,6 @@ public final class BrickProfiler {
             return new BrickStream(this, devices, devices.stream(name));
         }
         throw new IllegalArgumentException("no device stream is named '" + name + "': there are none");
-    }
-
-    /**
-     * The profiler of tiles, with a switch of its own. {@link #reset()} empties it too.
-     *
-     * @return always the same object
-     */
-    public TileProfiler tiles() {
-        return tiles;
     }
 
     /**
@@ -1622,6 +928,7 @@ public final class BrickProfiler {
     }
 
     /** A sample was recorded that the host's clock, or the caller, has timed. */
+    @Override
     void reportSample(int key, long elapsedNs, long endNs, long elements) {
         if (followed && listeners.wantBricks()) {
             listeners.brickRecorded(
@@ -1652,6 +959,7 @@ public final class BrickProfiler {
     // ---- what all of it stands on ----
 
     /** The clock, now. The system's is called directly: what is behind an interface takes two loads more to find. */
+    @Override
     long nowNs() {
         NanoClock own = ownClock;
         return own == null ? System.nanoTime() : own.nanoTime();
@@ -1662,31 +970,9 @@ public final class BrickProfiler {
         return enabled && devices == null;
     }
 
-    boolean hasBrick(int key) {
-        return key >= 0 && key < names.size();
-    }
-
-    void requireKey(int key) {
-        if (!hasBrick(key)) {
-            throw new IllegalArgumentException("no brick has the key " + key + "; keys come from brickKey");
-        }
-    }
-
-    static String requireName(@Nullable String name) {
-        if (name == null || name.isEmpty()) {
-            throw new IllegalArgumentException("a brick's name must not be " + (name == null ? "null" : "empty"));
-        }
-        return name;
-    }
-
     static void requireStreamName(@Nullable String name) {
         if (name == null) {
             throw new IllegalArgumentException("the name of a device stream must not be null");
         }
-    }
-
-    static void requireSample(long elapsedNs, long elements) {
-        requireNotNegative("elapsedNs", elapsedNs);
-        requireNotNegative("elements", elements);
     }
 }

@@ -23,6 +23,9 @@ public final class BrickProfilerBuilder {
     int launchesEvery = 32;
     ChecksumOptions checksums = ChecksumOptions.DEFAULT;
 
+    /** Null where nothing was said: the class is not needed before a snapshot. */
+    @Nullable RunIdentity identity;
+
     BrickProfilerBuilder() {}
 
     /**
@@ -137,6 +140,18 @@ public final class BrickProfilerBuilder {
      */
     public BrickProfilerBuilder checksums(ChecksumOptions options) {
         checksums = Objects.requireNonNull(options, "options");
+        return this;
+    }
+
+    /**
+     * Which run it is, and what of it: what is named here goes before the settings and the launcher of the process, see
+     * {@link RunIdentity}. Snapshots and reports hold it.
+     *
+     * @param known what the application knows; its steps and its window are not looked at
+     * @return this
+     */
+    public BrickProfilerBuilder identity(RunIdentity known) {
+        identity = Objects.requireNonNull(known, "known");
         return this;
     }
 

@@ -46,6 +46,7 @@ import org.brickprofiler.tile.TileStats;
  * @param streams what the device streams reported, one entry per stream, by device and name
  * @param steps the forward passes that were announced as steps and have ended; {@link Steps#NONE} where none was
  * @param facts what is known of the run beside that
+ * @param identity which run it is and which part of it; of merged snapshots, what is alike in all
  */
 public record ProfileSnapshot(
         Instant startedAt,
@@ -65,7 +66,8 @@ public record ProfileSnapshot(
         List<TileStats> tiles,
         List<StreamTotals> streams,
         Steps steps,
-        RunFacts facts) {
+        RunFacts facts,
+        RunIdentity identity) {
 
     private record BrickKey(String name, BrickCategory category) implements Comparable<BrickKey> {
         @Override
@@ -90,6 +92,7 @@ public record ProfileSnapshot(
         Objects.requireNonNull(streams, "streams");
         Objects.requireNonNull(steps, "steps");
         Objects.requireNonNull(facts, "facts");
+        Objects.requireNonNull(identity, "identity");
         requireNotNegative("wallNs", wallNs);
         requireNotNegative("threads", threads);
         requireNotNegative("overheadNs", overheadNs);
@@ -135,7 +138,8 @@ public record ProfileSnapshot(
             List<TileStats> tiles) {
         this(
                 startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, 0, 0, l2CacheHitRate,
-                zeroCopy, false, environments, bricks, tiles, List.of(), Steps.NONE, RunFacts.NONE);
+                zeroCopy, false, environments, bricks, tiles, List.of(), Steps.NONE, RunFacts.NONE,
+                RunIdentity.NONE);
     }
 
     /**
@@ -148,7 +152,20 @@ public record ProfileSnapshot(
         Objects.requireNonNull(other, "other");
         return new ProfileSnapshot(
                 startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, pending, literalOverlaps,
-                l2CacheHitRate, zeroCopy, tilesOff, environments, bricks, tiles, streams, steps, other);
+                l2CacheHitRate, zeroCopy, tilesOff, environments, bricks, tiles, streams, steps, other, identity);
+    }
+
+    /**
+     * The same of another run, or another part of it.
+     *
+     * @param other which
+     * @return a snapshot with this instead
+     */
+    public ProfileSnapshot withIdentity(RunIdentity other) {
+        Objects.requireNonNull(other, "other");
+        return new ProfileSnapshot(
+                startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, pending, literalOverlaps,
+                l2CacheHitRate, zeroCopy, tilesOff, environments, bricks, tiles, streams, steps, facts, other);
     }
 
     private static List<BrickStats> sumByBrick(Collection<BrickStats> parts) {
@@ -283,7 +300,8 @@ public record ProfileSnapshot(
                 concat(tiles, other.tiles),
                 concat(streams, other.streams),
                 steps.merge(other.steps),
-                facts.plus(other.facts));
+                facts.plus(other.facts),
+                identity.common(other.identity));
     }
 
     static <T> List<T> concat(List<T> one, List<T> two) {

@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,7 +31,8 @@ final class Results {
             OptionalDouble l2CacheHitRate,
             boolean zeroCopy,
             boolean tilesOff,
-            RunFacts facts) {}
+            RunFacts facts,
+            RunIdentity identity) {}
 
     /**
      * What the recording threads had recorded at one moment. Immutable.
@@ -128,7 +130,11 @@ final class Results {
     }
 
     ProfileSnapshot snapshot(
-            Recorded reading, TileProfiler.Snapshot tiles, Steps steps, RunPeriod.Part part, Settings settings) {
+            Recorded reading,
+            TileProfiler.Snapshot tiles,
+            StepRecorder.Reading stepped,
+            RunPeriod.Part part,
+            Settings settings) {
         List<BrickStats> bricks = bricks(reading);
         long samples = bricks.stream().mapToLong(BrickStats::count).sum()
                 + tiles.levels().stream().mapToLong(TileStats::count).sum();
@@ -149,7 +155,24 @@ final class Results {
                 bricks,
                 tiles.levels(),
                 reading.streams(),
-                steps,
-                settings.facts());
+                stepped.steps(),
+                settings.facts(),
+                identity(settings.identity(), stepped, reading.streams()));
+    }
+
+    /** What is said of the run, with what the recorded says of it. */
+    private static RunIdentity identity(RunIdentity said, StepRecorder.Reading stepped, List<StreamTotals> streams) {
+        RunIdentity.Builder identity = said.toBuilder();
+        if (stepped.end() > stepped.first()) {
+            identity.steps(stepped.first(), stepped.end() - 1);
+        }
+        if (said.phase().isEmpty() && stepped.steps().phases().size() == 1) {
+            identity.phase(stepped.steps().phases().get(0).phase().name().toLowerCase(Locale.ROOT));
+        }
+        List<String> devices = streams.stream().map(StreamTotals::device).distinct().toList();
+        if (said.device().isEmpty() && devices.size() == 1 && !devices.get(0).isEmpty()) {
+            identity.device(devices.get(0));
+        }
+        return identity.build();
     }
 }

@@ -25,6 +25,11 @@ final class RunPeriod {
         startedNs = nowNs;
     }
 
+    /** What the clock read when the profiler was made. */
+    long originNs() {
+        return originNs;
+    }
+
     /** A part of the run: when the profiler was first on in it, when it ended, and how long the profiler was on. */
     record Part(Instant startedAt, Instant endedAt, long coveredNs) {}
 

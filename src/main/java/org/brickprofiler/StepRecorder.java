@@ -34,7 +34,7 @@ final class StepRecorder {
     private final NanoClock clock;
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
 
-    private Sums sums = new Sums();
+    private Sums sums = new Sums(0);
 
     /** How many steps have begun: so a step knows whether another one has begun since. */
     private long begun;
@@ -51,6 +51,17 @@ final class StepRecorder {
 
     /** Raised where the steps that are under way are to be forgotten. */
     private int epoch;
+
+    /**
+     * What the steps since the last reset have come to.
+     *
+     * @param steps sums
+     * @param first the number of the first one that ended since
+     * @param end the number after the last one's
+     */
+    record Reading(Steps steps, long first, long end) {
+        static final Reading NONE = new Reading(Steps.NONE, 0, 0);
+    }
 
     /** Where a thread is. Guarded by the recorder. */
     private static final class Place extends PerThread.Owned {
@@ -105,7 +116,14 @@ final class StepRecorder {
         /** The sample; the one that goes when a better one comes is the first. */
         private final PriorityQueue<Step> sampled = new PriorityQueue<>(Steps.BY_CHANCE.reversed());
 
+        /** The number of the first step that counts here. */
+        private final long first;
+
         private long abandoned;
+
+        Sums(long first) {
+            this.first = first;
+        }
 
         Steps steps() {
             List<Step> kept = new ArrayList<>(sampled);
@@ -366,21 +384,21 @@ final class StepRecorder {
     // ---- readers ----
 
     /** The steps that have ended since the last reset. */
-    synchronized Steps read() {
-        return sums.steps();
+    synchronized Reading read() {
+        return new Reading(sums.steps(), sums.first, ended);
     }
 
     /** The same, and begins anew; steps that are under way count once they end. */
-    synchronized Steps readAndReset() {
-        Steps steps = sums.steps();
-        sums = new Sums();
-        return steps;
+    synchronized Reading readAndReset() {
+        Reading reading = read();
+        sums = new Sums(ended);
+        return reading;
     }
 
     /** Forgets everything, the steps that are under way too. */
     synchronized void reset() {
         epoch++;
-        sums = new Sums();
+        sums = new Sums(ended);
         underWay.clear();
         Arrays.fill(underWayOf, 0);
         places.sweep();

@@ -104,7 +104,7 @@ final class NullArgumentsTest {
 
     /** What nobody outside the library calls, and programs. */
     private static final Pattern INTERNAL =
-            Pattern.compile("org\\.brickprofiler\\.(internal|trace\\.setting|metrics\\.[A-Z]\\w+|cli|demo|gpucheck)\\b.*");
+            Pattern.compile("org\\.brickprofiler\\.(internal|report\\.internal|trace\\.setting|metrics\\.[A-Z]\\w+|cli|demo|gpucheck)\\b.*");
 
     @TempDir
     private Path folder;
@@ -114,6 +114,8 @@ final class NullArgumentsTest {
 
     NullArgumentsTest() {
         instances.put(BrickProfiler.class, BrickProfiler::enabled);
+        instances.put(BrickResults.class, BrickProfiler::enabled);
+        instances.put(BrickSamples.class, BrickProfiler::enabled);
         instances.put(ThreadProfiler.class, () -> BrickProfiler.enabled().forThisThread());
         instances.put(BrickProfilerBuilder.class, BrickProfiler::builder);
         instances.put(LatencyDistribution.class, () -> LatencyDistribution.EMPTY);
@@ -122,6 +124,8 @@ final class NullArgumentsTest {
         instances.put(ExecutionGraph.class, ExecutionGraph::new);
         instances.put(
                 HtmlReport.class, () -> HtmlReport.of(BrickProfiler.enabled().snapshot()));
+        instances.put(RunIdentity.class, () -> RunIdentity.NONE);
+        instances.put(RunIdentity.Builder.class, RunIdentity::builder);
         instances.put(KernelRegistry.class, KernelRegistry::new);
         instances.put(KernelTimings.class, KernelTimings::new);
         instances.put(GraphRecorder.class, NullArgumentsTest::graph);
@@ -273,6 +277,7 @@ final class NullArgumentsTest {
     @TestFactory
     Stream<DynamicTest> everyParameterIsRefusedByName() throws Exception {
         return publicTypes().stream()
+                .flatMap(NullArgumentsTest::withPartsThatAreNotPublic)
                 .flatMap(type -> Stream.<Executable>concat(
                         Arrays.stream(type.getDeclaredConstructors()), Arrays.stream(type.getDeclaredMethods())))
                 .filter(NullArgumentsTest::isCalledFromOutside)
@@ -281,6 +286,12 @@ final class NullArgumentsTest {
                         .mapToObj(i -> DynamicTest.dynamicTest(
                                 called.toGenericString().replace("org.brickprofiler.", "") + " #" + i,
                                 () -> requireRefusal(called, i))));
+    }
+
+    /** A type and the classes above it whose public methods are called as its own. */
+    private static Stream<Class<?>> withPartsThatAreNotPublic(Class<?> type) {
+        return Stream.iterate(
+                type, each -> each != null && (each == type || !isPublic(each)), each -> each.getSuperclass());
     }
 
     private static boolean isCalledFromOutside(Executable called) {

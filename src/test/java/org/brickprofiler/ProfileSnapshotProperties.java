@@ -290,7 +290,8 @@ final class ProfileSnapshotProperties {
                         tiles,
                         streams,
                         stepped,
-                        RunFacts.NONE));
+                        RunFacts.NONE,
+                        RunIdentity.NONE));
         Arbitrary<RunFacts> facts = Combinators.combine(
                         rate.filter(each -> each.orElse(1) > 0),
                         Arbitraries.maps(Arbitraries.of("mhz", "load"), Arbitraries.of(1.0, 2.0)),
@@ -312,7 +313,13 @@ final class ProfileSnapshotProperties {
                                 .toList(),
                         calibrations,
                         nesting));
-        return Combinators.combine(recorded, facts).as(ProfileSnapshot::withFacts);
+        Arbitrary<RunIdentity> identities = Combinators.combine(
+                        Arbitraries.of("r1", "r2"), Arbitraries.integers().between(0, 1), Arbitraries.of(false, true), few)
+                .as((run, rank, known, step) -> known
+                        ? RunIdentity.builder().runId(run).rank(rank).worldSize(2).steps(step, step + rank).window(rank).build()
+                        : RunIdentity.builder().steps(step, step + 1).model(run).build());
+        return Combinators.combine(recorded, facts, identities)
+                .as((snapshot, known, identity) -> snapshot.withFacts(known).withIdentity(identity));
     }
 
     private static BrickStats onDevice(BrickStats b, long launchNs, long unresolved) {

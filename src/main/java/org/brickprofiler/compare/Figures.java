@@ -25,6 +25,7 @@ import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.compare.Comparison.Kind;
@@ -232,6 +233,12 @@ final class Figures {
         if (before.stream().noneMatch(after::contains)) {
             differing.add(difference("number of threads", String.join(", ", before), String.join(", ", after)));
         }
+        differing.addAll(differingWhereKnown("model", RunIdentity::model));
+        differing.addAll(differingWhereKnown("precision", RunIdentity::precision));
+        differing.addAll(differingWhereKnown("device", RunIdentity::device));
+        differing.addAll(differingWhereKnown("number of ranks", identity -> identity.worldSize().isPresent()
+                ? Optional.of(Integer.toString(identity.worldSize().getAsInt()))
+                : Optional.empty()));
         return differing;
     }
 
@@ -245,6 +252,12 @@ final class Figures {
         return before.equals(after)
                 ? List.of()
                 : List.of(difference(what, String.join(", ", before), String.join(", ", after)));
+    }
+
+    /** What differs of what the application names; not where one of the runs names nothing. */
+    private List<String> differingWhereKnown(String what, Function<RunIdentity, Optional<String>> name) {
+        boolean known = runs.stream().allMatch(run -> name.apply(run.identity()).isPresent());
+        return known ? differing(what, run -> name.apply(run.identity()).orElseThrow()) : List.of();
     }
 
     private Set<String> labels(Function<ProfileSnapshot, String> label, int from, int to) {

@@ -16,6 +16,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.Steps;
 import org.jspecify.annotations.Nullable;
@@ -112,7 +113,8 @@ public final class EventProfile {
                 List.of(),
                 List.of(),
                 steps,
-                RunFacts.NONE);
+                RunFacts.NONE,
+                RunIdentity.NONE);
     }
 
     /** A profiler to which events are played back, by the clock of the recording. Guarded by the profile. */

@@ -20,6 +20,7 @@ import org.brickprofiler.checksum.ChecksumLog;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.InputFile;
+import org.brickprofiler.report.internal.JsonText;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,7 +96,7 @@ public final class ChecksumFile {
 
     /** Writes to a stream, as UTF-8; flushed, and left open. */
     private static void write(ChecksumLog log, OutputStream out) throws IOException {
-        try (JsonGenerator json = JsonReportWriter.generator(out, new MinimalPrettyPrinter("\n"))) {
+        try (JsonGenerator json = JsonText.generator(out, new MinimalPrettyPrinter("\n"))) {
             List<ChecksumEntry> entries = log.list();
             header(json, log, entries.size());
             for (ChecksumEntry entry : entries) {

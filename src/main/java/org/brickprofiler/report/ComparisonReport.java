@@ -1,8 +1,9 @@
 package org.brickprofiler.report;
 
-import static org.brickprofiler.report.HumanUnits.count;
-import static org.brickprofiler.report.HumanUnits.durationCell;
-import static org.brickprofiler.report.HumanUnits.rateCell;
+import static org.brickprofiler.report.internal.HumanUnits.count;
+import static org.brickprofiler.report.internal.HumanUnits.durationCell;
+import static org.brickprofiler.report.internal.HumanUnits.rateCell;
+import static org.brickprofiler.report.internal.Markdown.escaped;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.ByteArrayOutputStream;
@@ -26,6 +27,9 @@ import org.brickprofiler.compare.Comparison.Side;
 import org.brickprofiler.compare.Comparison.Verdict;
 import org.brickprofiler.compare.Run;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.report.internal.HtmlPage;
+import org.brickprofiler.report.internal.JsonText;
+import org.brickprofiler.report.internal.TextTable;
 
 /**
  * A comparison of runs for people, for a pull request, for a browser, and for programs. In all of them what casts doubt on the figures
@@ -38,9 +42,6 @@ public final class ComparisonReport {
 
     /** Longer notes stand below the table. */
     private static final int LONGEST_NOTE = 22;
-
-    /** What Markdown, or what shows it, takes for more than a character. */
-    private static final String MEANINGFUL = "\\`*_{}[]<>()#+!|~@&$";
 
     private ComparisonReport() {}
 
@@ -102,7 +103,7 @@ public final class ComparisonReport {
      */
     public static String toJson(Comparison comparison) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (JsonGenerator json = JsonReportWriter.generator(bytes, JsonReportWriter.indented())) {
+        try (JsonGenerator json = JsonText.generator(bytes, JsonText.indented())) {
             new Json(json).write(comparison);
         } catch (IOException impossible) {
             throw new UncheckedIOException("memory does not fail", impossible);
@@ -122,6 +123,7 @@ public final class ComparisonReport {
     public static String toHtml(Comparison comparison) {
         return HtmlPage.render(
                 "Brick comparison",
+                ComparisonReport.class,
                 "comparison.js",
                 toText(comparison),
                 HtmlPage.data("comparison", toJson(comparison)));
@@ -301,19 +303,6 @@ public final class ComparisonReport {
         return table.toString();
     }
 
-    /** Each character that could mean something by its number, which no Markdown reads. */
-    private static String escaped(String text) {
-        StringBuilder plain = new StringBuilder();
-        PlainText.ascii(text).chars().forEach(character -> {
-            if (MEANINGFUL.indexOf(character) >= 0) {
-                plain.append("&#").append(character).append(';');
-            } else {
-                plain.append((char) character);
-            }
-        });
-        return plain.toString();
-    }
-
     // ---- JSON ----
 
     /** Writes one comparison. One thread. */
@@ -414,7 +403,7 @@ public final class ComparisonReport {
         }
 
         private void number(String key, double value) throws IOException {
-            JsonReportWriter.number(json, key, value);
+            JsonText.number(json, key, value);
         }
     }
 }

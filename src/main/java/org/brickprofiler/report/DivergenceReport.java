@@ -1,6 +1,6 @@
 package org.brickprofiler.report;
 
-import static org.brickprofiler.report.HumanUnits.count;
+import static org.brickprofiler.report.internal.HumanUnits.count;
 
 import java.util.Locale;
 import java.util.Optional;
@@ -14,6 +14,8 @@ import org.brickprofiler.checksum.Divergence.ValueError;
 import org.brickprofiler.checksum.Divergence;
 import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.report.internal.HumanUnits;
+import org.brickprofiler.report.internal.TextTable;
 
 /**
  * A comparison of two logs of checksums as text for a console: the verdict in the first line, what is known of the

@@ -25,6 +25,8 @@ import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.kernel.KernelTiming;
+import org.brickprofiler.report.internal.HtmlPage;
+import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.trace.Timeline;
@@ -181,6 +183,7 @@ public final class HtmlReport {
     public String render() {
         return HtmlPage.render(
                 "Brick profile",
+                HtmlReport.class,
                 "report.js",
                 TextReport.render(snapshot),
                 HtmlPage.data("profile", JsonReport.toJson(snapshot, further)) + String.join("", added.values()));
@@ -205,7 +208,7 @@ public final class HtmlReport {
 
     private static String element(String id, Value value) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (JsonGenerator json = JsonReportWriter.generator(bytes, new MinimalPrettyPrinter())) {
+        try (JsonGenerator json = JsonText.generator(bytes, new MinimalPrettyPrinter())) {
             value.to(json);
         } catch (IOException impossible) {
             throw new UncheckedIOException("memory does not fail", impossible);

@@ -24,6 +24,7 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
@@ -63,6 +64,7 @@ final class JsonReportReader {
     private boolean zeroCopy;
     private boolean tilesOff;
     private RunFacts facts = RunFacts.NONE;
+    private RunIdentity identity = RunIdentity.NONE;
     private OptionalDouble l2CacheHitRate = OptionalDouble.empty();
 
     private JsonReportReader(JsonInput input) {
@@ -113,6 +115,7 @@ final class JsonReportReader {
             case "tiles" -> input.array(key, () -> tiles.add(read("tile", new TileFields()).tile()));
             case "streams" -> input.array(key, () -> streams.add(read("stream", new StreamFields()).totals()));
             case "steps" -> steps = read(key, new StepsFields()).steps();
+            case "identity" -> identity = read(key, new IdentityFields()).identity();
             case "run" -> facts = read(key, new FactsFields()).facts();
             default -> input.skip();
         }
@@ -146,7 +149,8 @@ final class JsonReportReader {
                 tiles,
                 streams,
                 steps,
-                facts);
+                facts,
+                identity);
     }
 
     /** Where something was measured: what {@link JsonReportWriter#environment} wrote. */
@@ -543,6 +547,46 @@ final class JsonReportReader {
                     numbers.whole("kv_length"),
                     numbers.whole("attributed"),
                     categoryNs);
+        }
+    }
+
+    /** Which run it is. */
+    private final class IdentityFields implements JsonInput.KeyReader {
+        private final RunIdentity.Builder known = RunIdentity.builder();
+        private final JsonInput.Numbers numbers = input.numbers();
+
+        @Override
+        public void read(String key) throws IOException {
+            switch (key) {
+                case "run_id" -> known.runId(input.text(key));
+                case "rank" -> known.rank(number(key));
+                case "world_size" -> known.worldSize(number(key));
+                case "local_rank" -> known.localRank(number(key));
+                case "host" -> known.host(input.text(key));
+                case "device" -> known.device(input.text(key));
+                case "model" -> known.model(input.text(key));
+                case "precision" -> known.precision(input.text(key));
+                case "commit" -> known.commit(input.text(key));
+                case "phase" -> known.phase(input.text(key));
+                case "first_step", "last_step" -> numbers.readWhole(key);
+                case "window" -> known.window(input.whole(key, 0, Long.MAX_VALUE));
+                default -> input.skip();
+            }
+        }
+
+        private int number(String key) throws IOException {
+            return (int) input.whole(key, 0, Integer.MAX_VALUE);
+        }
+
+        RunIdentity identity() throws IOException {
+            try {
+                if (numbers.has("first_step") && numbers.has("last_step")) {
+                    known.steps(numbers.whole("first_step"), numbers.whole("last_step"));
+                }
+                return known.build();
+            } catch (IllegalArgumentException wrong) {
+                throw input.error("the identity is wrong: " + wrong.getMessage());
+            }
         }
     }
 

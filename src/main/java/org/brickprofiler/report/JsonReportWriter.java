@@ -1,17 +1,14 @@
 package org.brickprofiler.report;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import com.fasterxml.jackson.core.PrettyPrinter;
 import com.fasterxml.jackson.core.StreamWriteFeature;
-import com.fasterxml.jackson.core.util.DefaultIndenter;
-import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
-import com.fasterxml.jackson.core.util.Separators;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.function.DoubleToLongFunction;
 import org.brickprofiler.BrickCategory;
@@ -23,12 +20,14 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.Work;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.tile.TileStats;
 
 /** Writes one report. One thread. */
@@ -36,15 +35,6 @@ final class JsonReportWriter {
 
     /** The version of the keys and their meaning; the first number changes when older readers would misread. */
     static final String SCHEMA_VERSION = "1.1";
-
-    /** The fast writer prints a double alike on every JDK; the JDK's own changed in 19. */
-    private static final JsonFactory FACTORY = JsonFactory.builder()
-            .enable(StreamWriteFeature.USE_FAST_DOUBLE_WRITER)
-            .disable(StreamWriteFeature.AUTO_CLOSE_TARGET)
-            .build();
-
-    /** Above it, characters are escaped, so that a lone half of a surrogate pair in a name survives UTF-8. */
-    private static final int LAST_BEFORE_SURROGATES = Character.MIN_SURROGATE - 1;
 
     private final JsonGenerator json;
     private final ProfileSnapshot snapshot;
@@ -74,7 +64,7 @@ final class JsonReportWriter {
      * @throws IllegalArgumentException when a value is of a type that is not written
      */
     static void write(ProfileSnapshot snapshot, Map<String, ?> further, OutputStream out) throws IOException {
-        try (JsonGenerator json = generator(out, indented())) {
+        try (JsonGenerator json = JsonText.generator(out, JsonText.indented())) {
             if (!further.isEmpty()) {
                 json.enable(StreamWriteFeature.STRICT_DUPLICATE_DETECTION.mappedFeature());
             }
@@ -83,33 +73,10 @@ final class JsonReportWriter {
         }
     }
 
-    /**
-     * A generator that writes the same text on every machine.
-     *
-     * @param out where to, as UTF-8; left open
-     * @param printer what stands between values
-     * @return the generator; the caller closes it
-     * @throws IOException when nothing can be written
-     */
-    static JsonGenerator generator(OutputStream out, PrettyPrinter printer) throws IOException {
-        JsonGenerator json = FACTORY.createGenerator(out);
-        json.setPrettyPrinter(printer);
-        json.setHighestNonEscapedChar(LAST_BEFORE_SURROGATES);
-        return json;
-    }
-
-    /** Two blanks for each level, on every machine. */
-    static DefaultPrettyPrinter indented() {
-        Separators colonThenBlank = Separators.createDefaultInstance()
-                .withObjectFieldValueSpacing(Separators.Spacing.AFTER);
-        DefaultPrettyPrinter printer = new DefaultPrettyPrinter(colonThenBlank);
-        printer.indentObjectsWith(new DefaultIndenter("  ", "\n"));
-        return printer;
-    }
-
     private void report(Map<String, ?> further) throws IOException {
         json.writeStartObject();
         json.writeStringField("schema_version", SCHEMA_VERSION);
+        identity(snapshot.identity());
         json.writeStringField("started_at", snapshot.startedAt().toString());
         json.writeStringField("ended_at", snapshot.endedAt().toString());
         json.writeNumberField("wall_ns", snapshot.wallNs());
@@ -139,6 +106,46 @@ final class JsonReportWriter {
         facts();
         fields(further);
         json.writeEndObject();
+    }
+
+    /** First, so that whoever sorts files by run and rank need not read further. */
+    private void identity(RunIdentity identity) throws IOException {
+        if (identity.equals(RunIdentity.NONE)) {
+            return;
+        }
+        json.writeObjectFieldStart("identity");
+        text("run_id", identity.runId());
+        whole("rank", identity.rank());
+        whole("world_size", identity.worldSize());
+        whole("local_rank", identity.localRank());
+        text("host", identity.host());
+        text("device", identity.device());
+        text("model", identity.model());
+        text("precision", identity.precision());
+        text("commit", identity.commit());
+        text("phase", identity.phase());
+        whole("first_step", identity.firstStep());
+        whole("last_step", identity.lastStep());
+        whole("window", identity.window());
+        json.writeEndObject();
+    }
+
+    private void text(String key, Optional<String> text) throws IOException {
+        if (text.isPresent()) {
+            json.writeStringField(key, text.get());
+        }
+    }
+
+    private void whole(String key, OptionalInt number) throws IOException {
+        if (number.isPresent()) {
+            json.writeNumberField(key, number.getAsInt());
+        }
+    }
+
+    private void whole(String key, OptionalLong number) throws IOException {
+        if (number.isPresent()) {
+            json.writeNumberField(key, number.getAsLong());
+        }
     }
 
     private void fields(Map<?, ?> values) throws IOException {
@@ -482,13 +489,6 @@ final class JsonReportWriter {
     }
 
     private void number(String key, double value) throws IOException {
-        number(json, key, value);
-    }
-
-    /** Leaves out what is no number: JSON has no word for it, and other parsers would refuse the file. */
-    static void number(JsonGenerator json, String key, double value) throws IOException {
-        if (Double.isFinite(value)) {
-            json.writeNumberField(key, value);
-        }
+        JsonText.number(json, key, value);
     }
 }

@@ -1,8 +1,8 @@
 package org.brickprofiler.report;
 
-import static org.brickprofiler.report.HumanUnits.durationCell;
-import static org.brickprofiler.report.HumanUnits.number;
-import static org.brickprofiler.report.HumanUnits.percent;
+import static org.brickprofiler.report.internal.HumanUnits.durationCell;
+import static org.brickprofiler.report.internal.HumanUnits.number;
+import static org.brickprofiler.report.internal.HumanUnits.percent;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
@@ -24,6 +24,8 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.InputFile;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.report.internal.JsonText;
+import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.BrickRoofline.Bound;
 import org.brickprofiler.roofline.BrickRoofline.Distance;
@@ -244,7 +246,7 @@ public final class RooflineReport {
     }
 
     private static void write(MachineRoof machine, OutputStream out) throws IOException {
-        try (JsonGenerator json = JsonReportWriter.generator(out, JsonReportWriter.indented())) {
+        try (JsonGenerator json = JsonText.generator(out, JsonText.indented())) {
             json.writeStartObject();
             json.writeStringField("schema_version", SCHEMA_VERSION);
             json.writeStringField("kind", KIND);

@@ -1,11 +1,11 @@
 package org.brickprofiler.report;
 
-import static org.brickprofiler.report.HumanUnits.count;
-import static org.brickprofiler.report.HumanUnits.duration;
-import static org.brickprofiler.report.HumanUnits.durationCell;
-import static org.brickprofiler.report.HumanUnits.number;
-import static org.brickprofiler.report.HumanUnits.percent;
-import static org.brickprofiler.report.HumanUnits.rateCell;
+import static org.brickprofiler.report.internal.HumanUnits.count;
+import static org.brickprofiler.report.internal.HumanUnits.duration;
+import static org.brickprofiler.report.internal.HumanUnits.durationCell;
+import static org.brickprofiler.report.internal.HumanUnits.number;
+import static org.brickprofiler.report.internal.HumanUnits.percent;
+import static org.brickprofiler.report.internal.HumanUnits.rateCell;
 
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -31,6 +31,7 @@ import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
 import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.report.internal.TextTable;
 import org.brickprofiler.tile.TileStats;
 
 /**
@@ -142,6 +143,10 @@ public final class TextReport {
 
     private void header() {
         text.append("Brick profile\n");
+        String identity = snapshot.identity().describe();
+        if (!identity.isEmpty()) {
+            fact("run", identity);
+        }
         fact("taken", period());
         List<Environment> environments = snapshot.environments();
         environments.stream().limit(ENVIRONMENTS_SHOWN).forEach(this::environment);

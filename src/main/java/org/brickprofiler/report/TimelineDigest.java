@@ -12,6 +12,7 @@ import java.util.PriorityQueue;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import org.brickprofiler.report.internal.HtmlPage;
 import org.brickprofiler.trace.Span;
 import org.brickprofiler.trace.SpanName;
 import org.brickprofiler.trace.Timeline;

@@ -179,6 +179,30 @@ function period() {
     : moment(profile.started_at) + " to " + moment(profile.ended_at);
 }
 
+function headline() {
+  const run = runLine();
+  return html("span", {}, run === "" ? "" : html("bdi", {}, run + "; "), period());
+}
+
+/** Which run it is, in the words of the text report. */
+function runLine() {
+  const { run_id: run, rank, world_size: ranks, host, device, model, precision, commit, phase, first_step: first, last_step: last, window } =
+    profile.identity || {};
+  const said = (value, words) => (value === undefined ? "" : words(value));
+  const parts = [
+    said(run, (id) => "run " + id),
+    said(rank, (number) => "rank " + number + said(ranks, (all) => " of " + all)),
+    said(host, (name) => "on " + name),
+    said(device, (name) => name),
+    [model, precision].filter((name) => name !== undefined).join(" "),
+    said(commit, (id) => "commit " + id),
+    said(phase, (name) => name),
+    said(first, (number) => "steps " + number + " to " + last),
+    said(window, (number) => "window " + number),
+  ];
+  return visible(parts.filter((part) => part !== "").join(", "));
+}
+
 /** The brick whose elements are the tokens of a pass: every token passes it once. */
 function tokenBrick() {
   const once = ["Sampling", "LmHead", "Embedding"].map((name) => bricks.find((brick) => brick.name === name));
@@ -1344,7 +1368,7 @@ function checksumSection() {
 }
 
 show(
-  head("Brick profile", period(), "profile", "brick-profile.json"),
+  head("Brick profile", headline(), "profile", "brick-profile.json"),
   figures(),
   limits(),
   whole(),

@@ -21,6 +21,7 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.Steps;
@@ -125,7 +126,7 @@ class ComparisonTest {
                             start, start.plusSeconds(5), Math.round(totalNs * wallFactor), threads, false, 0, 0, 0, 0,
                             OptionalDouble.empty(), false, false, List.of(environment), stats,
                             List.of(new TileStats(TileLevel.MACRO, 10, totalNs / 20, 1, totalNs, 640, 1_280, 0, 0)),
-                            List.of(), steps, RunFacts.NONE));
+                            List.of(), steps, RunFacts.NONE, RunIdentity.NONE));
         }
     }
 
@@ -413,6 +414,31 @@ class ComparisonTest {
         Comparison meant = Comparison.of(before, newer, Options.defaults().withAcrossEnvironments(true));
         assertThat(verdict(meant, "RmsNorm")).isEqualTo(Verdict.SLOWER);
         assertThat(meant.remarks()).containsExactly("Compared although it differs: other JVM: VM 17 before, VM 25 after.");
+    }
+
+    @Spec("23.5")
+    @Test
+    void namesAnotherModelOrPrecision() {
+        List<Run> before = named(side("before", 8, UnaryOperator.identity()), "llama", "bf16");
+        List<Run> slower = side("after", 8, work -> work.times("RmsNorm", 2));
+        List<Run> quantised = named(slower, "llama", "int8");
+
+        Comparison comparison = Comparison.of(before, quantised, Options.defaults());
+        assertThat(comparison.remarks())
+                .containsExactly("The sides are not comparable: other precision: bf16 before, int8 after.");
+        assertThat(verdict(comparison, "RmsNorm")).isEqualTo(Verdict.NOT_COMPARABLE);
+        assertThat(Comparison.of(before, named(slower, "qwen", "bf16"), Options.defaults()).remarks())
+                .containsExactly("The sides are not comparable: other model: llama before, qwen after.");
+        assertThat(verdict(Comparison.of(before, named(slower, "llama", "bf16"), Options.defaults()), "RmsNorm"))
+                .isEqualTo(Verdict.SLOWER);
+        assertThat(Comparison.of(before, slower, Options.defaults()).remarks()).as("not known of one side").isEmpty();
+        assertThat(verdict(Comparison.of(before, quantised, Options.defaults().withAcrossEnvironments(true)), "RmsNorm"))
+                .isEqualTo(Verdict.SLOWER);
+    }
+
+    private static List<Run> named(List<Run> runs, String model, String precision) {
+        RunIdentity identity = RunIdentity.builder().model(model).precision(precision).build();
+        return runs.stream().map(run -> Run.of(run.name(), run.snapshot().withIdentity(identity))).toList();
     }
 
     @Spec("16.6")

@@ -19,6 +19,7 @@ import org.brickprofiler.compare.Comparison.Options;
 import org.brickprofiler.compare.Comparison.Side;
 import org.brickprofiler.compare.Comparison.Verdict;
 import org.brickprofiler.compare.Run;
+import org.brickprofiler.testing.PageInBrowser;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -15,6 +15,7 @@ import org.brickprofiler.Backend;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.StepStats;
 import org.brickprofiler.checksum.ChecksumLog;
@@ -24,8 +25,10 @@ import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.kernel.KernelTiming;
+import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.BrickRoofline.Distance;
+import org.brickprofiler.testing.PageInBrowser;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileProfiler;
@@ -118,6 +121,21 @@ class HtmlReportIT extends PageInBrowser {
         }
         assertThat(browser.texts("#section-bricks tfoot td").get(2).replace('\u00a0', ' '))
                 .isEqualTo(time((double) snapshot.totalNs()));
+    }
+
+    @Spec("23.3")
+    @Test
+    void namesTheRunInItsHeadline() throws Exception {
+        RunIdentity identity = RunIdentity.builder()
+                .runId("<b>r1").rank(3).worldSize(8).host("h").device("d").model("m").precision("int8").commit("c")
+                .phase("decode").steps(5, 6).window(7).build();
+
+        show(Samples.plain().withIdentity(identity));
+        assertThat(browser.text("header p")).startsWith(identity.describe() + "; ").contains("UTC");
+        show(Samples.plain().withIdentity(RunIdentity.builder().rank(0).build()));
+        assertThat(browser.text("header p")).startsWith("rank 0; ");
+        show(Samples.plain());
+        assertThat(browser.text("header p")).startsWith("20");
     }
 
     private static List<String> times(List<BrickStats> bricks, ToDoubleFunction<BrickStats> ns) {

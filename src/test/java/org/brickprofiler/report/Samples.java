@@ -18,6 +18,7 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Step;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
@@ -112,7 +113,8 @@ final class Samples {
                         new StreamTotals("copies", "Example GPU", 0, 0, 0, 0, 0, 0,
                                 Optional.of("the device was lost"))),
                 Steps.NONE,
-                RunFacts.NONE);
+                RunFacts.NONE,
+                RunIdentity.NONE);
     }
 
     private static BrickStats onDevice(BrickStats b, DeviceTime device) {
@@ -173,7 +175,8 @@ final class Samples {
                 List.of(),
                 List.of(),
                 Steps.NONE,
-                RunFacts.NONE);
+                RunFacts.NONE,
+                RunIdentity.NONE);
     }
 
     private static List<BrickStats> fullBricks() {
@@ -374,7 +377,8 @@ final class Samples {
                         distribution(875_000),
                         1,
                         List.of(prompt, token)),
-                RunFacts.NONE);
+                RunFacts.NONE,
+                RunIdentity.NONE);
     }
 
     private static StepStats phase(Step step, long steps, long attributedNs) {

@@ -4,7 +4,10 @@ import java.time.Instant;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.stream.LongStream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -20,6 +23,7 @@ import org.brickprofiler.Environment;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.RunIdentity;
 import org.brickprofiler.Steps;
 import org.brickprofiler.StepsProperties;
 import org.brickprofiler.Work;
@@ -35,7 +39,8 @@ final class Snapshots extends DomainContextBase {
     private static final long LARGEST = 1L << 52;
     private static final int MOST_BRICKS = 8;
 
-    private record Parts(List<TileStats> tiles, List<StreamTotals> streams, Steps steps, RunFacts facts) {}
+    private record Parts(
+            List<TileStats> tiles, List<StreamTotals> streams, Steps steps, RunFacts facts, RunIdentity identity) {}
 
     @Provide
     Arbitrary<ProfileSnapshot> snapshots() {
@@ -51,7 +56,8 @@ final class Snapshots extends DomainContextBase {
                                         tiles().list().ofMaxSize(4),
                                         streams().list().ofMaxSize(3),
                                         StepsProperties.steps(LARGEST),
-                                        facts())
+                                        facts(),
+                                        identities())
                                 .as(Parts::new))
                 .as((at, times, threads, flags, l2, environments, bricks, parts) -> new ProfileSnapshot(
                         at.get(0),
@@ -71,7 +77,8 @@ final class Snapshots extends DomainContextBase {
                         parts.tiles,
                         parts.streams,
                         parts.steps,
-                        parts.facts))
+                        parts.facts,
+                        parts.identity))
                 // Combinations of edge cases alone would use up the tries; single ones are drawn all the same.
                 .withoutEdgeCases();
     }
@@ -89,6 +96,31 @@ final class Snapshots extends DomainContextBase {
                         Arbitraries.longs().between(Instant.MIN.getEpochSecond(), Instant.MAX.getEpochSecond()),
                         Arbitraries.integers().between(0, 999_999_999))
                 .as(Instant::ofEpochSecond);
+    }
+
+    private static Arbitrary<RunIdentity> identities() {
+        Arbitrary<Optional<String>> names = Arbitraries.strings().all().ofMinLength(1).ofMaxLength(20).optional();
+        Arbitrary<OptionalInt> ranks = Arbitraries.integers()
+                .between(0, Integer.MAX_VALUE - 1)
+                .optional()
+                .map(rank -> rank.map(OptionalInt::of).orElseGet(OptionalInt::empty));
+        Arbitrary<OptionalLong> steps =
+                numbers().optional().map(step -> step.map(OptionalLong::of).orElseGet(OptionalLong::empty));
+        return Combinators.combine(names.list().ofSize(7), ranks, ranks, steps, steps)
+                .as((texts, rank, localRank, first, window) -> new RunIdentity(
+                        texts.get(0),
+                        rank,
+                        rank.isEmpty() ? rank : OptionalInt.of(Integer.MAX_VALUE),
+                        localRank,
+                        texts.get(1),
+                        texts.get(2),
+                        texts.get(3),
+                        texts.get(4),
+                        texts.get(5),
+                        texts.get(6),
+                        first,
+                        first.isEmpty() ? first : OptionalLong.of(first.getAsLong() + 1),
+                        window));
     }
 
     private static Arbitrary<Environment> environments() {

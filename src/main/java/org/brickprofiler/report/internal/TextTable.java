@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.report.internal;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -13,10 +13,10 @@ import org.brickprofiler.internal.io.PlainText;
  *
  * @param <T> what a line shows
  */
-final class TextTable<T> {
+public final class TextTable<T> {
 
     /** The widest that a column gets; longer cells are shortened. */
-    static final int WIDEST = 40;
+    public static final int WIDEST = 40;
 
     private static final String GAP = "  ";
 
@@ -38,7 +38,7 @@ final class TextTable<T> {
      * @param total what stands in the line of totals; empty for nothing
      * @return this
      */
-    TextTable<T> left(String header, Function<T, String> cell, String total) {
+    public TextTable<T> left(String header, Function<T, String> cell, String total) {
         columns.add(new Column<>(header, true, cell, total));
         return this;
     }
@@ -51,7 +51,7 @@ final class TextTable<T> {
      * @param total what stands in the line of totals; empty for nothing
      * @return this
      */
-    TextTable<T> right(String header, Function<T, String> cell, String total) {
+    public TextTable<T> right(String header, Function<T, String> cell, String total) {
         columns.add(new Column<>(header, false, cell, total));
         return this;
     }
@@ -65,7 +65,7 @@ final class TextTable<T> {
      * @param total what stands in the line of totals; empty for nothing
      * @return this
      */
-    TextTable<T> rightIf(boolean shown, String header, Function<T, String> cell, String total) {
+    public TextTable<T> rightIf(boolean shown, String header, Function<T, String> cell, String total) {
         return shown ? right(header, cell, total) : this;
     }
 
@@ -76,7 +76,7 @@ final class TextTable<T> {
      * @return lines that end with {@code "\n"} and carry no blanks before it; the line of totals is left out where no
      *     column has one
      */
-    String render(List<T> items) {
+    public String render(List<T> items) {
         List<List<String>> lines = new ArrayList<>();
         lines.add(columns.stream().map(Column::header).toList());
         List<List<String>> cells =
@@ -110,7 +110,7 @@ final class TextTable<T> {
      * @param text the text of an item
      * @return different texts for different ones, in the order of the items
      */
-    static <T> List<String> shown(List<T> items, Function<T, String> text) {
+    public static <T> List<String> shown(List<T> items, Function<T, String> text) {
         return PlainText.shortened(
                 items.stream().map(item -> PlainText.ascii(text.apply(item))).toList(), WIDEST);
     }

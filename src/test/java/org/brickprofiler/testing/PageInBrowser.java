@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.testing;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
-import org.brickprofiler.testing.Browser;
+import org.brickprofiler.report.internal.HumanUnits;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A page in a real browser. Nothing may be printed to the console, and nothing be asked of a network, in any test. */
-abstract class PageInBrowser {
+public abstract class PageInBrowser {
 
     private static @Nullable Browser shared;
 
@@ -26,9 +26,9 @@ abstract class PageInBrowser {
     private static Path profile;
 
     @TempDir
-    Path folder;
+    protected Path folder;
 
-    Browser browser;
+    protected Browser browser;
 
     /** Not once before all: a test that is skipped counts by itself. */
     @BeforeEach
@@ -55,12 +55,12 @@ abstract class PageInBrowser {
         assertThat(browser.requests()).allMatch(address -> address.startsWith("file:") || address.startsWith("data:"));
     }
 
-    void show(String page) throws Exception {
+    protected void show(String page) throws Exception {
         browser.open(Files.writeString(folder.resolve("page.html"), page));
     }
 
     /** The text of a column of a section's table, as a person reads it. */
-    List<String> column(String section, String label) throws Exception {
+    protected List<String> column(String section, String label) throws Exception {
         List<String> labels = browser.texts("#section-" + section + " thead th");
         int at = labels.indexOf(label) + 1;
         assertThat(at).as("column '%s' of %s", label, labels).isPositive();
@@ -70,22 +70,22 @@ abstract class PageInBrowser {
     }
 
     /** A duration as a page writes it. */
-    static String time(double ns) {
+    protected static String time(double ns) {
         return HumanUnits.duration(ns).replace("us", "\u00b5s");
     }
 
     /** A name as a page writes it. */
-    static String shortened(String name) {
+    protected static String shortened(String name) {
         return name.length() <= 44 ? name : name.substring(0, 24) + "\u2026" + name.substring(name.length() - 19);
     }
 
     /** Sorts by a column; of several tables that have one, the first. */
-    void click(String label) throws Exception {
+    protected void click(String label) throws Exception {
         browser.evaluate("[...document.querySelectorAll('.sort')].find((b) => b.textContent === '" + label + "').click()");
     }
 
     /** Goes on by the tabulator key until the focus is on what has a name. */
-    void tabTo(String name) throws Exception {
+    protected void tabTo(String name) throws Exception {
         for (int i = 0; i < 40; i++) {
             browser.press("Tab");
             String focused = browser.evaluate(
@@ -99,14 +99,14 @@ abstract class PageInBrowser {
     }
 
     /** What the button saves. */
-    String savedJson() throws Exception {
+    protected String savedJson() throws Exception {
         return browser.evaluate("new Promise((saved) => { URL.createObjectURL = (blob) => { blob.text().then(saved); "
                         + "return 'data:,'; }; document.querySelector('.action').click(); })")
                 .asText();
     }
 
     /** Asks axe-core about a page in both themes, nine rows of it opened. */
-    void assertNoFaultOfAccessibility(String page) throws Exception {
+    protected void assertNoFaultOfAccessibility(String page) throws Exception {
         for (String scheme : List.of("light", "dark")) {
             browser.prefer(scheme);
             show(page);
@@ -119,13 +119,13 @@ abstract class PageInBrowser {
         }
     }
 
-    static String axe() throws IOException {
+    protected static String axe() throws IOException {
         try (InputStream in = PageInBrowser.class.getResourceAsStream("/axe.min.js")) {
             return new String(Objects.requireNonNull(in, "axe.min.js").readAllBytes(), UTF_8);
         }
     }
 
-    void assertKeepsToTheWindow(String page) throws Exception {
+    protected void assertKeepsToTheWindow(String page) throws Exception {
         try {
             for (int width : List.of(360, 800, 1600)) {
                 browser.resize(width, 900);
@@ -140,7 +140,7 @@ abstract class PageInBrowser {
     }
 
     /** Pictures of a whole page: wide in both themes, narrow, and as it prints. */
-    void picture(String page, Path name) throws Exception {
+    protected void picture(String page, Path name) throws Exception {
         try {
             for (int width : List.of(1280, 420)) {
                 browser.resize(width, 900);

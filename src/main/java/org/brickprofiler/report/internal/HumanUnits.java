@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.report.internal;
 
 import java.math.BigDecimal;
 import java.math.MathContext;
@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** Numbers as people read them: four significant digits, and a unit that fits. Stateless; any thread. */
-final class HumanUnits {
+public final class HumanUnits {
 
     private static final int DIGITS = 4;
     private static final MathContext ROUNDED = new MathContext(DIGITS, RoundingMode.HALF_UP);
@@ -42,7 +42,7 @@ final class HumanUnits {
      * @param ns the duration, ns, 0 or more
      * @return for example {@code "12.34 ms"}
      */
-    static String duration(long ns) {
+    public static String duration(long ns) {
         return duration(BigDecimal.valueOf(ns));
     }
 
@@ -52,7 +52,7 @@ final class HumanUnits {
      * @param ns the duration, ns, 0 or more
      * @return for example {@code "12.34 ms"}
      */
-    static String duration(double ns) {
+    public static String duration(double ns) {
         return duration(BigDecimal.valueOf(ns));
     }
 
@@ -68,7 +68,7 @@ final class HumanUnits {
      * @param ns the duration, ns, 0 or more
      * @return for example {@code "12.34  s"}
      */
-    static String durationCell(long ns) {
+    public static String durationCell(long ns) {
         return durationCell(BigDecimal.valueOf(ns));
     }
 
@@ -78,7 +78,7 @@ final class HumanUnits {
      * @param ns the duration, ns, 0 or more
      * @return for example {@code "12.34  s"}
      */
-    static String durationCell(double ns) {
+    public static String durationCell(double ns) {
         return durationCell(BigDecimal.valueOf(ns));
     }
 
@@ -93,7 +93,7 @@ final class HumanUnits {
      * @param rate the rate, 0 or more
      * @return for example {@code "12.34 M"}, or {@code "12.34  "} without a prefix
      */
-    static String rateCell(double rate) {
+    public static String rateCell(double rate) {
         Scaled scaled = Scaled.of(BigDecimal.valueOf(rate), PREFIXES);
         return String.format(Locale.ROOT, "%s %1s", scaled.number(), scaled.unit());
     }
@@ -104,7 +104,7 @@ final class HumanUnits {
      * @param value the number, 0 or more
      * @return four significant digits, at most three of them after the point
      */
-    static String number(double value) {
+    public static String number(double value) {
         return plain(BigDecimal.valueOf(value).round(ROUNDED));
     }
 
@@ -114,7 +114,7 @@ final class HumanUnits {
      * @param count the count
      * @return all its digits, for example {@code "1,234,567"}
      */
-    static String count(long count) {
+    public static String count(long count) {
         return String.format(Locale.ROOT, "%,d", count);
     }
 
@@ -124,7 +124,7 @@ final class HumanUnits {
      * @param percent the share, 0 or more
      * @return for example {@code "42.1"}; {@code "<0.1"} for what would read as nothing, but is something
      */
-    static String percent(double percent) {
+    public static String percent(double percent) {
         return percent > 0 && percent < SMALLEST_PERCENT ? "<0.1" : String.format(Locale.ROOT, "%,.1f", percent);
     }
 

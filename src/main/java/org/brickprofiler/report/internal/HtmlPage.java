@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.report.internal;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -20,10 +20,10 @@ import java.util.function.Function;
  * policy in the page allows its one script and its one style sheet, by their hashes, and no connection. Stateless; any
  * thread.
  */
-final class HtmlPage {
+public final class HtmlPage {
 
-    private static final String STYLE = resource("page.css");
-    private static final String COMMON = resource("page.js");
+    private static final String STYLE = resource(HtmlPage.class, "page.css");
+    private static final String COMMON = resource(HtmlPage.class, "page.js");
 
     /** The places of the page that are filled, in order: hashes, title, style sheet, text, data, script. */
     private static final String PAGE = """
@@ -51,13 +51,14 @@ final class HtmlPage {
      * A page.
      *
      * @param title of the window; no markup
-     * @param script the name of the script, beside this class, that draws the page with the means of all pages
+     * @param owner whose page it is
+     * @param script the name of the script, beside its owner, that draws the page with the means of all pages
      * @param text what shows where scripts are off
      * @param data elements of {@link #data}, one behind the other
      * @return HTML, to be stored as UTF-8
      */
-    static String render(String title, String script, String text, String data) {
-        String all = COMMON + resource(script);
+    public static String render(String title, Class<?> owner, String script, String text, String data) {
+        String all = COMMON + resource(owner, script);
         return PAGE.formatted(
                 hash(STYLE), hash(all), title, STYLE, text.replace("&", "&amp;").replace("<", "&lt;"), data, all);
     }
@@ -69,18 +70,37 @@ final class HtmlPage {
      * @param json its text, which a script can give back as it is
      * @return an element and a line break
      */
-    static String data(String id, String json) {
+    public static String data(String id, String json) {
         // In JSON this character is in strings only, where the escape stands for it. The script takes it back.
         return "<script type=\"application/json\" id=\"" + id + "\">" + json.replace("<", "\\u003c") + "</script>\n";
     }
 
-    /** Writes what stands in one row of a column. */
-    interface Cell<T> {
+    /**
+     * Writes what stands in one row of a column.
+     *
+     * @param <T> a row
+     */
+    public interface Cell<T> {
+        /**
+         * Writes it.
+         *
+         * @param row the row
+         * @throws IOException when that fails
+         */
         void write(T row) throws IOException;
     }
 
-    /** Writes a column of a table: an array with a value for each row. */
-    static <T> void column(JsonGenerator json, String key, Collection<T> rows, Cell<T> cell) throws IOException {
+    /**
+     * Writes a column of a table: an array with a value for each row.
+     *
+     * @param <T> a row
+     * @param json where to
+     * @param key of the array
+     * @param rows in order
+     * @param cell writes the value of a row
+     * @throws IOException when that fails
+     */
+    public static <T> void column(JsonGenerator json, String key, Collection<T> rows, Cell<T> cell) throws IOException {
         json.writeArrayFieldStart(key);
         for (T row : rows) {
             cell.write(row);
@@ -88,23 +108,33 @@ final class HtmlPage {
         json.writeEndArray();
     }
 
-    /** Writes a column of texts: an array with each of them once, and one with its place in it for each row. */
-    static <T> void column(JsonGenerator json, String key, String keyOfTexts, Collection<T> rows, Function<T, String> text)
+    /**
+     * Writes a column of texts: an array with each of them once, and one with its place in it for each row.
+     *
+     * @param <T> a row
+     * @param json where to
+     * @param key of the array of places
+     * @param keyOfTexts of the array of texts
+     * @param rows in order
+     * @param text of a row
+     * @throws IOException when that fails
+     */
+    public static <T> void column(JsonGenerator json, String key, String keyOfTexts, Collection<T> rows, Function<T, String> text)
             throws IOException {
         Map<String, Integer> places = new LinkedHashMap<>();
         column(json, key, rows, row -> json.writeNumber(places.computeIfAbsent(text.apply(row), first -> places.size())));
         column(json, keyOfTexts, places.keySet(), json::writeString);
     }
 
-    private static String resource(String name) {
-        try (InputStream in = HtmlPage.class.getResourceAsStream(name)) {
+    private static String resource(Class<?> owner, String name) {
+        try (InputStream in = owner.getResourceAsStream(name)) {
             if (in == null) {
-                throw new IllegalStateException("the library's jar lacks " + name + " beside HtmlPage");
+                throw new IllegalStateException("the jar lacks " + name + " beside " + owner.getSimpleName());
             }
             // The hash is that of the text as a browser reads it, to which line ends are line feeds.
             return "\n" + new String(in.readAllBytes(), UTF_8).replace("\r\n", "\n");
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot read " + name + " of the library's jar", e);
+            throw new UncheckedIOException("cannot read " + name + " of the jar", e);
         }
     }
 

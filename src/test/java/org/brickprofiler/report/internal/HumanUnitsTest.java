@@ -1,4 +1,4 @@
-package org.brickprofiler.report;
+package org.brickprofiler.report.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,98 @@
+package org.brickprofiler.cli.fleet;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What can be asked of the tables of a fleet: SQL that every engine runs unchanged, and answers alike. Each constant has a
+ * file of its name beside this class.
+ */
+enum Question {
+    /** The bricks of all ranks, windows and runs together. */
+    BRICKS,
+    /** The buckets of their percentiles. */
+    PERCENTILES,
+    /** The fastest, the middle and the slowest rank of each brick. */
+    SPREAD,
+    /** What each rank computed, communicated, and had no work for. */
+    SHARES,
+    /** How bricks changed from the first third of the windows to the last. */
+    DRIFT,
+    /** Candidates for a rank that is slow in a brick, or in all. */
+    STRAGGLER_BRICKS,
+    /** Where each rank stands, and its slow windows. */
+    STRAGGLER_RANKS,
+    /** How long collectives take on each host. */
+    STRAGGLER_LINKS,
+    /** What each run was. */
+    RUNS,
+    /** The bricks of each run. */
+    RUN_BRICKS,
+    /** The steps of each run. */
+    RUN_STEPS;
+
+    /** The text, without the comment. */
+    String sql() {
+        String file = name().toLowerCase(Locale.ROOT) + ".sql";
+        try (InputStream in = Question.class.getResourceAsStream(file)) {
+            return new String(Objects.requireNonNull(in, file).readAllBytes(), UTF_8);
+        } catch (IOException damaged) {
+            throw new IllegalStateException("cannot read " + file, damaged);
+        }
+    }
+
+    /** Asks. */
+    List<Row> ask(FleetEngine engine) throws IOException {
+        Rows answer = engine.query(sql());
+        Map<String, Integer> columns = new HashMap<>();
+        answer.columns().forEach(column -> columns.put(column, columns.size()));
+        List<Row> rows = new ArrayList<>();
+        answer.rows().forEach(values -> rows.add(new Row(columns, values)));
+        return rows;
+    }
+
+    /** One row, by the names of its columns. Immutable. */
+    static final class Row {
+
+        private final Map<String, Integer> columns;
+        private final List<@Nullable Object> values;
+
+        private Row(Map<String, Integer> columns, List<@Nullable Object> values) {
+            this.columns = columns;
+            this.values = values;
+        }
+
+        private @Nullable Object value(String column) {
+            return values.get(Objects.requireNonNull(columns.get(column), column));
+        }
+
+        /** A whole number that is there. */
+        long number(String column) {
+            return ifNumber(column).orElseThrow(() -> new IllegalStateException("no " + column));
+        }
+
+        OptionalLong ifNumber(String column) {
+            return value(column) instanceof Number number ? OptionalLong.of(number.longValue()) : OptionalLong.empty();
+        }
+
+        /** A text that is there. */
+        String text(String column) {
+            return ifText(column).orElseThrow(() -> new IllegalStateException("no " + column));
+        }
+
+        Optional<String> ifText(String column) {
+            return Optional.ofNullable(value(column)).map(Object::toString);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+package org.brickprofiler.cli.fleet;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.TreeSet;
+
+/**
+ * Who keeps the ranks of a fleet waiting. Immutable.
+ *
+ * <p>A collective ends for all ranks when the last one has entered it. So the culprit is not the rank with the longest
+ * collectives but one that <i>waits least</i> in them, and takes longer in the bricks before. Each rank is compared with
+ * its peers, the ranks of its run with the same device, window by window: what changes for all of them alike raises no
+ * suspicion.
+ *
+ * <p><b>The tests.</b> Where a rank stands is the median over its windows of its distance from the median of its peers; the
+ * distance is unusual where it exceeds the median of its peers by {@code t} times their spread, which is 1.4826 times the
+ * median absolute deviation (Hampel, <i>The influence curve and its role in robust estimation</i>, 1974). {@code t} is the
+ * quantile of Student's distribution at {@value #LEVEL} divided by the number of tests (Bonferroni), with 0.37 degrees of
+ * freedom for each peer, the efficiency of that spread at the normal distribution (Rousseeuw and Croux, <i>Alternatives to
+ * the median absolute deviation</i>, 1993), and {@value #MOST_DEGREES} at most. The spread of a brick is drawn up to what is
+ * usual among bricks, which counts as {@value #PRIOR_DEGREES} further degrees. There are five such questions: all bricks alike, single bricks, links, arrivals
+ * that no brick explains, and windows, for which the number of a rank's slow windows is compared with the binomial
+ * distribution at the rate of all other ranks. Where ranks differ by chance only, and that is nearly normal, the chance of
+ * any finding is so at most five times the level. Less than {@value #FLOOR_PERCENT} % counts for nothing, however sure.
+ *
+ * <p><b>Limits.</b> Fewer than {@value #FEWEST_PEERS} peers, or {@value #FEWEST_WINDOWS} windows, show nobody what is usual.
+ * All ranks of a run are taken to enter the same collectives.
+ *
+ * @param findings who it is, the most costly first
+ * @param remarks what was not tested and why, and what to know of the fleet; one sentence each
+ */
+public record Stragglers(List<Finding> findings, List<String> remarks) {
+
+    /** The chance of a false alarm for one kind of finding. */
+    public static final double LEVEL = 0.005;
+
+    /** Differences below count for nothing, %. */
+    public static final double FLOOR_PERCENT = 2;
+
+    /** Ranks that it takes to see which is unusual. */
+    public static final int FEWEST_PEERS = 4;
+
+    /** Windows that it takes to see that something lasts. */
+    public static final int FEWEST_WINDOWS = 6;
+
+    /** What the spread that is usual among bricks is worth, beside that of one brick. */
+    static final int PRIOR_DEGREES = 8;
+
+    /** The tails of what ranks do are longer than normal: so many degrees of freedom at most, however many ranks. */
+    static final int MOST_DEGREES = 40;
+
+    /** Copies the lists. */
+    public Stragglers {
+        findings = List.copyOf(Objects.requireNonNull(findings, "findings"));
+        remarks = List.copyOf(Objects.requireNonNull(remarks, "remarks"));
+    }
+
+    /** What is wrong with a rank or a host. */
+    public enum Kind {
+        /** Some of its bricks take longer than elsewhere, the others do not. */
+        BRICKS("slow in some bricks"),
+        /** All of its bricks take longer: a lower clock, heat, a neighbour. */
+        THROUGHOUT("slow throughout"),
+        /** It takes longer in some windows, and in the others it does not. */
+        SOME_WINDOWS("slow in some windows"),
+        /** All ranks of a host are in collectives for longer, although they compute as fast as the others. */
+        LINK("slow link"),
+        /** It has more to do in a sample than its peers. */
+        MORE_WORK("more work"),
+        /** It enters collectives late, and no brick shows why. */
+        NOT_KNOWN("late, cause not known");
+
+        private final String displayName;
+
+        Kind(String displayName) {
+            this.displayName = displayName;
+        }
+
+        /**
+         * The name for people.
+         *
+         * @return lower-case words
+         */
+        public String displayName() {
+            return displayName;
+        }
+    }
+
+    /**
+     * A rank, or for {@link Kind#LINK} a host, that the others wait for.
+     *
+     * @param kind what is wrong
+     * @param run the run
+     * @param rank which; empty for a host
+     * @param host where; may be empty where it is not known
+     * @param bricks which are concerned, in order of their names; empty where all are, or none
+     * @param percent how much longer than usual they take, %; for a link the collectives, for {@link Kind#NOT_KNOWN} how late
+     *     it is, of what it computes
+     * @param windows the windows that are concerned, first to last of each stretch; empty for all, and where only
+     *     {@code windowCount} is known
+     * @param windowCount how many these are
+     * @param ownNs how much longer its bricks take in a step than usual, ns, in these windows; for a link its collectives
+     * @param lateNs how much later than usual it enters the collectives of a step, ns, in these windows, which is how much
+     *     less it waits; empty without collectives
+     * @param costNs what each step waits for it alone, ns, in these windows: how much later it is than the latest rank that
+     *     is not among the findings. At most that, since the latest rank differs from step to step. Empty without
+     *     collectives
+     */
+    public record Finding(
+            Kind kind,
+            String run,
+            OptionalInt rank,
+            String host,
+            List<String> bricks,
+            double percent,
+            List<Stretch> windows,
+            int windowCount,
+            long ownNs,
+            OptionalLong lateNs,
+            OptionalLong costNs) {
+
+        /** Copies the lists. */
+        public Finding {
+            Objects.requireNonNull(kind, "kind");
+            Objects.requireNonNull(run, "run");
+            Objects.requireNonNull(rank, "rank");
+            Objects.requireNonNull(host, "host");
+            bricks = List.copyOf(new TreeSet<>(Objects.requireNonNull(bricks, "bricks")));
+            windows = List.copyOf(Objects.requireNonNull(windows, "windows"));
+            Objects.requireNonNull(lateNs, "lateNs");
+            Objects.requireNonNull(costNs, "costNs");
+        }
+
+        /**
+         * Who it is, for people.
+         *
+         * @return such as {@code rank 17 (node-2)} or {@code node-2}
+         */
+        public String who() {
+            if (rank.isEmpty()) {
+                return host;
+            }
+            return "rank " + rank.getAsInt() + (host.isEmpty() ? "" : " (" + host + ")");
+        }
+
+        /**
+         * What is wrong, in words.
+         *
+         * @return such as {@code slow in LmHead by 8.1 %}
+         */
+        public String what() {
+            String by = String.format(Locale.ROOT, "%.1f %%", percent);
+            return switch (kind) {
+                case BRICKS -> "slow in " + String.join(", ", bricks) + " by " + by;
+                case THROUGHOUT -> "slow throughout by " + by;
+                case SOME_WINDOWS -> "slow by " + by + " in " + windowCount + " windows" + stretches();
+                case LINK -> "slow link: " + String.join(", ", bricks) + " " + by + " longer on all of its ranks";
+                case MORE_WORK -> "more work in a sample: " + by
+                        + (bricks.isEmpty() ? " in all bricks" : " in " + String.join(", ", bricks));
+                case NOT_KNOWN -> "late by " + by + " of what it computes, cause not known";
+            };
+        }
+
+        private String stretches() {
+            int shown = Math.min(3, windows.size());
+            return windows.isEmpty()
+                    ? ""
+                    : " (" + String.join(", ", windows.subList(0, shown).stream().map(Stretch::toString).toList())
+                            + (shown < windows.size() ? ", …" : "") + ")";
+        }
+    }
+
+    /**
+     * Windows that follow each other.
+     *
+     * @param first number of the first
+     * @param last number of the last
+     */
+    public record Stretch(long first, long last) {
+        @Override
+        public String toString() {
+            return first == last ? Long.toString(first) : first + " to " + last;
+        }
+    }
+
+    /**
+     * Looks for them.
+     *
+     * @param engine with the tables of a fleet
+     * @return who was found
+     * @throws IOException when the engine fails
+     */
+    public static Stragglers of(FleetEngine engine) throws IOException {
+        return new StragglerSearch(engine).search();
+    }
+}

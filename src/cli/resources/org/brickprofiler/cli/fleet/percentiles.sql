@@ -1,0 +1,30 @@
+-- Of each brick the buckets of the samples that are as long as half of them, nine in ten, 99 and 999 in a thousand; by
+-- nearest rank, as a profile has them.
+WITH exploded AS (
+    SELECT category, brick, explode(dist) AS part FROM brick_window
+),
+merged AS (
+    SELECT category, brick, part.bucket AS bucket, sum(part.n) AS n
+    FROM exploded
+    GROUP BY category, brick, part.bucket
+),
+ranked AS (
+    SELECT
+        category,
+        brick,
+        bucket,
+        sum(n) OVER (PARTITION BY category, brick ORDER BY bucket) AS upto,
+        sum(n) OVER (PARTITION BY category, brick) AS samples
+    FROM merged
+)
+SELECT
+    category,
+    brick,
+    CAST(max(samples) AS BIGINT) AS samples,
+    min(CASE WHEN 100 * upto >= 50 * samples THEN bucket END) AS p50,
+    min(CASE WHEN 100 * upto >= 90 * samples THEN bucket END) AS p90,
+    min(CASE WHEN 100 * upto >= 99 * samples THEN bucket END) AS p99,
+    min(CASE WHEN 1000 * upto >= 999 * samples THEN bucket END) AS p999
+FROM ranked
+GROUP BY category, brick
+ORDER BY brick, category

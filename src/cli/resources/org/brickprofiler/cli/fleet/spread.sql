@@ -1,0 +1,37 @@
+-- Of each brick the mean time of a sample on the fastest, the middle and the slowest rank of all runs; and which these are.
+WITH means AS (
+    SELECT
+        category,
+        brick,
+        run_id,
+        rank,
+        CAST(floor(1e0 * sum(total_ns) / sum(count)) AS BIGINT) AS ns
+    FROM brick_window
+    WHERE count > 0
+    GROUP BY category, brick, run_id, rank
+),
+placed AS (
+    SELECT
+        category,
+        brick,
+        run_id,
+        rank,
+        ns,
+        row_number() OVER (PARTITION BY category, brick ORDER BY ns, run_id, rank) AS place,
+        count(*) OVER (PARTITION BY category, brick) AS ranks
+    FROM means
+)
+SELECT
+    category,
+    brick,
+    max(ranks) AS ranks,
+    min(ns) AS min_ns,
+    max(CASE WHEN place = 1 THEN run_id END) AS min_run,
+    max(CASE WHEN place = 1 THEN rank END) AS min_rank,
+    max(CASE WHEN 2 * place = ranks OR 2 * place = ranks + 1 THEN ns END) AS median_ns,
+    max(ns) AS max_ns,
+    max(CASE WHEN place = ranks THEN run_id END) AS max_run,
+    max(CASE WHEN place = ranks THEN rank END) AS max_rank
+FROM placed
+GROUP BY category, brick
+ORDER BY brick, category

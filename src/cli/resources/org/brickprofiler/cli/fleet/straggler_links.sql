@@ -1,0 +1,108 @@
+-- How long each collective takes on the ranks of a host beside their peers, the ranks of the run with the same device: the
+-- median over the host's ranks of where each stands, in ns of a step; and where the least of them stands. spread_ns is how
+-- far ranks usually are from the middle of their peers. Windows are added up to at most 20 blocks.
+WITH numbered AS (
+    SELECT
+        run_id,
+        win,
+        row_number() OVER (PARTITION BY run_id ORDER BY win) AS place,
+        count(*) OVER (PARTITION BY run_id) AS windows
+    FROM (SELECT run_id, win FROM rank_window GROUP BY run_id, win) AS each_once
+),
+blocks AS (
+    SELECT
+        run_id,
+        win,
+        CAST(floor((place - 1) * 2e1 / (CASE WHEN windows < 20 THEN 20 ELSE windows END)) AS BIGINT) AS block
+    FROM numbered
+),
+hosts AS (
+    SELECT run_id, rank, min(host) AS host, coalesce(min(device), '') AS device
+    FROM rank_window
+    WHERE host IS NOT NULL
+    GROUP BY run_id, rank
+),
+steps AS (
+    SELECT step_window.run_id AS run_id, rank, block, sum(steps) AS steps
+    FROM step_window
+    JOIN blocks ON step_window.run_id = blocks.run_id AND step_window.win = blocks.win
+    GROUP BY step_window.run_id, rank, block
+),
+sums AS (
+    SELECT
+        brick_window.run_id AS run_id,
+        brick_window.rank AS rank,
+        brick,
+        block,
+        sum(total_ns) AS total_ns,
+        sum(count) AS samples
+    FROM brick_window
+    JOIN blocks ON brick_window.run_id = blocks.run_id AND brick_window.win = blocks.win
+    WHERE category = 'Communication' AND count > 0
+    GROUP BY brick_window.run_id, brick_window.rank, brick, block
+),
+means AS (
+    SELECT
+        sums.run_id AS run_id,
+        host,
+        device,
+        sums.rank AS rank,
+        brick,
+        sums.block AS block,
+        1e0 * total_ns / (CASE WHEN steps > 0 THEN steps ELSE samples END) AS ns
+    FROM sums
+    JOIN hosts ON sums.run_id = hosts.run_id AND sums.rank = hosts.rank
+    LEFT JOIN steps ON sums.run_id = steps.run_id AND sums.rank = steps.rank AND sums.block = steps.block
+),
+usual AS (
+    SELECT run_id, device, brick, block, median(ns) AS ns FROM means GROUP BY run_id, device, brick, block
+),
+stands AS (
+    SELECT
+        means.run_id AS run_id,
+        host,
+        means.device AS device,
+        rank,
+        means.brick AS brick,
+        floor(median(usual.ns)) AS usual_ns,
+        floor(median(means.ns - usual.ns)) AS stand
+    FROM means
+    JOIN usual ON means.run_id = usual.run_id AND means.device = usual.device
+        AND means.brick = usual.brick AND means.block = usual.block
+    GROUP BY means.run_id, host, means.device, rank, means.brick
+),
+middles AS (
+    SELECT run_id, device, brick, count(*) AS peers, floor(median(stand)) AS middle
+    FROM stands
+    GROUP BY run_id, device, brick
+),
+beside AS (
+    SELECT
+        stands.run_id AS run_id,
+        host,
+        stands.device AS device,
+        stands.brick AS brick,
+        peers,
+        usual_ns,
+        stand - middle AS beyond
+    FROM stands
+    JOIN middles ON stands.run_id = middles.run_id AND stands.device = middles.device AND stands.brick = middles.brick
+),
+spreads AS (
+    SELECT run_id, device, brick, floor(median(abs(beyond))) AS spread FROM beside GROUP BY run_id, device, brick
+)
+SELECT
+    beside.run_id AS run_id,
+    host,
+    beside.device AS device,
+    beside.brick AS brick,
+    max(peers) AS peers,
+    count(*) AS ranks,
+    CAST(floor(median(usual_ns)) AS BIGINT) AS usual_ns,
+    CAST(max(spread) AS BIGINT) AS spread_ns,
+    CAST(floor(median(beyond)) AS BIGINT) AS longer_ns,
+    CAST(min(beyond) AS BIGINT) AS least_longer_ns
+FROM beside
+JOIN spreads ON beside.run_id = spreads.run_id AND beside.device = spreads.device AND beside.brick = spreads.brick
+GROUP BY beside.run_id, host, beside.device, beside.brick
+ORDER BY run_id, brick, host, device

@@ -1,0 +1,254 @@
+package org.brickprofiler;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the settings and the launcher of a process say of the run that it belongs to; see {@link RunIdentity}. Read when it
+ * is first asked for, which is later than a profiler's first sample. What is wrong is reported once and left out: a
+ * profiler must not keep its host from starting. One thread.
+ */
+final class LaunchSettings {
+
+    /** Kept up to date by Linux, unlike a variable that launchers pass on from the host where they were called. */
+    private static final Path LINUX_HOST = Path.of("/proc/sys/kernel/hostname");
+
+    private static final DateTimeFormatter MOMENT =
+            DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
+
+    /** The variables of a launcher. */
+    private record Launcher(String rank, String worldSize, String localRank) {}
+
+    /** Innermost first: one is often started by the next. */
+    private static final List<Launcher> LAUNCHERS = List.of(
+            new Launcher("RANK", "WORLD_SIZE", "LOCAL_RANK"),
+            new Launcher("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+            new Launcher("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"));
+
+    /** Where settings are read. */
+    @FunctionalInterface
+    interface Place {
+        /** The value of a setting, or null where it is not set. */
+        @Nullable String get(String name);
+    }
+
+    private static final Set<String> REPORTED = ConcurrentHashMap.newKeySet();
+
+    private final Place properties;
+    private final Place environment;
+    private final Consumer<String> faults;
+
+    /** A number, and the setting that it stands in. */
+    private record Number(int value, String where) {}
+
+    private static final class Process {
+        static final RunIdentity IDENTITY =
+                new LaunchSettings(System::getProperty, System::getenv, LaunchSettings::reportOnce).identity();
+    }
+
+    LaunchSettings(
+            Place properties,
+            Place environment,
+            Consumer<String> faults) {
+        this.properties = properties;
+        this.environment = environment;
+        this.faults = faults;
+    }
+
+    private static void reportOnce(String fault) {
+        if (REPORTED.add(fault)) {
+            LoggerFactory.getLogger(RunIdentity.class).warn("{}", fault);
+        }
+    }
+
+    /** What an application says, and what this process was given of the rest. */
+    static RunIdentity complete(@Nullable RunIdentity given) {
+        return complete(given == null ? RunIdentity.NONE : given, Process.IDENTITY, LaunchSettings::reportOnce);
+    }
+
+    static RunIdentity complete(RunIdentity given, RunIdentity found, Consumer<String> faults) {
+        OptionalInt worldSize = given.worldSize().isPresent() ? given.worldSize() : found.worldSize();
+        OptionalInt rank = given.rank().isPresent() ? given.rank() : found.rank();
+        OptionalInt localRank = given.localRank().isPresent() ? given.localRank() : found.localRank();
+        if (isBeyond(rank, worldSize) || isBeyond(localRank, worldSize)) {
+            faults.accept("of the rank " + text(rank) + ", the local rank " + text(localRank) + " and the world size "
+                    + text(worldSize) + " those that the application did not give are left out: a rank is below the size");
+            rank = given.rank();
+            localRank = given.localRank();
+            worldSize = given.worldSize();
+        }
+        return new RunIdentity(
+                given.runId().or(found::runId),
+                rank,
+                worldSize,
+                localRank,
+                given.host().or(found::host),
+                given.device().or(found::device),
+                given.model().or(found::model),
+                given.precision().or(found::precision),
+                given.commit().or(found::commit),
+                given.phase().or(found::phase),
+                given.firstStep(),
+                given.lastStep(),
+                given.window());
+    }
+
+    private static boolean isBeyond(OptionalInt rank, OptionalInt worldSize) {
+        return rank.isPresent() && worldSize.isPresent() && rank.getAsInt() >= worldSize.getAsInt();
+    }
+
+    private static String text(OptionalInt number) {
+        return number.isPresent() ? Integer.toString(number.getAsInt()) : "(not known)";
+    }
+
+    RunIdentity identity() {
+        Launcher launcher = launcher();
+        Number rank = number("rank", launcher == null ? null : launcher.rank);
+        Number worldSize = number("world_size", launcher == null ? null : launcher.worldSize);
+        Number localRank = number("local_rank", launcher == null ? null : launcher.localRank);
+        if (worldSize != null && rank != null && rank.value >= worldSize.value) {
+            faults.accept(worldSize.where + " is not above " + rank.where + ": the world size is left out");
+            worldSize = null;
+        }
+        if (worldSize != null && localRank != null && localRank.value >= worldSize.value) {
+            faults.accept(localRank.where + " is not below " + worldSize.where + ": the local rank is left out");
+            localRank = null;
+        }
+        return new RunIdentity(
+                Optional.of(text("run_id").orElseGet(this::runId)),
+                optional(rank),
+                optional(worldSize),
+                optional(localRank),
+                text("host").or(this::hostName),
+                text("device"),
+                text("model"),
+                text("precision"),
+                text("commit"),
+                text("phase"),
+                RunIdentity.NONE.firstStep(),
+                RunIdentity.NONE.lastStep(),
+                RunIdentity.NONE.window());
+    }
+
+    private static OptionalInt optional(@Nullable Number number) {
+        return number == null ? OptionalInt.empty() : OptionalInt.of(number.value);
+    }
+
+    /** The launcher that goes before the others; null where there is none. */
+    private @Nullable Launcher launcher() {
+        Launcher first = null;
+        for (Launcher each : LAUNCHERS) {
+            String rank = variable(each.rank);
+            if (rank == null) {
+                continue;
+            }
+            if (first == null) {
+                first = each;
+            } else if (!rank.equals(variable(first.rank))
+                    && variable(each.worldSize) != null
+                    && variable(each.worldSize).equals(variable(first.worldSize))) {
+                // Of other sizes they are of other things, as where one starts a launcher of the other on each host.
+                faults.accept(first.rank + "=" + variable(first.rank) + " and " + each.rank + "=" + rank
+                        + " contradict each other, both of " + variable(each.worldSize) + ": " + first.rank + " counts");
+            }
+        }
+        return first;
+    }
+
+    private Optional<String> text(String key) {
+        String property = value(properties, "brick.profiler." + key);
+        return Optional.ofNullable(property != null ? property : variable(variableOf(key)));
+    }
+
+    private static String variableOf(String key) {
+        return "BRICK_PROFILER_" + key.toUpperCase(Locale.ROOT);
+    }
+
+    private @Nullable Number number(String key, @Nullable String launched) {
+        Number number = parsed("system property brick.profiler." + key, value(properties, "brick.profiler." + key));
+        if (number == null) {
+            number = parsed("environment variable " + variableOf(key), variable(variableOf(key)));
+        }
+        if (number == null && launched != null) {
+            number = parsed("environment variable " + launched, variable(launched));
+        }
+        return number;
+    }
+
+    private @Nullable Number parsed(String where, @Nullable String text) {
+        if (text == null) {
+            return null;
+        }
+        try {
+            int value = Integer.parseInt(text);
+            if (value >= 0) {
+                return new Number(value, where + "=" + text);
+            }
+        } catch (NumberFormatException noNumber) {
+            // Reported below, as a negative one is.
+        }
+        faults.accept(where + "=" + text + " is no whole number of 0 or more: left out");
+        return null;
+    }
+
+    private String runId() {
+        String torch = variable("TORCHELASTIC_RUN_ID");
+        if (torch != null && !torch.equals("none")) {
+            return torch;
+        }
+        String processes = variable("PMIX_NAMESPACE");
+        if (processes != null) {
+            return processes;
+        }
+        String job = variable("SLURM_JOB_ID");
+        if (job != null) {
+            String step = variable("SLURM_STEP_ID");
+            return step == null ? job : job + "." + step;
+        }
+        return MOMENT.format(Instant.now()) + "-" + ProcessHandle.current().pid() + "-"
+                + Integer.toHexString(ThreadLocalRandom.current().nextInt());
+    }
+
+    /** Not by way of an address, whose look-up may ask a network. */
+    private Optional<String> hostName() {
+        try {
+            String name = Files.readString(LINUX_HOST, StandardCharsets.UTF_8).strip();
+            if (!name.isEmpty()) {
+                return Optional.of(name);
+            }
+        } catch (IOException | SecurityException notLinux) {
+            // Other systems have a variable.
+        }
+        String name = variable("HOSTNAME");
+        return Optional.ofNullable(name != null ? name : variable("COMPUTERNAME"));
+    }
+
+    private @Nullable String variable(String name) {
+        return value(environment, name);
+    }
+
+    private static @Nullable String value(Place place, String name) {
+        try {
+            String value = place.get(name);
+            return value == null || value.isBlank() ? null : value.strip();
+        } catch (SecurityException forbidden) {
+            // Not ours to read, so not set.
+            return null;
+        }
+    }
+}

@@ -1,0 +1,372 @@
+package org.brickprofiler;
+
+import static org.brickprofiler.internal.io.Checks.requireName;
+import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.function.BinaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which run, which part of it and what code a profile is of, so that profiles of many ranks and runs can be told apart.
+ * Immutable. What is not known is empty.
+ *
+ * <p>A profiler takes each value from the first of these that has it:
+ * <ol>
+ * <li>{@link BrickProfilerBuilder#identity};
+ * <li>the system property {@code brick.profiler.KEY} and then the environment variable {@code BRICK_PROFILER_KEY}, where KEY is
+ *     {@code run_id}, {@code rank}, {@code world_size}, {@code local_rank}, {@code host}, {@code device}, {@code model},
+ *     {@code precision}, {@code commit} or {@code phase}, in upper case for the variable;
+ * <li>the launcher, the innermost one: PyTorch's ({@code RANK}, {@code WORLD_SIZE}, {@code LOCAL_RANK}, and
+ *     {@code TORCHELASTIC_RUN_ID} unless that is {@code none}), Open MPI's ({@code OMPI_COMM_WORLD_RANK},
+ *     {@code OMPI_COMM_WORLD_SIZE}, {@code OMPI_COMM_WORLD_LOCAL_RANK}, {@code PMIX_NAMESPACE}), Slurm's
+ *     ({@code SLURM_PROCID}, {@code SLURM_NTASKS}, {@code SLURM_LOCALID}, {@code SLURM_JOB_ID} with
+ *     {@code SLURM_STEP_ID}). Ranks are never mixed from two launchers, since one often starts the other; the run's id is that
+ *     of the first that has one;
+ * <li>what is there: the host's name as the system gives it without asking a network, the name of the one device that the
+ *     profiler's streams have, the phase of the announced steps where they have one only, and for the run an id made once
+ *     in a virtual machine of its start, its process and chance.
+ * </ol>
+ * A value outside that cannot be, such as a rank beyond the world size, is logged once with its name, and left out.
+ *
+ * @param runId the run: the same for all ranks of it
+ * @param rank number of the process among those of the run, 0 or more
+ * @param worldSize how many processes the run has, more than the rank
+ * @param localRank number of the process among those of the run on its host, 0 or more
+ * @param host name of the host
+ * @param device name of what computes
+ * @param model name of the model
+ * @param precision of its weights or of what computes, as the application names it
+ * @param commit of the code that ran
+ * @param phase what the run or this part of it does, such as {@code decode}
+ * @param firstStep {@link Step#index} of the first step that ended in the time of the profile
+ * @param lastStep of the last one, not before the first
+ * @param window number of the window, 0 or more; empty where the profile is not of one
+ */
+public record RunIdentity(
+        Optional<String> runId,
+        OptionalInt rank,
+        OptionalInt worldSize,
+        OptionalInt localRank,
+        Optional<String> host,
+        Optional<String> device,
+        Optional<String> model,
+        Optional<String> precision,
+        Optional<String> commit,
+        Optional<String> phase,
+        OptionalLong firstStep,
+        OptionalLong lastStep,
+        OptionalLong window) {
+
+    /** Nothing is known. */
+    public static final RunIdentity NONE = builder().build();
+
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException when a text is empty, a number negative, the rank not below the world size, or the
+     *     last step before the first or without it
+     */
+    public RunIdentity {
+        requireText("runId", runId);
+        requireText("host", host);
+        requireText("device", device);
+        requireText("model", model);
+        requireText("precision", precision);
+        requireText("commit", commit);
+        requireText("phase", phase);
+        requireNumber("rank", rank);
+        requireNumber("worldSize", worldSize);
+        requireNumber("localRank", localRank);
+        Objects.requireNonNull(firstStep, "firstStep").ifPresent(step -> requireNotNegative("firstStep", step));
+        Objects.requireNonNull(lastStep, "lastStep").ifPresent(step -> requireNotNegative("lastStep", step));
+        Objects.requireNonNull(window, "window").ifPresent(number -> requireNotNegative("window", number));
+        requireBelow("rank", rank, worldSize);
+        requireBelow("localRank", localRank, worldSize);
+        if (firstStep.isPresent() != lastStep.isPresent() || lastStep.orElse(0) < firstStep.orElse(0)) {
+            throw new IllegalArgumentException("steps " + firstStep + " to " + lastStep + " are no range");
+        }
+    }
+
+    private static void requireText(String what, Optional<String> text) {
+        Objects.requireNonNull(text, what).ifPresent(value -> requireName(what, value));
+    }
+
+    private static void requireNumber(String what, OptionalInt number) {
+        Objects.requireNonNull(number, what).ifPresent(value -> requireNotNegative(what, value));
+    }
+
+    private static void requireBelow(String what, OptionalInt rank, OptionalInt worldSize) {
+        if (rank.isPresent() && worldSize.isPresent() && rank.getAsInt() >= worldSize.getAsInt()) {
+            throw new IllegalArgumentException(
+                    what + " " + rank.getAsInt() + " is not below the world size " + worldSize.getAsInt());
+        }
+    }
+
+    /**
+     * Begins to name values.
+     *
+     * @return a builder that knows nothing
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * The same, to be changed.
+     *
+     * @return a builder with these values
+     */
+    public Builder toBuilder() {
+        Builder copy = new Builder();
+        copy.runId = runId.orElse(null);
+        copy.rank = rank;
+        copy.worldSize = worldSize;
+        copy.localRank = localRank;
+        copy.host = host.orElse(null);
+        copy.device = device.orElse(null);
+        copy.model = model.orElse(null);
+        copy.precision = precision.orElse(null);
+        copy.commit = commit.orElse(null);
+        copy.phase = phase.orElse(null);
+        copy.firstStep = firstStep;
+        copy.lastStep = lastStep;
+        copy.window = window;
+        return copy;
+    }
+
+    /**
+     * What both say alike; of one run, the steps of both together.
+     *
+     * @param other the other identity
+     * @return what holds for the profiles of both merged. Commutative and associative
+     */
+    public RunIdentity common(RunIdentity other) {
+        boolean steps = runId.equals(other.runId) && firstStep.isPresent() && other.firstStep.isPresent();
+        return new RunIdentity(
+                alike(runId, other.runId, Optional.empty()),
+                alike(rank, other.rank, OptionalInt.empty()),
+                alike(worldSize, other.worldSize, OptionalInt.empty()),
+                alike(localRank, other.localRank, OptionalInt.empty()),
+                alike(host, other.host, Optional.empty()),
+                alike(device, other.device, Optional.empty()),
+                alike(model, other.model, Optional.empty()),
+                alike(precision, other.precision, Optional.empty()),
+                alike(commit, other.commit, Optional.empty()),
+                alike(phase, other.phase, Optional.empty()),
+                steps ? either(firstStep, other.firstStep, Math::min) : OptionalLong.empty(),
+                steps ? either(lastStep, other.lastStep, Math::max) : OptionalLong.empty(),
+                alike(window, other.window, OptionalLong.empty()));
+    }
+
+    private static <T> T alike(T one, T two, T empty) {
+        return one.equals(two) ? one : empty;
+    }
+
+    private static OptionalLong either(OptionalLong one, OptionalLong two, BinaryOperator<Long> choice) {
+        return OptionalLong.of(choice.apply(one.getAsLong(), two.getAsLong()));
+    }
+
+    /**
+     * In one line, for people.
+     *
+     * @return what is known, empty where nothing is
+     */
+    public String describe() {
+        return Stream.of(
+                        runId.map(id -> "run " + id).orElse(""),
+                        rank.isEmpty() ? "" : "rank " + rank.getAsInt()
+                                + (worldSize.isEmpty() ? "" : " of " + worldSize.getAsInt()),
+                        host.map(name -> "on " + name).orElse(""),
+                        device.orElse(""),
+                        Stream.concat(model.stream(), precision.stream()).collect(Collectors.joining(" ")),
+                        commit.map(id -> "commit " + id).orElse(""),
+                        phase.orElse(""),
+                        firstStep.isEmpty() ? "" : "steps " + firstStep.getAsLong() + " to " + lastStep.getAsLong(),
+                        window.isEmpty() ? "" : "window " + window.getAsLong())
+                .filter(part -> !part.isEmpty())
+                .collect(Collectors.joining(", "));
+    }
+
+    /** Names values one by one; what is not named stays unknown. Not thread-safe. */
+    public static final class Builder {
+        private @Nullable String runId;
+        private OptionalInt rank = OptionalInt.empty();
+        private OptionalInt worldSize = OptionalInt.empty();
+        private OptionalInt localRank = OptionalInt.empty();
+        private @Nullable String host;
+        private @Nullable String device;
+        private @Nullable String model;
+        private @Nullable String precision;
+        private @Nullable String commit;
+        private @Nullable String phase;
+        private OptionalLong firstStep = OptionalLong.empty();
+        private OptionalLong lastStep = OptionalLong.empty();
+        private OptionalLong window = OptionalLong.empty();
+
+        private Builder() {}
+
+        /**
+         * Names the run.
+         *
+         * @param id the same for all ranks of it
+         * @return this
+         */
+        public Builder runId(String id) {
+            runId = Objects.requireNonNull(id, "id");
+            return this;
+        }
+
+        /**
+         * Says which process of the run it is.
+         *
+         * @param number 0 or more
+         * @return this
+         */
+        public Builder rank(int number) {
+            rank = OptionalInt.of(number);
+            return this;
+        }
+
+        /**
+         * Says how many processes the run has.
+         *
+         * @param processes more than any rank
+         * @return this
+         */
+        public Builder worldSize(int processes) {
+            worldSize = OptionalInt.of(processes);
+            return this;
+        }
+
+        /**
+         * Says which process of the run on its host it is.
+         *
+         * @param number 0 or more
+         * @return this
+         */
+        public Builder localRank(int number) {
+            localRank = OptionalInt.of(number);
+            return this;
+        }
+
+        /**
+         * Names the host.
+         *
+         * @param name of the host
+         * @return this
+         */
+        public Builder host(String name) {
+            host = Objects.requireNonNull(name, "name");
+            return this;
+        }
+
+        /**
+         * Names what computes.
+         *
+         * @param name of the device
+         * @return this
+         */
+        public Builder device(String name) {
+            device = Objects.requireNonNull(name, "name");
+            return this;
+        }
+
+        /**
+         * Names the model.
+         *
+         * @param name of the model
+         * @return this
+         */
+        public Builder model(String name) {
+            model = Objects.requireNonNull(name, "name");
+            return this;
+        }
+
+        /**
+         * Names the precision.
+         *
+         * @param name such as {@code bf16}
+         * @return this
+         */
+        public Builder precision(String name) {
+            precision = Objects.requireNonNull(name, "name");
+            return this;
+        }
+
+        /**
+         * Names the code that runs.
+         *
+         * @param id of the commit
+         * @return this
+         */
+        public Builder commit(String id) {
+            commit = Objects.requireNonNull(id, "id");
+            return this;
+        }
+
+        /**
+         * Says what the run does.
+         *
+         * @param name such as {@code decode}
+         * @return this
+         */
+        public Builder phase(String name) {
+            phase = Objects.requireNonNull(name, "name");
+            return this;
+        }
+
+        /**
+         * Says which steps the profile is of.
+         *
+         * @param first the first one's {@link Step#index}
+         * @param last the last one's
+         * @return this
+         */
+        public Builder steps(long first, long last) {
+            firstStep = OptionalLong.of(first);
+            lastStep = OptionalLong.of(last);
+            return this;
+        }
+
+        /**
+         * Numbers the window.
+         *
+         * @param number 0 or more
+         * @return this
+         */
+        public Builder window(long number) {
+            window = OptionalLong.of(number);
+            return this;
+        }
+
+        /**
+         * Makes the identity.
+         *
+         * @return the values that were named
+         * @throws IllegalArgumentException when a text is empty, a number negative, the rank not below the world size, or the
+         *     last step before the first
+         */
+        public RunIdentity build() {
+            return new RunIdentity(
+                    Optional.ofNullable(runId),
+                    rank,
+                    worldSize,
+                    localRank,
+                    Optional.ofNullable(host),
+                    Optional.ofNullable(device),
+                    Optional.ofNullable(model),
+                    Optional.ofNullable(precision),
+                    Optional.ofNullable(commit),
+                    Optional.ofNullable(phase),
+                    firstStep,
+                    lastStep,
+                    window);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package org.brickprofiler.report.internal;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.PrettyPrinter;
+import com.fasterxml.jackson.core.StreamWriteFeature;
+import com.fasterxml.jackson.core.util.DefaultIndenter;
+import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
+import com.fasterxml.jackson.core.util.Separators;
+import java.io.IOException;
+import java.io.OutputStream;
+
+/** JSON that is the same text on every machine and JDK. Stateless; any thread. */
+public final class JsonText {
+
+    /** The fast writer prints a double alike on every JDK; the JDK's own changed in 19. */
+    private static final JsonFactory FACTORY = JsonFactory.builder()
+            .enable(StreamWriteFeature.USE_FAST_DOUBLE_WRITER)
+            .disable(StreamWriteFeature.AUTO_CLOSE_TARGET)
+            .build();
+
+    /** Above it, characters are escaped, so that a lone half of a surrogate pair in a name survives UTF-8. */
+    private static final int LAST_BEFORE_SURROGATES = Character.MIN_SURROGATE - 1;
+
+    private JsonText() {}
+
+    /**
+     * A generator that writes the same text on every machine.
+     *
+     * @param out where to, as UTF-8; left open
+     * @param printer what stands between values
+     * @return the generator; the caller closes it
+     * @throws IOException when nothing can be written
+     */
+    public static JsonGenerator generator(OutputStream out, PrettyPrinter printer) throws IOException {
+        JsonGenerator json = FACTORY.createGenerator(out);
+        json.setPrettyPrinter(printer);
+        json.setHighestNonEscapedChar(LAST_BEFORE_SURROGATES);
+        return json;
+    }
+
+    /**
+     * Two blanks for each level, on every machine.
+     *
+     * @return a printer for one text
+     */
+    public static DefaultPrettyPrinter indented() {
+        Separators colonThenBlank = Separators.createDefaultInstance()
+                .withObjectFieldValueSpacing(Separators.Spacing.AFTER);
+        DefaultPrettyPrinter printer = new DefaultPrettyPrinter(colonThenBlank);
+        printer.indentObjectsWith(new DefaultIndenter("  ", "\n"));
+        return printer;
+    }
+
+    /**
+     * Writes a number. Leaves out what is none: JSON has no word for it, and other parsers would refuse the file.
+     *
+     * @param json where to
+     * @param key of the number
+     * @param value the number
+     * @throws IOException when that fails
+     */
+    public static void number(JsonGenerator json, String key, double value) throws IOException {
+        if (Double.isFinite(value)) {
+            json.writeNumberField(key, value);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package org.brickprofiler.cli.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class DuckEngineTest {
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void valuesAreOfFourTypes() throws IOException {
+        try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
+            Rows rows = engine.query("SELECT CAST(7 AS INTEGER) AS a, sum(CAST(8 AS BIGINT)) AS b,"
+                    + " sum(CAST(9 AS DECIMAL(20,0))) AS c, 0.5 AS d, 'x' AS e, 1 = 1 AS f, NULL AS g,"
+                    + " CAST(9000000000000000000 AS DECIMAL(38,0)) * 10 AS h, DATE '2026-01-02' AS i");
+
+            assertThat(rows.columns()).containsExactly("a", "b", "c", "d", "e", "f", "g", "h", "i");
+            assertThat(rows.rows())
+                    .containsExactly(Arrays.asList(7L, 8L, 9L, 0.5, "x", true, null, 9e19, "2026-01-02"));
+        }
+    }
+
+    @Test
+    void filesAreTablesAndQueriesAreViews() throws IOException {
+        Path file = folder.resolve("it's.parquet");
+        try (DuckEngine engine = DuckEngine.open(FleetEngine.Options.defaults())) {
+            engine.execute("COPY (SELECT 3 AS rank, [{'bucket': 5, 'n': 2}, {'bucket': 6, 'n': 1}] AS dist) TO "
+                    + DuckEngine.literal(file.toString()) + " (FORMAT parquet)");
+            engine.table("brick_window", List.of(file.toString()));
+            engine.view("buckets", "SELECT rank, explode(dist) AS u FROM brick_window");
+
+            assertThat(engine.query("SELECT rank, u.bucket, u.n FROM buckets ORDER BY 2").rows())
+                    .containsExactly(List.of(3L, 5L, 2L), List.of(3L, 6L, 1L));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> engine.table("none", List.of()))
+                    .withMessageContaining("none");
+        }
+    }
+
+    @Test
+    void aWrongQueryIsRefusedInOneLineAndTheNextOneAnswered() throws IOException {
+        try (FleetEngine engine = DuckEngine.open(FleetEngine.Options.defaults())) {
+            assertThatIOException()
+                    .isThrownBy(() -> engine.query("SELECT x FROM nowhere"))
+                    .withMessageContaining("nowhere")
+                    .satisfies(failed -> assertThat(failed.getMessage()).doesNotContain("\n"));
+            assertThat(engine.query("SELECT 1").rows()).hasSize(1);
+            assertThatIOException()
+                    .isThrownBy(() -> engine.query("SELECT * FROM range(1000001)"))
+                    .withMessageContaining("1000000 rows");
+        }
+    }
+
+    @Test
+    void nothingIsLeftInItsTemporaryFolder() throws IOException {
+        FleetEngine.Options options = new FleetEngine.Options(64L << 20, 2, folder, null);
+        try (FleetEngine engine = DuckEngine.open(options)) {
+            // More than fits: what does not is written there meanwhile.
+            engine.query("SELECT max(a) FROM (SELECT range AS a FROM range(20000000) ORDER BY hash(range))");
+            assertThat(folder).isNotEmptyDirectory();
+        }
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
+    void anUnknownEngineIsRefusedWithThoseThatAreThere() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> FleetEngine.open("oracle", FleetEngine.Options.defaults()))
+                .withMessageStartingWith("there is no engine oracle here; there is duckdb");
+    }
+
+    @Spec("24.2")
+    @Test
+    void withoutTheDriverOneLineSaysHowToGetIt() throws IOException {
+        assertThatIOException()
+                .isThrownBy(() -> DuckPlugin.find(Optional.empty(), Optional.of(folder)))
+                .withMessage("fleets need DuckDB (it is no part of this jar); this gets it, once: mvn dependency:copy"
+                        + " -Dartifact=org.duckdb:duckdb_jdbc:2.0.0.1 -DoutputDirectory=" + folder);
+        assertThatIOException()
+                .isThrownBy(() -> DuckPlugin.find(Optional.of(folder.resolve("away")), Optional.empty()))
+                .withMessageContaining("BRICK_DUCKDB names " + folder.resolve("away"));
+    }
+
+    @Spec("24.2")
+    @Test
+    void theDriverIsFoundBesideTheJarAndWhereASettingSays() throws IOException {
+        Path beside = Files.createFile(folder.resolve("duckdb_jdbc-2.0.0.1.jar"));
+        Path named = Files.createFile(folder.resolve("other.jar"));
+
+        assertThat(DuckPlugin.find(Optional.empty(), Optional.of(folder))).isEqualTo(beside);
+        assertThat(DuckPlugin.find(Optional.of(named), Optional.of(folder))).isEqualTo(named);
+        assertThat(DuckPlugin.find(Optional.of(folder), Optional.empty())).isEqualTo(beside);
+    }
+
+    @Test
+    void theVersionIsThatOfTheBuild() throws IOException {
+        String version = DuckPlugin.ARTIFACT.substring(DuckPlugin.ARTIFACT.lastIndexOf(':') + 1);
+
+        assertThat(Path.of("pom.xml")).content().contains("<duckdb.version>" + version + "<");
+    }
+}
