@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +29,8 @@ final class SnapshotDifference {
         earlier.bricks().forEach(brick -> bricks.put(key(brick), brick));
         Map<StreamTotals.Key, StreamTotals> streams = new HashMap<>();
         earlier.streams().forEach(stream -> streams.put(stream.key(), stream));
+        Map<TileLevel, TileStats> tiles = new EnumMap<>(TileLevel.class);
+        earlier.tiles().forEach(tile -> tiles.put(tile.level(), tile));
         OptionalLong last = earlier.identity().lastStep();
         long firstStep = last.isPresent() ? last.getAsLong() + 1 : later.identity().firstStep().orElse(0);
         long endStep = later.identity().lastStep().orElse(-1) + 1;
@@ -50,7 +53,7 @@ final class SnapshotDifference {
                         .map(brick -> brick(bricks.get(key(brick)), brick))
                         .toList(),
                 later.tiles().stream()
-                        .map(tile -> tile(earlier.tiles().get(tile.level().ordinal()), tile))
+                        .map(tile -> tile(tiles.getOrDefault(tile.level(), TileStats.empty(tile.level())), tile))
                         .toList(),
                 later.streams().stream()
                         .map(stream -> stream(streams.get(stream.key()), stream))
@@ -72,7 +75,7 @@ final class SnapshotDifference {
     }
 
     private static String key(BrickStats brick) {
-        return brick.category().ordinal() + " " + brick.name();
+        return brick.category().index() + " " + brick.name();
     }
 
     /** The shortest and the longest of some samples, as far as they are known. */
