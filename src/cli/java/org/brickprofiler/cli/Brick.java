@@ -70,7 +70,8 @@ import picocli.CommandLine;
 public final class Brick implements Callable<Integer>, IParameterExceptionHandler, IExecutionExceptionHandler {
 
     /** The commands of this package, in the order in which help lists them. */
-    private static final List<String> COMMANDS = List.of("report", "compare", "run", "convert", "diverge", "roofline", "devices");
+    private static final List<String> COMMANDS =
+            List.of("report", "compare", "run", "fleet", "convert", "diverge", "roofline", "devices");
 
     private static final int TROUBLE = CommandLine.ExitCode.USAGE;
 
@@ -141,6 +142,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
             case "report" -> new ReportCommand();
             case "compare" -> CompareCommand.commandLine();
             case "run" -> new RunCommand();
+            case "fleet" -> new FleetCommand();
             case "convert" -> new ConvertCommand();
             case "diverge" -> new DivergeCommand();
             case "roofline" -> new RooflineCommand();

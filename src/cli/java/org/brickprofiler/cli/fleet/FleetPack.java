@@ -2,6 +2,7 @@ package org.brickprofiler.cli.fleet;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -41,6 +42,24 @@ public final class FleetPack {
         this.manifest = manifest;
         this.files = files;
         this.damage = damage;
+    }
+
+    /**
+     * Whether a folder is one.
+     *
+     * @param folder any path
+     * @return true where it has the manifest of one, damaged or not
+     */
+    public static boolean isPack(Path folder) {
+        Path manifest = folder.resolve(Manifest.NAME);
+        if (!Files.isRegularFile(manifest)) {
+            return false;
+        }
+        try (InputStream in = Files.newInputStream(manifest)) {
+            return new String(in.readNBytes(64), StandardCharsets.ISO_8859_1).contains(Manifest.KIND);
+        } catch (IOException unreadable) {
+            return false;
+        }
     }
 
     /**
@@ -181,7 +200,7 @@ public final class FleetPack {
 
     private String problemRows() {
         String columns = "SELECT CAST(kind AS STRING) AS kind, CAST(run_id AS STRING) AS run_id,"
-                + " CAST(rank AS INTEGER) AS rank, CAST(win AS INTEGER) AS win, CAST(file AS STRING) AS file,"
+                + " CAST(rank AS INTEGER) AS rank, CAST(win AS BIGINT) AS win, CAST(file AS STRING) AS file,"
                 + " CAST(reason AS STRING) AS reason, CAST(left_out AS BIGINT) AS left_out FROM (VALUES ";
         List<PackProblem> problems = problems();
         String rows = problems.isEmpty()

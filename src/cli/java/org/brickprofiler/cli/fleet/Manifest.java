@@ -38,6 +38,9 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
     /** The name of the file in its folder. */
     static final String NAME = "manifest.json";
 
+    /** By which it differs from other files of that name. */
+    static final String KIND = "brick-fleet-pack";
+
     private static final JsonFactory FACTORY = new JsonFactory();
 
     /**
@@ -51,9 +54,9 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
      */
     public record PackFile(String table, String path, long bytes, long rows, int crc32c) {
 
-        /** What all the files of the same windows have in common: the path below the table's folder. */
+        /** What all the files of the same windows have in common: the path from the run's folder on. */
         String part() {
-            return path.substring(path.indexOf('/') + 1);
+            return path.substring(Math.max(0, path.indexOf("run=")));
         }
     }
 
@@ -84,7 +87,7 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
 
     private void write(JsonGenerator json) throws IOException {
         json.writeStartObject();
-        json.writeStringField("kind", "brick-fleet-pack");
+        json.writeStringField("kind", KIND);
         json.writeNumberField("schema_version", SCHEMA_VERSION);
         json.writeNumberField("profiles", profiles);
         json.writeNumberField("identical", identical);
@@ -237,7 +240,7 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
                     PackProblem.Kind.valueOf(text("kind").toUpperCase(Locale.ROOT)),
                     get("run_id", String.class),
                     number("rank"),
-                    number("window"),
+                    get("window", Long.class),
                     get("file", String.class),
                     text("reason"),
                     whole("left_out"));

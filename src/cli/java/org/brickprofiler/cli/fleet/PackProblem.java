@@ -19,7 +19,7 @@ public record PackProblem(
         Kind kind,
         @Nullable String runId,
         @Nullable Integer rank,
-        @Nullable Integer window,
+        @Nullable Long window,
         @Nullable String file,
         String reason,
         long leftOut) {

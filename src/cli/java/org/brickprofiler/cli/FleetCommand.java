@@ -1,0 +1,333 @@
+package org.brickprofiler.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.FileSystems;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.PathMatcher;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.Predicate;
+import org.brickprofiler.cli.Terminal.InputBar;
+import org.brickprofiler.cli.fleet.FleetEngine;
+import org.brickprofiler.cli.fleet.FleetPack;
+import org.brickprofiler.cli.fleet.FleetPacker;
+import org.brickprofiler.cli.fleet.PackProblem;
+import org.brickprofiler.cli.fleet.Rows;
+import org.brickprofiler.cli.fleet.RowsText;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine;
+
+/** Asks questions of the profiles of many ranks and runs. */
+@Command(
+        name = "fleet",
+        sortOptions = false,
+        usageHelpWidth = 100,
+        subcommands = {FleetCommand.PackCommand.class, FleetCommand.SqlCommand.class},
+        description = "Packs the profiles of many ranks and runs into tables, and asks them. Needs DuckDB's driver, "
+                + "org.duckdb:duckdb_jdbc, beside the jar of this program or where the variable BRICK_DUCKDB says.",
+        commandListHeading = "%nCommands (brick fleet COMMAND --help explains one):%n",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  All the windows that the ranks of a run wrote, as one pack:",
+            "    brick fleet pack windows/ -o pack",
+            "  In which bricks is the time?",
+            "    brick fleet sql --pack pack \\",
+            "        \"SELECT brick, sum(total_ns) AS ns FROM brick_window GROUP BY brick ORDER BY ns DESC, brick\""
+        })
+final class FleetCommand implements Callable<Integer> {
+
+    private static final String PACK = "brick-fleet";
+    private static final int SHOWN_PROBLEMS = 10;
+
+    @Spec
+    private CommandSpec spec;
+
+    @SuppressWarnings("unused") // picocli reads it
+    @Mixin
+    private Brick.HelpOption help;
+
+    @Override
+    public Integer call() {
+        throw new ParameterException(spec.commandLine(), "no command of fleet is given");
+    }
+
+    /** Which pack is asked, and by which engine. The fields are filled by picocli. */
+    static final class PackOptions {
+
+        @Option(names = "--pack", paramLabel = "DIR", description = "The pack (${DEFAULT-VALUE}).")
+        private Path folder = Path.of(PACK);
+
+        @Option(
+                names = "--salvage",
+                description = "Where files of the pack are damaged, leave their windows out instead of refusing.")
+        private boolean salvage;
+
+        @Option(
+                names = "--engine",
+                paramLabel = "NAME",
+                description = "What answers: duckdb in this process, or another one that was added (${DEFAULT-VALUE}).")
+        private String engine = FleetEngine.DEFAULT;
+
+        @Option(names = "--master", paramLabel = "URL", description = "Where an engine that is distributed runs.")
+        private @Nullable String master;
+
+        /**
+         * Opens the pack, which checks all of its files, and reports what is wrong with it.
+         *
+         * @param err where to report
+         * @return the pack
+         * @throws IOException when there is none, or it is damaged
+         */
+        FleetPack pack(PrintWriter err) throws IOException {
+            FleetPack pack = FleetPack.open(folder, salvage);
+            report(pack.problems(), folder, err);
+            return pack;
+        }
+
+        /**
+         * Starts the engine with the tables of a pack.
+         *
+         * @param pack the pack
+         * @return the engine, to be closed
+         * @throws IOException when it cannot be started
+         */
+        FleetEngine engine(FleetPack pack) throws IOException {
+            FleetEngine.Options how = FleetEngine.Options.defaults();
+            FleetEngine started = FleetEngine.open(
+                    engine, new FleetEngine.Options(how.memoryBytes(), how.threads(), how.temporary(), master));
+            try {
+                pack.mount(started);
+                return started;
+            } catch (IOException | RuntimeException | Error failed) {
+                started.close();
+                throw failed;
+            }
+        }
+    }
+
+    private static void report(List<PackProblem> problems, Path folder, PrintWriter err) {
+        if (!problems.isEmpty()) {
+            long leftOut = problems.stream().mapToLong(PackProblem::leftOut).sum();
+            Brick.report(err, folder + ": " + problems.size() + " problems, for which " + leftOut
+                    + " files or windows are left out; the table " + FleetPack.PROBLEMS + " has them all");
+        }
+    }
+
+    /** Makes a pack. */
+    @Command(
+            name = "pack",
+            sortOptions = false,
+            usageHelpWidth = 100,
+            description = "Packs profiles into Parquet tables that are checked before each use. What is damaged or "
+                    + "contradicts most of the others is named and left out. An older pack is replaced in the end, in "
+                    + "one step.",
+            optionListHeading = "%nOptions:%n")
+    static final class PackCommand implements Callable<Integer> {
+
+        private static final String ENDING = ".json";
+        private static final String ANY = "*?[{";
+
+        /** Of two workers together; the virtual machine itself takes as much again. */
+        private static final long MEMORY_BYTES = 1L << 30;
+
+        @Spec
+        private CommandSpec spec;
+
+        @Parameters(
+                paramLabel = "FILES",
+                arity = "1..*",
+                description = "JSON reports, folders with such at any depth, or patterns such as 'runs/*/rank-*/*.json'.")
+        private List<String> arguments;
+
+        @Option(
+                names = {"-o", "--out"},
+                paramLabel = "DIR",
+                description = "The pack: a new or empty folder, or a pack (${DEFAULT-VALUE}).")
+        private Path out = Path.of(PACK);
+
+        @Option(
+                names = "--model",
+                paramLabel = "NAME",
+                description = "Take the files of this model, in place of that of most.")
+        private @Nullable String model;
+
+        @SuppressWarnings("unused") // picocli reads it
+        @Mixin
+        private Brick.HelpOption help;
+
+        @Override
+        public Integer call() throws IOException {
+            PrintWriter err = spec.commandLine().getErr();
+            List<Path> files = new ArrayList<>();
+            long bytes = 0;
+            for (String argument : arguments) {
+                files.addAll(files(argument));
+            }
+            for (Path file : files) {
+                bytes += Files.size(file);
+            }
+            FleetEngine.Options how = FleetEngine.Options.defaults();
+            FleetPacker.Result result;
+            try (InputBar bar = InputBar.of(out, FleetPacker.work(bytes))) {
+                result = new FleetPacker(
+                                out,
+                                model,
+                                new FleetEngine.Options(MEMORY_BYTES, how.threads(), how.temporary(), null),
+                                bar::at)
+                        .pack(files);
+            }
+            List<PackProblem> problems = result.manifest().problems();
+            for (PackProblem problem : problems.subList(0, Math.min(problems.size(), SHOWN_PROBLEMS))) {
+                String file = problem.file() == null ? "" : problem.file() + ": ";
+                String run = problem.runId() == null ? "" : "run " + problem.runId() + ": ";
+                Brick.report(err, problem.kind().key() + ": " + (file.isEmpty() ? run : file) + problem.reason());
+            }
+            report(problems, out, err);
+            if (result.windows() == 0) {
+                Brick.report(err, "no window is left; " + out + " is as it was");
+                return CommandLine.ExitCode.SOFTWARE;
+            }
+            PrintWriter text = spec.commandLine().getOut();
+            long packed = result.manifest().files().stream().mapToLong(file -> file.bytes()).sum();
+            text.println("Packed " + result.windows() + " of " + result.manifest().profiles() + " files into " + out + ", "
+                    + Math.max(1, packed >> 10) + " KiB"
+                    + (result.manifest().identical() == 0
+                            ? ""
+                            : "; " + result.manifest().identical() + " are copies of others"));
+            text.flush();
+            return CommandLine.ExitCode.OK;
+        }
+
+        private List<Path> files(String argument) throws IOException {
+            List<Path> found = new ArrayList<>();
+            int pattern = firstOf(argument);
+            if (pattern >= 0 && !isThere(argument)) {
+                int folder = argument.lastIndexOf('/', pattern) + 1;
+                PathMatcher matcher = FileSystems.getDefault().getPathMatcher("glob:" + argument);
+                collect(Path.of(folder == 0 ? "." : argument.substring(0, folder)), file -> matcher.matches(
+                        folder == 0 ? Path.of(".").relativize(file) : file), found);
+            } else if (Files.isDirectory(Path.of(argument))) {
+                collect(Path.of(argument), file -> isReport(file.getFileName().toString()), found);
+            } else {
+                found.add(Input.required(Path.of(argument)));
+            }
+            if (found.isEmpty()) {
+                throw new IOException("cannot read " + argument + ": it holds no profile (" + ENDING + ")");
+            }
+            return found;
+        }
+
+        private static boolean isReport(String name) {
+            return name.endsWith(ENDING) && !name.startsWith(".");
+        }
+
+        private static int firstOf(String argument) {
+            for (int i = 0; i < argument.length(); i++) {
+                if (ANY.indexOf(argument.charAt(i)) >= 0) {
+                    return i;
+                }
+            }
+            return -1;
+        }
+
+        private static boolean isThere(String argument) {
+            try {
+                return Files.exists(Path.of(argument));
+            } catch (InvalidPathException patternOnly) {
+                return false;
+            }
+        }
+
+        /** All files below a folder but those of packs. */
+        private static void collect(Path folder, Predicate<Path> wanted, List<Path> found) throws IOException {
+            if (!Files.isDirectory(folder)) {
+                return;
+            }
+            Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult preVisitDirectory(Path each, BasicFileAttributes attributes) {
+                    return FleetPack.isPack(each) ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                    if (attributes.isRegularFile() && wanted.test(file)) {
+                        found.add(file);
+                    }
+                    return FileVisitResult.CONTINUE;
+                }
+            });
+        }
+    }
+
+    /** Answers a question in SQL. */
+    @Command(
+            name = "sql",
+            sortOptions = false,
+            usageHelpWidth = 100,
+            description = "Answers SQL over the tables rank_window, brick_window, step_window, device_window and "
+                    + "pack_problem, whose columns docs/FLEETS.md lists.",
+            optionListHeading = "%nOptions:%n")
+    static final class SqlCommand implements Callable<Integer> {
+
+        @Spec
+        private CommandSpec spec;
+
+        @Parameters(paramLabel = "SELECT", description = "The query.")
+        private String select;
+
+        @Mixin
+        private PackOptions options;
+
+        @ArgGroup
+        private @Nullable Form form;
+
+        @SuppressWarnings("unused") // picocli reads it
+        @Mixin
+        private Brick.HelpOption help;
+
+        /** One of these, or text for a terminal. */
+        private static final class Form {
+            @Option(names = "--json", description = "Print a list of objects as JSON.")
+            private boolean json;
+
+            @Option(names = "--markdown", description = "Print a table for a page or a comment.")
+            private boolean markdown;
+
+            @Option(names = "--csv", description = "Print a table for a spreadsheet.")
+            private boolean csv;
+        }
+
+        @Override
+        public Integer call() throws IOException {
+            FleetPack pack = options.pack(spec.commandLine().getErr());
+            Rows rows;
+            try (FleetEngine engine = options.engine(pack)) {
+                rows = engine.query(select);
+            }
+            PrintWriter out = spec.commandLine().getOut();
+            if (form == null) {
+                out.print(RowsText.table(rows));
+            } else {
+                out.print(form.json ? RowsText.json(rows) : form.csv ? RowsText.csv(rows) : RowsText.markdown(rows));
+            }
+            out.flush();
+            return CommandLine.ExitCode.OK;
+        }
+    }
+}

@@ -1,0 +1,495 @@
+package org.brickprofiler.cli.fleet;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.brickprofiler.cli.fleet.Manifest.PackFile;
+import org.brickprofiler.cli.fleet.PackProblem.Kind;
+import org.brickprofiler.cli.fleet.ProfileWindow.Head;
+import org.brickprofiler.cli.fleet.ProfileWindow.Unreadable;
+import org.brickprofiler.internal.io.AtomicFile;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a pack of profiles. Each worker reads some thousand files of a run into DuckDB's memory and has it write them as
+ * Parquet, so that what is in memory does not grow with the number of files, but for some hundred bytes of each file's
+ * head.
+ *
+ * <p>The tables go into a new folder within the pack's; the manifest, which takes the place of the former one in one step,
+ * names it. Whoever reads, or is interrupted, sees the former pack or the new one. One pack is written by one process at a
+ * time.
+ */
+public final class FleetPacker {
+
+    /** Windows in one Parquet file: with 36 bricks some 100 MB in DuckDB's memory, and 3 to 10 MB on the disk. */
+    private static final int PART_WINDOWS = 8_192;
+
+    private static final String TABLES_FOLDER = "tables-";
+    private static final String LOCK = ".lock";
+
+    /** Of each table, its columns, and what is written of them. */
+    private static final Map<String, String[]> COLUMNS = Map.of(
+            "rank_window",
+            new String[] {
+                "run_id VARCHAR, rank INTEGER, win BIGINT, world_size BIGINT, host VARCHAR, device VARCHAR, model VARCHAR,"
+                        + " precision VARCHAR, commit_id VARCHAR, phase VARCHAR, start_ms BIGINT, wall_ns BIGINT,"
+                        + " first_step BIGINT, last_step BIGINT",
+                "* REPLACE (CAST(world_size AS INTEGER) AS world_size)"
+            },
+            "brick_window",
+            new String[] {
+                "run_id VARCHAR, rank INTEGER, win BIGINT, category VARCHAR, brick VARCHAR, count BIGINT, total_ns BIGINT,"
+                        + " min_ns BIGINT, max_ns BIGINT, elements BIGINT, buckets INTEGER[], counts BIGINT[]",
+                "* EXCLUDE (buckets, counts), CASE WHEN buckets IS NOT NULL THEN"
+                        + " CAST(list_zip(buckets, counts) AS STRUCT(bucket INTEGER, n BIGINT)[]) END AS dist"
+            },
+            "step_window",
+            new String[] {
+                "run_id VARCHAR, rank INTEGER, win BIGINT, phase VARCHAR, steps BIGINT, total_ns BIGINT, tokens BIGINT,"
+                        + " max_ns BIGINT",
+                "*"
+            },
+            "device_window",
+            new String[] {
+                "run_id VARCHAR, rank INTEGER, win BIGINT, device VARCHAR, stream VARCHAR, bricks BIGINT, busy_ns BIGINT,"
+                        + " idle_ns BIGINT",
+                "*"
+            });
+
+    private final Path folder;
+    private final @Nullable String model;
+    private final FleetEngine.Options options;
+    private final Progress progress;
+
+    private final AtomicLong readBytes = new AtomicLong();
+    private final AtomicLong engineNs = new AtomicLong();
+    private long totalBytes;
+
+    /** Hears how far packing is. Any thread. */
+    public interface Progress {
+        /**
+         * Some of it is done.
+         *
+         * @param bytes done
+         * @param totalBytes all
+         */
+        void at(long bytes, long totalBytes);
+    }
+
+    /**
+     * What came of it.
+     *
+     * @param manifest of the pack
+     * @param windows that are in the tables
+     * @param engineNs time that the engine took, of all threads together
+     */
+    public record Result(Manifest manifest, long windows, long engineNs) {}
+
+    /**
+     * Some files to pack.
+     *
+     * @param folder the pack: it does not exist, is empty, or is a pack, which is replaced
+     * @param model the model whose files are taken; null for that of most
+     * @param options how DuckDB runs; its memory is shared by the workers, one a thread
+     * @param progress hears of it
+     */
+    public FleetPacker(Path folder, @Nullable String model, FleetEngine.Options options, Progress progress) {
+        this.folder = folder;
+        this.model = model;
+        this.options = options;
+        this.progress = progress;
+    }
+
+    /** A file that is to be read. */
+    private record Source(Path file, String ownRun, long bytes) {}
+
+    /**
+     * Packs.
+     *
+     * @param files the profiles, in any order; the name of one that says nothing of its run is its path
+     * @return what came of it; where no window is left, nothing was written
+     * @throws IOException when the pack cannot be written, or the engine fails; the former pack is whole
+     * @throws IllegalArgumentException when the folder holds something else, or no model is that of most files
+     */
+    public Result pack(Collection<Path> files) throws IOException {
+        requireOwnFolder();
+        List<Source> sources = sources(files);
+        totalBytes = sources.stream().mapToLong(Source::bytes).sum();
+        List<PackProblem> problems = Collections.synchronizedList(new ArrayList<>());
+        ExecutorService workers = Executors.newFixedThreadPool(options.threads(), work -> {
+            Thread thread = new Thread(work, "brick fleet pack");
+            thread.setDaemon(true);
+            return thread;
+        });
+        try {
+            PackPlan plan = new PackPlan(heads(sources, workers, problems), model);
+            problems.addAll(plan.problems());
+            Files.createDirectories(folder);
+            try (FileChannel lock = FileChannel.open(
+                            folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                    FileLock held = locked(lock)) {
+                return write(sources.size(), plan, workers, problems);
+            }
+        } finally {
+            workers.shutdownNow();
+        }
+    }
+
+    private FileLock locked(FileChannel lock) throws IOException {
+        @Nullable FileLock held;
+        try {
+            held = lock.tryLock();
+        } catch (OverlappingFileLockException here) {
+            held = null;
+        }
+        if (held == null) {
+            throw new IOException("cannot write " + folder + ": another process is packing into it");
+        }
+        return held;
+    }
+
+    private void requireOwnFolder() throws IOException {
+        if (Files.notExists(folder)) {
+            return;
+        }
+        if (!Files.isDirectory(folder)) {
+            throw new IllegalArgumentException("cannot write to " + folder + ": it is no folder");
+        }
+        if (Files.exists(folder.resolve(Manifest.NAME))) {
+            Manifest.read(folder);
+            return;
+        }
+        try (Stream<Path> there = Files.list(folder)) {
+            if (there.map(file -> file.getFileName().toString())
+                    .anyMatch(name -> !name.startsWith(TABLES_FOLDER) && !name.equals(LOCK))) {
+                throw new IllegalArgumentException(
+                        "cannot write to " + folder + ": it holds something else than a pack of profiles");
+            }
+        }
+    }
+
+    private static List<Source> sources(Collection<Path> files) throws IOException {
+        Map<Path, Source> sources = new TreeMap<>();
+        for (Path file : files) {
+            String name = file.toString().replace('\\', '/');
+            sources.putIfAbsent(
+                    file.toAbsolutePath().normalize(),
+                    new Source(file, name.replaceFirst("\\.json$", ""), Files.size(file)));
+        }
+        return List.copyOf(sources.values());
+    }
+
+    // ---- heads ----
+
+    private List<Head> heads(List<Source> sources, ExecutorService workers, List<PackProblem> problems)
+            throws IOException {
+        List<Head> heads = Collections.synchronizedList(new ArrayList<>());
+        AtomicInteger next = new AtomicInteger();
+        all(workers, () -> {
+            ProfileWindow reader = new ProfileWindow();
+            for (int i = next.getAndIncrement(); i < sources.size(); i = next.getAndIncrement()) {
+                Source source = sources.get(i);
+                try {
+                    heads.add(reader.head(source.file(), source.ownRun()));
+                } catch (Unreadable unreadable) {
+                    problems.add(unread(source.file(), unreadable.kind, unreadable));
+                } catch (IOException failed) {
+                    problems.add(new PackProblem(
+                            Kind.DAMAGED, null, null, null, source.file().toString(), AtomicFile.reason(failed), 1));
+                }
+                done(source.bytes() / HEAD_SHARE);
+            }
+            return null;
+        });
+        return heads;
+    }
+
+    /** Of reading the whole file, about what reading its head takes. */
+    private static final int HEAD_SHARE = 8;
+
+    private static PackProblem unread(Path file, Kind kind, Unreadable unreadable) {
+        return new PackProblem(
+                kind, null, null, null, file.toString(), String.valueOf(unreadable.getMessage()), 1);
+    }
+
+    private void done(long bytes) {
+        progress.at(readBytes.addAndGet(bytes), work(totalBytes));
+    }
+
+    /**
+     * The end of what {@link Progress} hears.
+     *
+     * @param bytes of all files
+     * @return as many, and what their heads count for
+     */
+    public static long work(long bytes) {
+        return bytes + bytes / HEAD_SHARE;
+    }
+
+    private void all(ExecutorService workers, Callable<@Nullable Void> work) throws IOException {
+        List<Future<@Nullable Void>> running = new ArrayList<>();
+        for (int worker = 0; worker < options.threads(); worker++) {
+            running.add(workers.submit(work));
+        }
+        try {
+            for (Future<@Nullable Void> each : running) {
+                each.get();
+            }
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw new IOException("packing was interrupted", stopped);
+        } catch (ExecutionException failed) {
+            if (failed.getCause() instanceof IOException reason) {
+                throw reason;
+            }
+            if (failed.getCause() instanceof UncheckedIOException reason) {
+                throw new IOException(reason.getMessage(), reason);
+            }
+            if (failed.getCause() instanceof Error error) {
+                throw error;
+            }
+            throw new IllegalStateException(failed.getCause());
+        }
+    }
+
+    // ---- tables ----
+
+    /** Some windows of a run, which become one file of each table. */
+    private record Part(String path, List<Head> windows) {}
+
+    private Result write(int profiles, PackPlan plan, ExecutorService workers, List<PackProblem> problems)
+            throws IOException {
+        Path tables = folder.resolve(TABLES_FOLDER + UUID.randomUUID());
+        List<PackFile> files = Collections.synchronizedList(new ArrayList<>());
+        List<Head> taken = Collections.synchronizedList(new ArrayList<>());
+        try {
+            for (String table : FleetPack.TABLES) {
+                Files.createDirectories(tables.resolve(table));
+            }
+            List<Part> parts = parts(plan);
+            AtomicInteger next = new AtomicInteger();
+            all(workers, () -> {
+                try (PartWriter writer = new PartWriter(tables)) {
+                    for (int i = next.getAndIncrement(); i < parts.size(); i = next.getAndIncrement()) {
+                        writer.write(parts.get(i), files, taken, problems);
+                    }
+                }
+                return null;
+            });
+            emptyTables(tables, files);
+            Map<String, List<Head>> runs = new TreeMap<>();
+            taken.forEach(head -> runs.computeIfAbsent(head.runId(), none -> new ArrayList<>()).add(head));
+            runs.values().forEach(run -> problems.addAll(PackPlan.missing(run)));
+            Manifest manifest = new Manifest(profiles, plan.identical(), sorted(files), sortedProblems(problems));
+            if (taken.isEmpty()) {
+                DuckEngine.delete(tables);
+            } else {
+                manifest.write(folder);
+                deleteFormer(tables);
+            }
+            return new Result(manifest, taken.size(), engineNs.get());
+        } catch (IOException | RuntimeException | Error failed) {
+            DuckEngine.delete(tables);
+            throw failed;
+        }
+    }
+
+    private static List<PackFile> sorted(List<PackFile> files) {
+        return files.stream().sorted(Comparator.comparing(PackFile::path)).toList();
+    }
+
+    private static List<PackProblem> sortedProblems(List<PackProblem> problems) {
+        return problems.stream()
+                .sorted(Comparator.comparing(PackProblem::kind)
+                        .thenComparing(problem -> String.valueOf(problem.runId()))
+                        .thenComparing(problem -> problem.rank() == null ? -1 : problem.rank())
+                        .thenComparing(problem -> problem.window() == null ? -1L : problem.window())
+                        .thenComparing(problem -> String.valueOf(problem.file())))
+                .toList();
+    }
+
+    private static List<Part> parts(PackPlan plan) {
+        List<Part> parts = new ArrayList<>();
+        Set<String> names = new HashSet<>();
+        plan.runs().forEach((run, windows) -> {
+            String name = folderName(run, names);
+            for (int from = 0, number = 0; from < windows.size(); from += PART_WINDOWS, number++) {
+                parts.add(new Part(
+                        String.format("run=%s/%05d.parquet", name, number),
+                        windows.subList(from, Math.min(windows.size(), from + PART_WINDOWS))));
+            }
+        });
+        return parts;
+    }
+
+    /** Of the run's name what every file system takes; the column {@code run_id} has the name itself. */
+    private static String folderName(String run, Set<String> others) {
+        String plain = run.replaceAll("[^A-Za-z0-9._-]+", "_");
+        String name = plain.substring(Math.max(0, plain.length() - 100));
+        for (int number = 2; !others.add(name); number++) {
+            name = plain.substring(Math.max(0, plain.length() - 100)) + "~" + number;
+        }
+        return name;
+    }
+
+    private void emptyTables(Path tables, List<PackFile> files) throws IOException {
+        for (String table : FleetPack.TABLES) {
+            if (files.stream().noneMatch(file -> file.table().equals(table))) {
+                try (PartWriter writer = new PartWriter(tables)) {
+                    files.add(writer.copy(table, "empty.parquet", 0));
+                }
+            }
+        }
+    }
+
+    /** What an earlier pack, or one that was interrupted, left. */
+    private void deleteFormer(Path tables) throws IOException {
+        try (Stream<Path> there = Files.list(folder)) {
+            there.filter(each -> each.getFileName().toString().startsWith(TABLES_FOLDER) && !each.equals(tables))
+                    .forEach(DuckEngine::delete);
+        }
+    }
+
+    /** Writes parts, through an engine of its own. One thread. */
+    private final class PartWriter implements AutoCloseable {
+        private final Path tables;
+        private final DuckEngine engine;
+        private final ProfileWindow reader = new ProfileWindow();
+
+        PartWriter(Path tables) throws IOException {
+            this.tables = tables;
+            this.engine = DuckEngine.open(new FleetEngine.Options(
+                    options.memoryBytes() / options.threads(), 1, options.temporary(), null));
+        }
+
+        void write(Part part, List<PackFile> files, List<Head> taken, List<PackProblem> problems) throws IOException {
+            long[] rows = new long[FleetPack.TABLES.size()];
+            for (String table : FleetPack.TABLES) {
+                engine.execute("CREATE OR REPLACE TABLE " + table + " (" + COLUMNS.get(table)[0] + ")");
+            }
+            List<Head> own = new ArrayList<>();
+            try (DuckAppender ranks = new DuckAppender(engine.connection(), "rank_window");
+                    DuckAppender bricks = new DuckAppender(engine.connection(), "brick_window");
+                    DuckAppender steps = new DuckAppender(engine.connection(), "step_window");
+                    DuckAppender devices = new DuckAppender(engine.connection(), "device_window")) {
+                for (Head head : part.windows()) {
+                    byte[] bytes = Files.readAllBytes(head.file());
+                    try {
+                        reader.read(bytes);
+                        long started = System.nanoTime();
+                        rank(ranks, head);
+                        bricks(bricks, head);
+                        steps(steps, head);
+                        devices(devices, head);
+                        engineNs.addAndGet(System.nanoTime() - started);
+                        rows[0]++;
+                        rows[1] += reader.bricks;
+                        rows[2] += reader.phases;
+                        rows[3] += reader.streams;
+                        own.add(head);
+                    } catch (Unreadable unreadable) {
+                        problems.add(PackPlan.problem(
+                                unreadable.kind, head, String.valueOf(unreadable.getMessage())));
+                    }
+                    done(bytes.length);
+                }
+            }
+            for (int table = 0; table < rows.length; table++) {
+                if (rows[table] > 0) {
+                    files.add(copy(FleetPack.TABLES.get(table), part.path(), rows[table]));
+                }
+            }
+            taken.addAll(own);
+        }
+
+        private void rank(DuckAppender table, Head head) throws IOException {
+            @Nullable Integer size = head.worldSize();
+            table.beginRow().add(head.runId()).add(head.rank()).add(head.window());
+            table.add(size == null ? null : (Long) (long) size);
+            table.add(head.host()).add(head.device()).add(head.model()).add(head.precision()).add(head.commit());
+            table.add(head.phase()).add(head.startMs()).add(head.wallNs()).add(head.firstStep()).add(head.lastStep());
+            table.endRow();
+        }
+
+        private void bricks(DuckAppender table, Head head) throws IOException {
+            for (int i = 0; i < reader.bricks; i++) {
+                table.beginRow().add(head.runId()).add(head.rank()).add(head.window());
+                table.add(reader.category[i]).add(reader.name[i]);
+                for (long figure : reader.figures[i]) {
+                    table.add(figure);
+                }
+                table.add(reader.buckets[i]).add(reader.counts[i]).endRow();
+            }
+        }
+
+        private void steps(DuckAppender table, Head head) throws IOException {
+            for (int i = 0; i < reader.phases; i++) {
+                table.beginRow().add(head.runId()).add(head.rank()).add(head.window()).add(reader.phase[i]);
+                for (long figure : reader.steps[i]) {
+                    table.add(figure);
+                }
+                table.endRow();
+            }
+        }
+
+        private void devices(DuckAppender table, Head head) throws IOException {
+            for (int i = 0; i < reader.streams; i++) {
+                table.beginRow().add(head.runId()).add(head.rank()).add(head.window());
+                table.add(reader.device[i]).add(reader.stream[i]);
+                for (long figure : reader.times[i]) {
+                    table.add(figure);
+                }
+                table.endRow();
+            }
+        }
+
+        PackFile copy(String table, String path, long rows) throws IOException {
+            long started = System.nanoTime();
+            if (rows == 0) {
+                engine.execute("CREATE OR REPLACE TABLE " + table + " (" + COLUMNS.get(table)[0] + ")");
+            }
+            Path file = tables.resolve(table).resolve(path);
+            Files.createDirectories(file.getParent());
+            engine.execute("COPY (SELECT " + COLUMNS.get(table)[1] + " FROM " + table + ") TO "
+                    + DuckEngine.literal(file.toString()) + " (FORMAT parquet, COMPRESSION zstd)");
+            engineNs.addAndGet(System.nanoTime() - started);
+            forced(file);
+            return FleetPack.entry(folder, table, file, rows);
+        }
+
+        /** The manifest must not name what a crash of the machine takes away. */
+        private void forced(Path file) throws IOException {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                channel.force(true);
+            }
+        }
+
+        @Override
+        public void close() {
+            engine.close();
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package org.brickprofiler.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.RunIdentity;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class FleetCommandTest {
+
+    private static final String BY_RANK =
+            "SELECT rank, brick, sum(total_ns) AS ns FROM brick_window GROUP BY rank, brick ORDER BY rank";
+
+    @TempDir
+    Path folder;
+
+    private Path pack;
+
+    @BeforeEach
+    void setUp() throws IOException {
+        pack = folder.resolve("pack");
+        for (int rank = 0; rank < 2; rank++) {
+            Path ranks = Files.createDirectories(folder.resolve("runs").resolve("rank-" + rank));
+            BrickProfiler profiler = BrickProfiler.enabled();
+            profiler.record(BrickId.RMS_NORM, 1000 + rank, 64);
+            JsonReport.write(
+                    profiler.snapshot().withIdentity(RunIdentity.builder()
+                            .runId("=r")
+                            .rank(rank)
+                            .worldSize(3)
+                            .window(7)
+                            .build()),
+                    ranks.resolve("window-7.json"));
+        }
+    }
+
+    @Spec("24.6")
+    @Test
+    void packsAFolderAndAnswersInFourForms() {
+        Cli packed = Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack);
+
+        assertThat(packed.exitCode()).isZero();
+        assertThat(packed.out()).startsWith("Packed 2 of 2 files into " + pack + ", ");
+        assertThat(packed.err())
+                .startsWith("brick: missing_rank: run =r: rank 2 is missing of 3\n")
+                .contains("1 problems, for which 0 files or windows are left out");
+        Cli text = Cli.run("fleet", "sql", "--pack", pack, BY_RANK);
+        assertThat(text.exitCode()).isZero();
+        assertThat(text.out())
+                .isEqualTo(
+                        """
+                        rank  brick      ns
+                        ----  -------  ----
+                           0  RmsNorm  1000
+                           1  RmsNorm  1001
+                        """);
+        assertThat(Cli.run("fleet", "sql", "--pack", pack, "--markdown", BY_RANK).out())
+                .isEqualTo(
+                        """
+                        | rank | brick | ns |
+                        | ---: | --- | ---: |
+                        | 0 | RmsNorm | 1000 |
+                        | 1 | RmsNorm | 1001 |
+                        """);
+        assertThat(Cli.run("fleet", "sql", "--pack", pack, "--csv", "SELECT DISTINCT run_id AS \"a,b\" FROM rank_window")
+                        .out())
+                .isEqualTo("\"a,b\"\n'=r\n");
+        assertThat(Cli.run("fleet", "sql", "--pack", pack, "--json", "SELECT kind, rank, file FROM pack_problem").out())
+                .isEqualToIgnoringWhitespace("[{\"kind\": \"missing_rank\", \"rank\": 2, \"file\": null}]");
+    }
+
+    @Spec("24.6")
+    @Test
+    void patternsReachAnyDepthAndPacksAreNoProfiles() {
+        String pattern = folder.resolve("runs") + "/rank-*/*.json";
+        assertThat(Cli.run("fleet", "pack", pattern, "-o", folder.resolve("runs").resolve("pack")).out())
+                .startsWith("Packed 2 of 2 files");
+        assertThat(Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack).out()).startsWith("Packed 2 of 2 files");
+        Cli.run("fleet", "pack", folder.resolve("none") + "/*.json", "-o", pack).assertRefused("it holds no profile");
+    }
+
+    @Spec("24.6")
+    @Test
+    void whatCannotBeAnsweredIsRefusedInOneLine() {
+        Cli.run("fleet", "sql", "--pack", pack, "SELECT 1").assertRefused("is no pack of profiles");
+        Cli.run("fleet", "pack", folder.resolve("runs/rank-0"), folder.resolve("runs/rank-1"), "-o", pack);
+
+        Cli wrong = Cli.run("fleet", "sql", "--pack", pack, "SELECT nothing FROM rank_window");
+
+        assertThat(wrong.exitCode()).isEqualTo(2);
+        assertThat(wrong.err()).contains("brick: DuckDB: ").contains("nothing").hasLineCount(2);
+        assertThat(Cli.run("fleet").exitCode()).isEqualTo(2);
+    }
+}
