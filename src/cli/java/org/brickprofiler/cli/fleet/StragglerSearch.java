@@ -192,7 +192,7 @@ final class StragglerSearch {
                 group.stream().filter(rank -> rank.windows() < mostWindows(group)).toList();
         if (!lacking.isEmpty()) {
             Rank least = lacking.stream().min(Comparator.comparingInt(Rank::windows)).orElseThrow();
-            remarks.add(which + ": " + count(lacking.size(), "rank") + " lack windows, the most of them rank " + least.number()
+            remarks.add(which + ": " + count(lacking.size(), "rank") + (lacking.size() == 1 ? " lacks" : " lack") + " windows, the most of them rank " + least.number()
                     + " with " + least.windows() + " of " + mostWindows(group) + ".");
         }
         if (group.stream().allMatch(rank -> rank.lateNs().isEmpty())) {

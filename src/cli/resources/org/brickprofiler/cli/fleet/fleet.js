@@ -240,7 +240,7 @@ function spreadSection() {
   return section("Spread over ranks", beside, made.element);
 }
 
-const MOST_LISTED = 100;
+const MOST_LISTED = 25;
 
 /** All ranks in a picture, each a column of what it did. */
 function shareChart() {

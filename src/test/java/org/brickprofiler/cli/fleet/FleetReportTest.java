@@ -1,6 +1,7 @@
 package org.brickprofiler.cli.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -60,7 +61,7 @@ final class FleetReportTest {
         }
     }
 
-    @Spec("24.9")
+    @Spec("24.7")
     @Test
     void everyFormNamesProblemsAndStragglers() throws Exception {
         Injected slow = new Injected(Fault.BRICK, 17, BrickId.LM_HEAD, 0.2, 0, 20);
@@ -97,7 +98,7 @@ final class FleetReportTest {
                 .orElseThrow();
         JsonNode brick = json.at("/bricks/0");
         assertThat(brick.get("brick")).isEqualTo(first.get("brick"));
-        assertThat(mean).isCloseTo(brick.get("total_ns").asDouble() / brick.get("count").asDouble(), org.assertj.core.data.Offset.offset(1.0));
+        assertThat(mean).isCloseTo(brick.get("total_ns").asDouble() / brick.get("count").asDouble(), offset(1.0));
         long bricksNs = StreamSupport.stream(json.get("bricks").spliterator(), false)
                 .mapToLong(each -> each.get("total_ns").asLong())
                 .sum();
