@@ -31,7 +31,7 @@ final class FleetReportTest {
                 engine.table(file.getKey(), List.of(file.getValue()));
             }
             return FleetReport.of(engine, List.of(
-                    new PackProblem(PackProblem.Kind.DAMAGED, "one", 3, 7, "window-7.json", "it ends in a text", 1),
+                    new PackProblem(PackProblem.Kind.DAMAGED, "one", 3, 7L, "window-7.json", "it ends in a text", 1),
                     new PackProblem(PackProblem.Kind.MISSING_RANK, "one", 64, null, null, "world_size is 65", 0)));
         }
     }
