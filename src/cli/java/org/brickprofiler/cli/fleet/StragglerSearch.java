@@ -215,7 +215,7 @@ final class StragglerSearch {
     }
 
     private static double critical(double degrees, double tests) {
-        return TDistribution.of(degrees).inverseSurvivalProbability(LEVEL / tests);
+        return TDistribution.of(Math.min(Stragglers.MOST_DEGREES, degrees)).inverseSurvivalProbability(LEVEL / tests);
     }
 
     private static double degrees(long values) {

@@ -22,8 +22,8 @@ import java.util.TreeSet;
  * median absolute deviation (Hampel, <i>The influence curve and its role in robust estimation</i>, 1974). {@code t} is the
  * quantile of Student's distribution at {@value #LEVEL} divided by the number of tests (Bonferroni), with 0.37 degrees of
  * freedom for each peer, the efficiency of that spread at the normal distribution (Rousseeuw and Croux, <i>Alternatives to
- * the median absolute deviation</i>, 1993). The spread of a brick is drawn up to what is usual among bricks, which counts as
- * {@value #PRIOR_DEGREES} further degrees. There are five such questions: all bricks alike, single bricks, links, arrivals
+ * the median absolute deviation</i>, 1993), and {@value #MOST_DEGREES} at most. The spread of a brick is drawn up to what is
+ * usual among bricks, which counts as {@value #PRIOR_DEGREES} further degrees. There are five such questions: all bricks alike, single bricks, links, arrivals
  * that no brick explains, and windows, for which the number of a rank's slow windows is compared with the binomial
  * distribution at the rate of all other ranks. Where ranks differ by chance only, and that is nearly normal, the chance of
  * any finding is so at most five times the level. Less than {@value #FLOOR_PERCENT} % counts for nothing, however sure.
@@ -50,6 +50,9 @@ public record Stragglers(List<Finding> findings, List<String> remarks) {
 
     /** What the spread that is usual among bricks is worth, beside that of one brick. */
     static final int PRIOR_DEGREES = 8;
+
+    /** The tails of what ranks do are longer than normal: so many degrees of freedom at most, however many ranks. */
+    static final int MOST_DEGREES = 40;
 
     /** Copies the lists. */
     public Stragglers {
