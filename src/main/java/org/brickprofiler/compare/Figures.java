@@ -235,6 +235,10 @@ final class Figures {
         }
         differing.addAll(differingWhereKnown("model", RunIdentity::model));
         differing.addAll(differingWhereKnown("precision", RunIdentity::precision));
+        differing.addAll(differingWhereKnown("device", RunIdentity::device));
+        differing.addAll(differingWhereKnown("number of ranks", identity -> identity.worldSize().isPresent()
+                ? Optional.of(Integer.toString(identity.worldSize().getAsInt()))
+                : Optional.empty()));
         return differing;
     }
 

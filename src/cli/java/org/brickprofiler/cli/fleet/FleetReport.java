@@ -318,8 +318,8 @@ public final class FleetReport {
                 .right("hosts", row -> count(row.number("hosts")))
                 .right("windows", row -> count(row.number("windows")))
                 .left("model", row -> row.ifText("model").orElse(NONE))
-                .left("device", row -> row.ifText("device").orElse(NONE)
-                        + (row.number("devices") > 1 ? " and others" : ""))
+                .left("device", row -> row.ifText("device")
+                        .orElse(row.number("devices") > 1 ? row.number("devices") + " kinds" : NONE))
                 .left("commit", row -> row.ifText("commit_id").orElse(NONE));
     }
 

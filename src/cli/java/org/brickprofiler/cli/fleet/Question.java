@@ -19,8 +19,6 @@ import org.jspecify.annotations.Nullable;
  * file of its name beside this class.
  */
 enum Question {
-    /** What each run consists of. */
-    RUNS,
     /** The steps of all ranks by phase. */
     PHASES,
     /** The bricks of all ranks, windows and runs together. */
@@ -42,7 +40,13 @@ enum Question {
     /** Where each rank stands, and its slow windows. */
     STRAGGLER_RANKS,
     /** How long collectives take on each host. */
-    STRAGGLER_LINKS;
+    STRAGGLER_LINKS,
+    /** What each run was. */
+    RUNS,
+    /** The bricks of each run. */
+    RUN_BRICKS,
+    /** The steps of each run. */
+    RUN_STEPS;
 
     /** The text, without the comment. */
     String sql() {

@@ -77,19 +77,27 @@ function problemSection() {
 
 function period() {
   const moment = (ms) => new Date(ms).toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
-  const from = Math.min(...runs.map((run) => run.first_ms));
-  const to = Math.max(...runs.map((run) => run.last_ms));
-  return Number.isFinite(from) ? "; windows from " + moment(from) + " to " + moment(to) : "";
+  const from = Math.min(...runs.map((run) => run.start_ms));
+  const to = Math.max(...runs.map((run) => run.end_ms));
+  return Number.isFinite(from) ? "; from " + moment(from) + " to " + moment(to) : "";
+}
+
+function namesOf(key) {
+  return [...new Set(runs.map((run) => run[key]).filter((value) => value !== undefined))].map(shortened);
+}
+
+function deviceText() {
+  const names = namesOf("device");
+  return names.length > 0 ? names.join(", ") : runs.some((run) => run.devices > 1) ? "several kinds of device" : "device not known";
 }
 
 function figures() {
-  const named = (key) => [...new Set(runs.map((run) => run[key]).filter((value) => value !== undefined))].map(shortened).join(", ");
   const inHosts = sum(runs, (run) => run.hosts);
   const list = html(
     "dl",
     { class: "figures" },
-    figure("Ranks", count(totals.ranks), (inHosts > 0 ? "on " + plural(inHosts, "host", "hosts") + ", " : "") + (named("device") || "device not known")),
-    figure(runs.length === 1 ? "Windows" : "Runs", count(runs.length === 1 ? runs[0].windows : runs.length), named("model") || "model not known"),
+    figure("Ranks", count(totals.ranks), (inHosts > 0 ? "on " + plural(inHosts, "host", "hosts") + ", " : "") + deviceText()),
+    figure(runs.length === 1 ? "Windows" : "Runs", count(runs.length === 1 ? runs[0].windows : runs.length), namesOf("model").join(", ") || "model not known"),
   );
   const phase = fleet.phases[0];
   if (phase !== undefined) {
@@ -398,7 +406,7 @@ function runSection() {
       label: "device",
       text: true,
       value: (each) => each.device || "",
-      cell: (each) => (each.devices > 1 ? [text("device")(each), " and " + plural(each.devices - 1, "other", "others")] : text("device")(each)),
+      cell: (each) => (each.devices > 1 ? plural(each.devices, "kind", "kinds") : text("device")(each)),
     },
   ];
   const listed = runs.slice(0, MOST_LISTED);

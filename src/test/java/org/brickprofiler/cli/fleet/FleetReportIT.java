@@ -44,7 +44,7 @@ final class FleetReportIT extends PageInBrowser {
                 .containsExactly(
                         "Before you read on", "Stragglers", "Ranks by bricks", "Spread over ranks", "Shares by rank",
                         "Drift", "Bricks", "Steps", "Runs", "Problems of the data");
-        assertThat(browser.text("header p")).startsWith("64 ranks in 1 run, 20 windows: 1 straggler; windows from 2026-01-01");
+        assertThat(browser.text("header p")).startsWith("64 ranks in 1 run, 20 windows: 1 straggler; from 2026-01-01");
         assertThat(column("stragglers", "who")).containsExactly("rank 17 (node-0002)");
         assertThat(column("stragglers", "kind")).containsExactly("slow in some bricks");
         assertThat(column("stragglers", "bricks")).containsExactly("LmHead");

@@ -1,0 +1,12 @@
+-- The steps of each run by their phase, over all its ranks and windows: a step of eight ranks counts eight times.
+SELECT
+    run_id,
+    phase,
+    CAST(sum(steps) AS BIGINT) AS steps,
+    CAST(sum(total_ns) AS BIGINT) AS total_ns,
+    CAST(sum(tokens) AS BIGINT) AS tokens,
+    max(max_ns) AS max_ns
+FROM step_window
+WHERE steps > 0
+GROUP BY run_id, phase
+ORDER BY run_id, phase
