@@ -51,8 +51,11 @@ module org.brickprofiler {
     opens org.brickprofiler.device.metal to
             com.sun.jna;
 
+    uses org.brickprofiler.internal.io.FileFormat;
     uses org.brickprofiler.internal.record.SpanSinkProvider;
 
+    provides org.brickprofiler.internal.io.FileFormat with
+            org.brickprofiler.report.setting.JsonProfiles;
     provides org.brickprofiler.internal.record.SpanSinkProvider with
             org.brickprofiler.trace.setting.FileTracing;
 }

@@ -178,6 +178,12 @@ public final class BrickProfiler extends BrickResults {
      * {@code brick.profiler}, or else the environment variable {@code BRICK_PROFILER}, is {@code false}, {@code off} or
      * {@code 0}: then no profiler of the virtual machine, tiles and graphs and kernel timings included, ever records,
      * which is logged once. {@code brick run} uses that to learn how fast a program is by itself.
+     *
+     * <p>Where the system property {@code brick.profiler.export}, or else the environment variable
+     * {@code BRICK_PROFILER_EXPORT}, names a folder, the first profiler of the virtual machine that is switched on begins to
+     * export its windows there, of the length or steps that {@code brick.profiler.export_every} or
+     * {@code BRICK_PROFILER_EXPORT_EVERY} names, such as {@code 500 ms}, {@code 10 s} (as where neither is set), {@code 5 min}
+     * or {@code 100 steps}.
      */
     public void enable() {
         if (!SwitchSetting.ofProfiler().on()) {
@@ -185,6 +191,7 @@ public final class BrickProfiler extends BrickResults {
         }
         selfCost.start();
         switchOn();
+        ExportSetting.startOnce(this);
     }
 
     /** Switches recording on, and measures nothing. */
@@ -767,6 +774,10 @@ public final class BrickProfiler extends BrickResults {
      * @return the snapshot
      */
     public ProfileSnapshot snapshotAndReset() {
+        return windows.taking(this::takeAndReset);
+    }
+
+    private ProfileSnapshot takeAndReset() {
         RunPeriod.Part part = period.endAndRestart(nowNs());
         Results.Settings settings = settings(droppedPending.getAndSet(0), pendingCount(), resolver.takeOverlaps(), graph);
         StepRecorder recorder = steps;
@@ -790,6 +801,10 @@ public final class BrickProfiler extends BrickResults {
 
     /** Forgets what {@link #reset} does, while passes that are under way go on. */
     void forget() {
+        windows.forgetting(this::forgetRecorded);
+    }
+
+    private void forgetRecorded() {
         resolver.discard();
         if (devices != null) {
             devices.discard();
@@ -837,6 +852,11 @@ public final class BrickProfiler extends BrickResults {
         if (wasOn) {
             period.resume(nowNs());
         }
+    }
+
+    @Override
+    BrickProfiler self() {
+        return this;
     }
 
     @Override

@@ -2,6 +2,8 @@ package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requirePositive;
 
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -26,6 +28,9 @@ abstract sealed class BrickResults extends BrickSamples permits BrickProfiler {
     private volatile OptionalDouble tokensPerSec = OptionalDouble.empty();
     private volatile @Nullable Calibration calibration;
 
+    /** Who reads windows of what is recorded. */
+    final WindowReaders windows = new WindowReaders();
+
     BrickResults(BrickProfilerBuilder options) {
         super(options);
         period = new RunPeriod(options.clock.nanoTime());
@@ -34,6 +39,9 @@ abstract sealed class BrickResults extends BrickSamples permits BrickProfiler {
         tiles = new TileProfiler(options.clock, options.tracing);
         identity = options.identity;
     }
+
+    /** The profiler. */
+    abstract BrickProfiler self();
 
     /** What was recorded of the bricks with keys from one to before another. */
     abstract Results.Recorded readRecorded(int fromKey, int toKey);
@@ -129,6 +137,38 @@ abstract sealed class BrickResults extends BrickSamples permits BrickProfiler {
      */
     public TileProfiler tiles() {
         return tiles;
+    }
+
+    /**
+     * Writes what is recorded as files of JSON, one for each window of time, while the application runs: see
+     * {@link WindowExport}. Windows end at multiples of their length since 2026-01-01T00:00Z, so that those of all ranks with one
+     * number are of one time as far as the clocks of their hosts agree.
+     *
+     * @param length of a window, 100 ms or more
+     * @param folder where to; made where it does not exist
+     * @return what ends the export; it goes on until the virtual machine ends where that is not called
+     * @throws IllegalArgumentException when the length is too short
+     * @throws IllegalStateException when the library for JSON, jackson-core, is missing
+     */
+    public WindowExport exportEvery(Duration length, Path folder) {
+        Objects.requireNonNull(folder, "folder");
+        return WindowExport.start(self(), WindowExport.Every.time(length), folder);
+    }
+
+    /**
+     * Writes what is recorded as files of JSON, one for so many steps, while the application runs: see {@link WindowExport}.
+     * The number of a window is that of its first step by the number of steps. What bricks of the next step have recorded
+     * when a window is read, some 10 us to some ms after its last step, is in it; later steps that have ended by then are.
+     *
+     * @param steps how many, 1 or more
+     * @param folder where to; made where it does not exist
+     * @return what ends the export; it goes on until the virtual machine ends where that is not called
+     * @throws IllegalArgumentException when the number is below 1
+     * @throws IllegalStateException when the library for JSON, jackson-core, is missing
+     */
+    public WindowExport exportEvery(long steps, Path folder) {
+        Objects.requireNonNull(folder, "folder");
+        return WindowExport.start(self(), WindowExport.Every.steps(steps), folder);
     }
 
     // ---- what the application knows ----

@@ -105,6 +105,15 @@ public final class LatencyDistribution {
         return new LatencyDistribution(sum);
     }
 
+    /** The samples that came after an earlier state of the same distribution. */
+    LatencyDistribution since(LatencyDistribution earlier) {
+        long[] more = counts.clone();
+        for (int i = 0; i < Math.min(more.length, earlier.counts.length); i++) {
+            more[i] = Math.max(0, more[i] - earlier.counts[i]);
+        }
+        return ofCounts(more);
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof LatencyDistribution that && Arrays.equals(counts, that.counts);

@@ -159,15 +159,18 @@ final class LaunchSettings {
             }
             if (first == null) {
                 first = each;
-            } else if (!rank.equals(variable(first.rank))
-                    && variable(each.worldSize) != null
-                    && variable(each.worldSize).equals(variable(first.worldSize))) {
+            } else if (!rank.equals(variable(first.rank)) && isOfOneSize(first, each)) {
                 // Of other sizes they are of other things, as where one starts a launcher of the other on each host.
                 faults.accept(first.rank + "=" + variable(first.rank) + " and " + each.rank + "=" + rank
                         + " contradict each other, both of " + variable(each.worldSize) + ": " + first.rank + " counts");
             }
         }
         return first;
+    }
+
+    private boolean isOfOneSize(Launcher one, Launcher two) {
+        String size = variable(one.worldSize);
+        return size != null && size.equals(variable(two.worldSize));
     }
 
     private Optional<String> text(String key) {

@@ -161,7 +161,7 @@ final class Results {
     }
 
     /** What is said of the run, with what the recorded says of it. */
-    private static RunIdentity identity(RunIdentity said, StepRecorder.Reading stepped, List<StreamTotals> streams) {
+    static RunIdentity identity(RunIdentity said, StepRecorder.Reading stepped, List<StreamTotals> streams) {
         RunIdentity.Builder identity = said.toBuilder();
         if (stepped.end() > stepped.first()) {
             identity.steps(stepped.first(), stepped.end() - 1);

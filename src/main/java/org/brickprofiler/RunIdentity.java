@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.function.BinaryOperator;
+import java.util.function.LongBinaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +46,8 @@ import org.jspecify.annotations.Nullable;
  * @param phase what the run or this part of it does, such as {@code decode}
  * @param firstStep {@link Step#index} of the first step that ended in the time of the profile
  * @param lastStep of the last one, not before the first
- * @param window number of the window, 0 or more; empty where the profile is not of one
+ * @param window number of the window, 0 or more; empty where the profile is no {@linkplain BrickProfiler#exportEvery(java.time.Duration, java.nio.file.Path)
+ *     window}
  */
 public record RunIdentity(
         Optional<String> runId,
@@ -147,7 +148,7 @@ public record RunIdentity(
      * @return what holds for the profiles of both merged. Commutative and associative
      */
     public RunIdentity common(RunIdentity other) {
-        boolean steps = runId.equals(other.runId) && firstStep.isPresent() && other.firstStep.isPresent();
+        boolean isOneRun = runId.isPresent() && runId.equals(other.runId);
         return new RunIdentity(
                 alike(runId, other.runId, Optional.empty()),
                 alike(rank, other.rank, OptionalInt.empty()),
@@ -159,8 +160,8 @@ public record RunIdentity(
                 alike(precision, other.precision, Optional.empty()),
                 alike(commit, other.commit, Optional.empty()),
                 alike(phase, other.phase, Optional.empty()),
-                steps ? either(firstStep, other.firstStep, Math::min) : OptionalLong.empty(),
-                steps ? either(lastStep, other.lastStep, Math::max) : OptionalLong.empty(),
+                isOneRun ? either(firstStep, other.firstStep, Math::min) : OptionalLong.empty(),
+                isOneRun ? either(lastStep, other.lastStep, Math::max) : OptionalLong.empty(),
                 alike(window, other.window, OptionalLong.empty()));
     }
 
@@ -168,8 +169,11 @@ public record RunIdentity(
         return one.equals(two) ? one : empty;
     }
 
-    private static OptionalLong either(OptionalLong one, OptionalLong two, BinaryOperator<Long> choice) {
-        return OptionalLong.of(choice.apply(one.getAsLong(), two.getAsLong()));
+    private static OptionalLong either(OptionalLong one, OptionalLong two, LongBinaryOperator choice) {
+        if (one.isEmpty() || two.isEmpty()) {
+            return one.isPresent() ? one : two;
+        }
+        return OptionalLong.of(choice.applyAsLong(one.getAsLong(), two.getAsLong()));
     }
 
     /**
@@ -331,6 +335,13 @@ public record RunIdentity(
         public Builder steps(long first, long last) {
             firstStep = OptionalLong.of(first);
             lastStep = OptionalLong.of(last);
+            return this;
+        }
+
+        /** Knows of no steps. */
+        Builder noSteps() {
+            firstStep = OptionalLong.empty();
+            lastStep = OptionalLong.empty();
             return this;
         }
 

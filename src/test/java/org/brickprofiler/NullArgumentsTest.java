@@ -104,7 +104,7 @@ final class NullArgumentsTest {
 
     /** What nobody outside the library calls, and programs. */
     private static final Pattern INTERNAL =
-            Pattern.compile("org\\.brickprofiler\\.(internal|report\\.internal|trace\\.setting|metrics\\.[A-Z]\\w+|cli|demo|gpucheck)\\b.*");
+            Pattern.compile("org\\.brickprofiler\\.(internal|report\\.(internal|setting)|trace\\.setting|metrics\\.[A-Z]\\w+|cli|demo|gpucheck)\\b.*");
 
     @TempDir
     private Path folder;

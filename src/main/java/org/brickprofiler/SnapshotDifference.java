@@ -1,0 +1,277 @@
+package org.brickprofiler;
+
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.tile.TileStats;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a profiler recorded between two of its snapshots without a reset between them: the inverse of
+ * {@link ProfileSnapshot#merge}. All sums are exact.
+ *
+ * <p>Extremes are kept since the reset only. One that moved is the difference's own and exact; so is that of a single
+ * sample. Any other is within {@link LatencyDistribution#RELATIVE_ERROR} where percentiles were recorded. Without them the
+ * longest is at least what is given, and the shortest at most: the latest sample, or the mean of the others. So the extremes
+ * of all differences together are those of the whole. Stateless; any thread.
+ */
+final class SnapshotDifference {
+
+    private SnapshotDifference() {}
+
+    static ProfileSnapshot between(ProfileSnapshot earlier, ProfileSnapshot later) {
+        Map<String, BrickStats> bricks = new HashMap<>();
+        earlier.bricks().forEach(brick -> bricks.put(key(brick), brick));
+        Map<StreamTotals.Key, StreamTotals> streams = new HashMap<>();
+        earlier.streams().forEach(stream -> streams.put(stream.key(), stream));
+        OptionalLong last = earlier.identity().lastStep();
+        long firstStep = last.isPresent() ? last.getAsLong() + 1 : later.identity().firstStep().orElse(0);
+        long endStep = later.identity().lastStep().orElse(-1) + 1;
+        Steps steps = steps(earlier.steps(), later.steps(), firstStep);
+        return new ProfileSnapshot(
+                latest(earlier.endedAt(), later.startedAt()),
+                later.endedAt(),
+                more(earlier.wallNs(), later.wallNs()),
+                later.threads(),
+                later.virtualThreads(),
+                more(earlier.overheadNs(), later.overheadNs()),
+                more(earlier.droppedPending(), later.droppedPending()),
+                later.pending(),
+                more(earlier.literalOverlaps(), later.literalOverlaps()),
+                later.l2CacheHitRate(),
+                later.zeroCopy(),
+                later.tilesOff(),
+                later.environments(),
+                later.bricks().stream()
+                        .map(brick -> brick(bricks.get(key(brick)), brick))
+                        .toList(),
+                later.tiles().stream()
+                        .map(tile -> tile(earlier.tiles().get(tile.level().ordinal()), tile))
+                        .toList(),
+                later.streams().stream()
+                        .map(stream -> stream(streams.get(stream.key()), stream))
+                        .toList(),
+                steps,
+                later.facts(),
+                Results.identity(
+                        later.identity().toBuilder().noSteps().build(),
+                        new StepRecorder.Reading(steps, firstStep, endStep),
+                        later.streams()));
+    }
+
+    private static Instant latest(Instant one, Instant two) {
+        return one.isAfter(two) ? one : two;
+    }
+
+    private static long more(long earlier, long later) {
+        return Math.max(0, later - earlier);
+    }
+
+    private static String key(BrickStats brick) {
+        return brick.category().ordinal() + " " + brick.name();
+    }
+
+    /** The shortest and the longest of some samples, as far as they are known. */
+    private record Extremes(long min, long max) {
+
+        /**
+         * Of the samples between two readings of sums.
+         *
+         * @param count how many, 1 or more
+         * @param sum of their durations
+         * @param last one of them
+         * @param spread how all of them are spread; empty where that is not known
+         */
+        static Extremes of(
+                Extremes earlier, Extremes later, long count, long sum, long last, LatencyDistribution spread) {
+            long others = count == 1 ? last : (sum - last) / (count - 1);
+            boolean isSpreadKnown = spread.count() > 0;
+            long likelyMin = isSpreadKnown ? spread.percentileNs(0) : Math.min(last, others);
+            long likelyMax = isSpreadKnown ? spread.percentileNs(100) : Math.max(last, others);
+            long min = later.min < earlier.min ? later.min : Math.max(later.min, Math.min(likelyMin, later.max));
+            long max = later.max > earlier.max ? later.max : Math.min(later.max, Math.max(likelyMax, later.min));
+            return new Extremes(Math.min(min, last), Math.max(max, last));
+        }
+    }
+
+    private static BrickStats brick(@Nullable BrickStats earlier, BrickStats later) {
+        if (earlier == null) {
+            return later;
+        }
+        DeviceTime device = device(earlier.device(), later.device());
+        Work work = work(earlier.work(), later.work());
+        long count = more(earlier.count(), later.count());
+        BrickStats none = BrickStats.empty(later.name(), later.category(), later.bottleneck());
+        if (count == 0) {
+            return new BrickStats(
+                    none.name(), none.category(), none.bottleneck(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, none.latency(),
+                    device, work);
+        }
+        if (earlier.count() == 0) {
+            return later;
+        }
+        long totalNs = more(earlier.totalNs(), later.totalNs());
+        long cycles = more(earlier.totalCycles(), later.totalCycles());
+        Optional<LatencyDistribution> latency =
+                later.latency().flatMap(all -> earlier.latency().map(all::since));
+        Extremes times = Extremes.of(
+                new Extremes(earlier.minNs(), earlier.maxNs()),
+                new Extremes(later.minNs(), later.maxNs()),
+                count,
+                totalNs,
+                count == 1 ? totalNs : later.lastNs(),
+                latency.orElse(LatencyDistribution.EMPTY));
+        boolean firstCycles = earlier.totalCycles() == 0;
+        return new BrickStats(
+                later.name(),
+                later.category(),
+                later.bottleneck(),
+                count,
+                totalNs,
+                times.min,
+                times.max,
+                later.lastNs(),
+                later.lastAtUnixNs(),
+                more(earlier.totalElements(), later.totalElements()),
+                more(earlier.totalBytes(), later.totalBytes()),
+                more(earlier.totalCompressedBytes(), later.totalCompressedBytes()),
+                cycles,
+                firstCycles || later.minCycles() < earlier.minCycles() ? later.minCycles() : cycles / count,
+                later.maxCycles() > earlier.maxCycles() ? later.maxCycles() : cycles / count,
+                latency,
+                device,
+                work);
+    }
+
+    private static DeviceTime device(DeviceTime earlier, DeviceTime later) {
+        long launches = more(earlier.launches(), later.launches());
+        long launchNs = more(earlier.launchNs(), later.launchNs());
+        Extremes times = launches == 0
+                ? new Extremes(0, 0)
+                : earlier.launches() == 0
+                        ? new Extremes(later.minLaunchNs(), later.maxLaunchNs())
+                        : Extremes.of(
+                                new Extremes(earlier.minLaunchNs(), earlier.maxLaunchNs()),
+                                new Extremes(later.minLaunchNs(), later.maxLaunchNs()),
+                                launches,
+                                launchNs,
+                                launchNs / launches,
+                                LatencyDistribution.EMPTY);
+        return new DeviceTime(
+                more(earlier.samples(), later.samples()),
+                launches,
+                launchNs,
+                times.min,
+                times.max,
+                more(earlier.unresolved(), later.unresolved()));
+    }
+
+    private static Work work(Work earlier, Work later) {
+        long flops = more(earlier.flops(), later.flops());
+        long bytes = more(earlier.bytes(), later.bytes());
+        return flops == 0 && bytes == 0 ? Work.NONE : new Work(flops, bytes, later.workingSetBytes());
+    }
+
+    private static TileStats tile(TileStats earlier, TileStats later) {
+        long count = more(earlier.count(), later.count());
+        if (count == 0) {
+            return TileStats.empty(later.level());
+        }
+        if (earlier.count() == 0) {
+            return later;
+        }
+        long totalNs = more(earlier.totalNs(), later.totalNs());
+        Extremes times = Extremes.of(
+                new Extremes(earlier.minNs(), earlier.maxNs()),
+                new Extremes(later.minNs(), later.maxNs()),
+                count,
+                totalNs,
+                totalNs / count,
+                LatencyDistribution.EMPTY);
+        boolean isSlowestKnown = later.maxNs() > earlier.maxNs();
+        return new TileStats(
+                later.level(),
+                count,
+                totalNs,
+                times.min,
+                times.max,
+                more(earlier.totalElements(), later.totalElements()),
+                more(earlier.totalFlops(), later.totalFlops()),
+                isSlowestKnown ? later.slowestRow() : TileStats.UNKNOWN,
+                isSlowestKnown ? later.slowestCol() : TileStats.UNKNOWN);
+    }
+
+    private static StreamTotals stream(@Nullable StreamTotals earlier, StreamTotals later) {
+        return earlier == null
+                ? later
+                : new StreamTotals(
+                        later.stream(),
+                        later.device(),
+                        later.deviceIndex(),
+                        more(earlier.samples(), later.samples()),
+                        more(earlier.busyNs(), later.busyNs()),
+                        more(earlier.idleNs(), later.idleNs()),
+                        more(earlier.waits(), later.waits()),
+                        later.clockErrorNs(),
+                        later.failure());
+    }
+
+    /** Of the steps that are kept, those from one on: so those of all differences together are those of the whole. */
+    private static Steps steps(Steps earlier, Steps later, long firstStep) {
+        return new Steps(
+                later.phases().stream()
+                        .map(phase -> earlier.phase(phase.phase())
+                                .map(before -> phase(before, phase))
+                                .orElse(phase))
+                        .toList(),
+                later.timeToFirstToken().since(earlier.timeToFirstToken()),
+                later.timePerOutputToken().since(earlier.timePerOutputToken()),
+                more(earlier.abandoned(), later.abandoned()),
+                later.kept().stream().filter(step -> step.index() >= firstStep).toList());
+    }
+
+    private static StepStats phase(StepStats earlier, StepStats later) {
+        long count = more(earlier.count(), later.count());
+        long totalNs = more(earlier.totalNs(), later.totalNs());
+        LatencyDistribution durations = later.durations().since(earlier.durations());
+        Extremes times = count == 0
+                ? new Extremes(0, 0)
+                : Extremes.of(
+                        new Extremes(earlier.minNs(), earlier.maxNs()),
+                        new Extremes(later.minNs(), later.maxNs()),
+                        count,
+                        totalNs,
+                        totalNs / count,
+                        durations);
+        Map<BrickCategory, Long> categoryNs = new EnumMap<>(BrickCategory.class);
+        later.categoryNs().forEach((category, ns) ->
+                categoryNs.put(category, more(earlier.categoryNs().getOrDefault(category, 0L), ns)));
+        return new StepStats(
+                later.phase(),
+                count,
+                more(earlier.wallNs(), later.wallNs()),
+                totalNs,
+                times.min,
+                times.max,
+                durations,
+                more(earlier.sequences(), later.sequences()),
+                more(earlier.prefillTokens(), later.prefillTokens()),
+                more(earlier.outputTokens(), later.outputTokens()),
+                more(earlier.draftedTokens(), later.draftedTokens()),
+                more(earlier.acceptedTokens(), later.acceptedTokens()),
+                more(earlier.kvLength(), later.kvLength()),
+                more(earlier.attributed(), later.attributed()),
+                categoryNs);
+    }
+
+    /** Whether anything was recorded. */
+    static boolean isEmpty(ProfileSnapshot window) {
+        return window.bricks().isEmpty()
+                && window.steps().count() == 0
+                && window.tiles().stream().allMatch(tile -> tile.count() == 0);
+    }
+}

@@ -1,0 +1,294 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.data.Percentage.withPercentage;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.brickprofiler.internal.io.FileFormat;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class WindowExportTest {
+
+    private static final WindowExport.Every BY_STEPS = WindowExport.Every.steps(10);
+
+    @TempDir
+    private Path folder;
+
+    private final BrickProfiler profiler = BrickProfiler.builder()
+            .percentiles(true)
+            .identity(RunIdentity.builder().runId("r/1").rank(3).worldSize(8).build())
+            .build();
+
+    WindowExportTest() {
+        profiler.enable();
+    }
+
+    private void step(long ns) {
+        profiler.beginStep(StepInfo.decode(1));
+        profiler.record(BrickId.RMS_NORM, ns, 2);
+        profiler.endPass();
+    }
+
+    private WindowFiles files(FileFormat<ProfileSnapshot> format, long maxBytes) {
+        return new WindowFiles(folder, format, "10 steps", true, maxBytes);
+    }
+
+    /** One whose windows end when the test says so. */
+    private WindowExport export(long maxBytes) {
+        return new WindowExport(profiler, BY_STEPS, files(FileFormat.of(ProfileSnapshot.class), maxBytes));
+    }
+
+    private List<Path> written() throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            return all.filter(file -> file.toString().endsWith(".json")).sorted().toList();
+        }
+    }
+
+    private static ProfileSnapshot read(Path file) {
+        try {
+            return JsonReport.read(file);
+        } catch (IOException e) {
+            throw new AssertionError(file.toString(), e);
+        }
+    }
+
+    @Test
+    @Spec("23.6")
+    void allWindowsTogetherAreTheWhole() throws Exception {
+        WindowExport export = export(Long.MAX_VALUE);
+        for (int i = 0; i < 40; i++) {
+            step(100_000 + 1_000 * ((i * 7) % 40));
+            profiler.record(BrickId.values()[i % 5], 50 + i, 1);
+            profiler.tiles().enable();
+            profiler.recordWork(BrickId.RMS_NORM, new Work(10, 20, 30));
+            if (i % 10 == 9) {
+                export.writeWindow(0);
+            }
+        }
+        ProfileSnapshot whole = profiler.snapshot();
+
+        List<ProfileSnapshot> windows = written().stream().map(WindowExportTest::read).toList();
+        assertThat(windows).hasSize(4);
+        assertThat(windows).extracting(each -> each.identity().describe()).allMatch(text -> text.startsWith("run r/1, rank 3 of 8"));
+        assertThat(windows).extracting(each -> each.identity().firstStep().orElseThrow()).containsExactly(0L, 10L, 20L, 30L);
+        assertThat(windows).extracting(each -> each.identity().lastStep().orElseThrow()).containsExactly(9L, 19L, 29L, 39L);
+        assertThat(windows).extracting(each -> each.identity().window().orElseThrow()).containsExactly(0L, 1L, 2L, 3L);
+        assertThat(windows).extracting(ProfileSnapshot::samples).containsExactly(20L, 20L, 20L, 20L);
+        ProfileSnapshot merged = windows.stream().reduce(ProfileSnapshot::merge).orElseThrow();
+        assertThat(merged.bricks()).isEqualTo(whole.bricks());
+        assertThat(merged.steps()).isEqualTo(whole.steps());
+        assertThat(merged.startedAt()).isEqualTo(whole.startedAt());
+        assertThat(merged.wallNs()).isLessThanOrEqualTo(whole.wallNs()).isPositive();
+        for (int i = 1; i < windows.size(); i++) {
+            assertThat(windows.get(i).startedAt()).isEqualTo(windows.get(i - 1).endedAt());
+        }
+    }
+
+    @Test
+    @Spec("23.7")
+    void extremesOfAWindowAreItsOwn() throws Exception {
+        WindowExport export = export(Long.MAX_VALUE);
+        step(5_000_000);
+        step(10);
+        export.writeWindow(0);
+        step(1_000_000);
+        step(2_000_000);
+        step(1_500_000);
+        export.writeWindow(0);
+
+        BrickStats second = read(written().get(1)).brick("RmsNorm").orElseThrow();
+        assertThat(second.minNs()).isCloseTo(1_000_000L, withPercentage(100 / 128.0));
+        assertThat(second.maxNs()).isCloseTo(2_000_000L, withPercentage(100 / 128.0));
+        assertThat(second.lastNs()).isEqualTo(1_500_000);
+        assertThat(second.totalNs()).isEqualTo(4_500_000);
+    }
+
+    @Test
+    @Spec("23.7")
+    void extremesWithoutPercentilesAreWhatIsSure() {
+        BrickProfiler plain = BrickProfiler.enabled();
+        plain.record(BrickId.RMS_NORM, 5_000, 1);
+        plain.record(BrickId.RMS_NORM, 10, 1);
+        ProfileSnapshot before = plain.snapshot();
+        plain.record(BrickId.RMS_NORM, 1_000, 1);
+        plain.record(BrickId.RMS_NORM, 3_000, 1);
+        plain.record(BrickId.RMS_NORM, 1_500, 1);
+        BrickStats window = SnapshotDifference.between(before, plain.snapshot()).brick("RmsNorm").orElseThrow();
+
+        assertThat(window.minNs()).as("of 1000").isEqualTo(1_500);
+        assertThat(window.maxNs()).as("of 3000").isEqualTo(2_000);
+        assertThat(SnapshotDifference.between(plain.snapshot(), plain.snapshot()).bricks()).isEmpty();
+    }
+
+    @Test
+    @Spec("23.8")
+    void resetsOfTheApplicationLoseAndRepeatNothing() throws Exception {
+        WindowExport export = export(Long.MAX_VALUE);
+        step(100);
+        export.writeWindow(0);
+        step(200);
+        assertThat(profiler.snapshotAndReset().samples()).isEqualTo(2);
+        step(400);
+        export.writeWindow(0);
+        step(800);
+        profiler.reset();
+        step(1_600);
+        export.writeWindow(0);
+
+        assertThat(written().stream().map(file -> read(file).totalNs())).containsExactly(100L, 600L, 1_600L);
+        assertThat(profiler.snapshot().totalNs()).isEqualTo(1_600);
+    }
+
+    @Test
+    @Spec("23.9")
+    void theOldestWindowsGoAndAreCounted() throws Exception {
+        WindowExport export = export(1);
+        for (int i = 0; i < 3; i++) {
+            step(100);
+            export.writeWindow(0);
+        }
+
+        assertThat(written()).singleElement().asString().endsWith("rank-00003/window-000002.json".replace('/', File.separatorChar));
+        assertThat(Files.readString(written().get(0))).contains("\"windows_deleted\": 1").contains("\"every\": \"10 steps\"");
+        assertThat(export.deleted()).isEqualTo(2);
+        assertThat(export.written()).isEqualTo(3);
+    }
+
+    @Test
+    @Spec("23.9")
+    void whatCannotBeWrittenIsCountedAndPartOfTheNextWindow() throws Exception {
+        boolean[] full = {true};
+        FileFormat<ProfileSnapshot> json = FileFormat.of(ProfileSnapshot.class);
+        WindowExport export = new WindowExport(profiler, BY_STEPS, files(
+                new FileFormat<>(ProfileSnapshot.class) {
+                    @Override
+                    public void write(ProfileSnapshot value, Map<String, ?> further, Path path) throws IOException {
+                        if (full[0]) {
+                            throw new IOException("no space left");
+                        }
+                        json.write(value, further, path);
+                    }
+
+                    @Override
+                    public void requireLibraries() {}
+                },
+                Long.MAX_VALUE));
+        step(100);
+        export.writeWindow(0);
+        step(200);
+        profiler.snapshotAndReset();
+        export.writeWindow(0);
+        full[0] = false;
+        step(400);
+        export.writeWindow(0);
+
+        assertThat(export.failed()).isEqualTo(2);
+        ProfileSnapshot only = read(written().get(0));
+        assertThat(written()).hasSize(1);
+        assertThat(only.totalNs()).isEqualTo(700);
+        assertThat(only.identity().describe()).contains("steps 0 to 2");
+        assertThat(Files.readString(written().get(0))).contains("\"windows_failed\": 2");
+    }
+
+    @Test
+    @Spec("23.9")
+    void aFolderThatCannotBeDoesNotStopTheEngine() throws Exception {
+        Path file = Files.writeString(folder.resolve("file"), "x");
+        WindowExport export = profiler.exportEvery(1, file);
+        step(100);
+        export.close();
+        assertThat(export.failed()).isPositive();
+        assertThat(profiler.snapshot().totalNs()).isEqualTo(100);
+        assertThat(file).hasContent("x");
+    }
+
+    @Test
+    @Spec("23.10")
+    void aLaterProcessOfTheRankCountsOnAndAnotherProfilerHasAFolderOfItsOwn() throws Exception {
+        WindowFiles ofThis = files(FileFormat.of(ProfileSnapshot.class), Long.MAX_VALUE);
+        WindowExport first = new WindowExport(profiler, BY_STEPS, ofThis);
+        step(100);
+        first.writeWindow(0);
+        step(100);
+        first.writeWindow(0);
+        BrickProfiler again = BrickProfiler.builder()
+                .identity(RunIdentity.builder().runId("r/1").rank(3).build())
+                .build();
+        again.enable();
+        again.record(BrickId.RMS_NORM, 7, 1);
+        export(again).writeWindow(0);
+        ofThis.close();
+        again.record(BrickId.RMS_NORM, 8, 1);
+        export(again).writeWindow(0);
+
+        assertThat(written().stream().map(file -> folder.relativize(file).toString().replace('\\', '/')))
+                .containsExactly(
+                        "r_1/rank-00003-2/window-000000.json",
+                        "r_1/rank-00003/window-000000.json",
+                        "r_1/rank-00003/window-000001.json",
+                        "r_1/rank-00003/window-000002.json");
+    }
+
+    private WindowExport export(BrickProfiler other) {
+        return new WindowExport(other, BY_STEPS, files(FileFormat.of(ProfileSnapshot.class), Long.MAX_VALUE));
+    }
+
+    @Test
+    @Spec("23.10")
+    void numbersAreAlikeOnAllRanks() {
+        WindowExport.Every second = WindowExport.Every.time(Duration.ofSeconds(1));
+        ProfileSnapshot any = profiler.snapshot();
+
+        assertThat(second.number(any, Instant.parse("2026-01-01T00:00:07.999Z").toEpochMilli())).isEqualTo(7);
+        assertThat(second.number(any, Instant.parse("2026-01-01T00:00:08Z").toEpochMilli())).isEqualTo(8);
+        assertThat(BY_STEPS.number(any.withIdentity(RunIdentity.builder().steps(31, 40).build()), 0)).isEqualTo(3);
+    }
+
+    @Test
+    @Spec("23.6")
+    void writesAsStepsEndAndAtTheClose() throws Exception {
+        try (WindowExport export = profiler.exportEvery(5, folder)) {
+            for (int i = 0; i < 5; i++) {
+                step(100);
+            }
+            long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+            while (export.written() == 0 && System.nanoTime() < giveUpNs) {
+                Thread.onSpinWait();
+            }
+            assertThat(export.written()).isEqualTo(1);
+            step(100);
+        }
+
+        assertThat(written().stream().map(file -> read(file).steps().count())).containsExactly(5L, 1L);
+        assertThat(read(written().get(1)).identity().window()).hasValue(1);
+    }
+
+    @Test
+    @Spec("23.11")
+    void settingsAreReadWithWhatIsWrongLeftOut() {
+        assertThat(ExportSetting.every("500 ms")).isEqualTo(WindowExport.Every.time(Duration.ofMillis(500)));
+        assertThat(ExportSetting.every("5min")).isEqualTo(WindowExport.Every.time(Duration.ofMinutes(5)));
+        assertThat(ExportSetting.every("100 Steps")).isEqualTo(WindowExport.Every.steps(100));
+        WindowExport.Every usual = WindowExport.Every.time(Duration.ofSeconds(10));
+        for (String wrong : List.of("soon", "0 steps", "1 ms", "-5 s")) {
+            assertThat(ExportSetting.every(wrong)).as(wrong).isEqualTo(usual);
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> profiler.exportEvery(Duration.ofMillis(99), folder))
+                .withMessageContaining("0.099");
+        assertThatIllegalArgumentException().isThrownBy(() -> profiler.exportEvery(0, folder)).withMessageContaining("0 steps");
+    }
+}
