@@ -30,15 +30,22 @@ final class Calibrator {
     /** A device is asked less often: each turn waits for it. */
     private static final int DEVICE_TURNS = 50;
 
-    private static final int BRICKS_A_TURN = 200;
+    private static final int BRICKS_A_TURN = 100;
     private static final int DEVICE_BRICKS_A_TURN = 32;
     private static final int CLOCK_READS_A_TURN = 200;
 
-    /** Operations that wait for each other: about 60 ns, which is longer than what a processor looks ahead. */
-    private static final int CHAIN = 60;
+    /** Bricks that another one holds. */
+    private static final int HELD = 10;
+
+    /**
+     * Operations that wait for each other, about 1 ns each, in bricks of several lengths, by turns: all longer than what a
+     * processor looks ahead.
+     */
+    private static final int[] CHAINS = {100, 200, 300};
 
     private static final BrickId STARTED = BrickId.RMS_NORM;
     private static final BrickId LAPPED = BrickId.LAYER_NORM;
+    private static final BrickId HOLDING = BrickId.GATE_PROJECTION;
 
     private final NanoClock clock;
 
@@ -132,60 +139,81 @@ final class Calibrator {
         double[] lap = new double[TURNS];
         for (int turn = -UNCOUNTED_TURNS; turn < TURNS; turn++) {
             int at = Math.max(0, turn);
-            profiler.reset();
-            double bareNs = bare();
-            sample[at] = started(profiler) - bareNs;
-            inside[at] = meanNs(profiler, STARTED) - bareNs;
-            lapped(profiler);
-            lap[at] = meanNs(profiler, LAPPED) - bareNs;
+            int operations = CHAINS[Math.floorMod(turn, CHAINS.length)];
+            double bareNs = bare(operations);
+            // No reset: the first sample after one goes another way than all others.
+            long before = recordedNs(profiler, STARTED);
+            started(profiler, operations);
+            inside[at] = perBrick(recordedNs(profiler, STARTED) - before) - bareNs;
+            before = recordedNs(profiler, HOLDING);
+            held(profiler, operations);
+            sample[at] = perBrick(recordedNs(profiler, HOLDING) - before) - inside[at] / HELD - bareNs;
+            before = recordedNs(profiler, LAPPED);
+            lapped(profiler, operations);
+            lap[at] = perBrick(recordedNs(profiler, LAPPED) - before) - bareNs;
             empty[at] = empty(profiler, BRICKS_A_TURN);
         }
         return new Cost(spread(empty), spread(sample), spread(inside), spread(lap));
     }
 
-    private static double meanNs(BrickProfiler profiler, BrickId brick) {
-        BrickStats stats = profiler.brickStats(brick);
-        return stats.count() == 0 ? 0 : (double) stats.totalNs() / stats.count();
+    /** Not asked by the loops themselves: the more there is in a method, the fewer values stay in registers. */
+    private static long recordedNs(BrickProfiler profiler, BrickId brick) {
+        return profiler.brickStats(brick).totalNs();
     }
 
-    private static long chain(long start) {
+    private static double perBrick(long ns) {
+        return (double) ns / BRICKS_A_TURN;
+    }
+
+    private static long chain(long start, int operations) {
         long x = start;
-        for (int i = 0; i < CHAIN; i++) {
+        for (int i = 0; i < operations; i++) {
             // The generator of Knuth's MMIX.
             x = x * 6364136223846793005L + 1442695040888963407L;
         }
         return x;
     }
 
-    private double bare() {
+    private double bare(int operations) {
         long x = state;
         long startNs = clock.nanoTime();
         for (int i = 0; i < BRICKS_A_TURN; i++) {
-            x = chain(x);
+            x = chain(x, operations);
         }
         long elapsedNs = clock.nanoTime() - startNs;
         state = x;
-        return (double) elapsedNs / BRICKS_A_TURN;
+        return perBrick(elapsedNs);
     }
 
-    private double started(BrickProfiler profiler) {
+    private void started(BrickProfiler profiler, int operations) {
         long x = state;
-        long startNs = clock.nanoTime();
         for (int i = 0; i < BRICKS_A_TURN; i++) {
             long timer = profiler.startBrick(STARTED);
-            x = chain(x);
+            x = chain(x, operations);
             profiler.stopBrick(timer, 1);
         }
-        long elapsedNs = clock.nanoTime() - startNs;
         state = x;
-        return (double) elapsedNs / BRICKS_A_TURN;
     }
 
-    private void lapped(BrickProfiler profiler) {
+    private void held(BrickProfiler profiler, int operations) {
+        long x = state;
+        for (int i = 0; i < BRICKS_A_TURN; i += HELD) {
+            long holding = profiler.startBrick(HOLDING);
+            for (int held = 0; held < HELD; held++) {
+                long timer = profiler.startBrick(STARTED);
+                x = chain(x, operations);
+                profiler.stopBrick(timer, 1);
+            }
+            profiler.stopBrick(holding, 1);
+        }
+        state = x;
+    }
+
+    private void lapped(BrickProfiler profiler, int operations) {
         long x = state;
         long timer = profiler.lap(0, 0, LAPPED);
         for (int i = 0; i < BRICKS_A_TURN; i++) {
-            x = chain(x);
+            x = chain(x, operations);
             timer = profiler.lap(timer, 1, LAPPED);
         }
         state = x;
@@ -220,10 +248,11 @@ final class Calibrator {
             lap[at] = (double) (clock.nanoTime() - startNs) / DEVICE_BRICKS_A_TURN;
             profiler.stopBrick(timer, 1);
             profiler.endPass();
-            if (profiler.brickStats(STARTED).device().samples() == 0) {
+            BrickStats marked = profiler.brickStats(STARTED);
+            if (marked.device().samples() == 0) {
                 return null;
             }
-            inside[at] = meanNs(profiler, STARTED);
+            inside[at] = (double) marked.totalNs() / marked.count();
         }
         return new Cost(spread(host), spread(host), spread(inside), spread(lap));
     }

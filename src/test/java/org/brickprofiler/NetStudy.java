@@ -8,15 +8,19 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.brickprofiler.testing.ChildProcess;
 
 /**
  * Whether net times are those of the same code without a profiler: short bricks on one thread, in processes that take
- * turns, in random order. Arguments: processes a way (15), and about how long a brick takes, ns (200).
+ * turns, in random order. Arguments: processes a way (15), about how long a brick takes, ns (200), and {@code inlined} for
+ * work that is compiled into the method that times it; otherwise it is a method of its own, the same code in every process.
  *
  * <p>A process prints how long a piece of work took: by the clock around all of them where there is no profiler, else the sum
- * of net times over the number of pieces. What the bricks hold is learnt from a graph of the first pieces. Each brick does
- * the same work, a chain of operations that wait for each other; what a compiler could do with other code is not in it.
+ * of net times over the number of pieces; and, since a processor changes its clock from one process to the next, how long the
+ * same takes in the same process without a profiler, in steps between those with one. What the bricks hold is learnt from a
+ * graph of the first pieces. Each brick does the same work, a chain of operations that wait for each other; what a compiler
+ * could do with other code is not in it.
  */
 public final class NetStudy {
 
@@ -60,17 +64,22 @@ public final class NetStudy {
         }
         int processes = args.length > 0 ? Integer.parseInt(args[0]) : 15;
         int brickNs = args.length > 1 ? Integer.parseInt(args[1]) : 200;
+        boolean inlined = args.length > 2 && args[2].equals("inlined");
         // An operation of the chain takes about 1 ns on processors of today.
-        study(processes, brickNs);
+        study(processes, brickNs, inlined);
     }
 
-    private static void study(int processes, int chain) throws IOException {
+    private static void study(int processes, int chain, boolean inlined) throws IOException {
+        List<String> options = List.of(
+                "-XX:CompileCommand=quiet",
+                "-XX:CompileCommand=" + (inlined ? "inline," : "dontinline,") + NetStudy.class.getName() + "::piece");
         Map<Way, List<double[]>> figures = new TreeMap<>();
         for (int round = 0; round < processes; round++) {
             List<Way> ways = new ArrayList<>(List.of(Way.values()));
             Collections.shuffle(ways);
             for (Way way : ways) {
                 String printed = ChildProcess.java(NetStudy.class)
+                        .jvmOptions(options)
                         .arguments(List.of(way.name(), Integer.toString(chain)))
                         .run()
                         .assertSucceeded()
@@ -81,20 +90,22 @@ public final class NetStudy {
             }
         }
         double plainNs = median(figures.getOrDefault(Way.PLAIN, List.of()), 0);
-        System.out.println("| bricks by | as recorded, ns | net, ns | net to no profiler | of single processes |");
-        System.out.println("|---|---|---|---|---|");
+        System.out.println("| bricks by | as recorded, ns | net, ns | net to other processes without a profiler "
+                + "| to the same process without one | of single processes |");
+        System.out.println("|---|---|---|---|---|---|");
         figures.forEach((way, runs) -> {
             double[] ratios = runs.stream()
-                    .mapToDouble(run -> 100 * (run[0] / plainNs - 1))
+                    .mapToDouble(run -> 100 * (run[0] / run[2] - 1))
                     .sorted()
                     .toArray();
             System.out.printf(
                     Locale.ROOT,
-                    "| %s | %.1f | %.1f | %+.2f %% | %+.2f..%+.2f %% |%n",
+                    "| %s | %.1f | %.1f | %+.2f %% | %+.2f %% | %+.2f..%+.2f %% |%n",
                     way.words,
                     median(runs, 1),
                     median(runs, 0),
                     100 * (median(runs, 0) / plainNs - 1),
+                    ratios[ratios.length / 2],
                     ratios[0],
                     ratios[ratios.length - 1]);
         });
@@ -117,36 +128,49 @@ public final class NetStudy {
         for (int step = 0; step < WARMUP_STEPS; step++) {
             step(profiler, way, chain);
         }
-        profiler.reset();
         profiler.graph().enable();
         for (int step = 0; step < GRAPHED_STEPS; step++) {
             step(profiler, way, chain);
         }
         profiler.graph().disable();
+        // The compiler begins anew where the graph's branch was first taken.
         profiler.snapshotAndReset();
+        for (int step = 0; step < WARMUP_STEPS; step++) {
+            step(profiler, way, chain);
+            timeBare(chain);
+        }
+        profiler.snapshotAndReset();
+        long bareNs = 0;
         for (int step = 0; step < STEPS; step++) {
             step(profiler, way, chain);
+            bareNs += timeBare(chain);
         }
         profiler.calibrate();
         ProfileSnapshot snapshot = profiler.snapshot();
         BrickId whole = way == Way.NESTED ? BrickId.GATE_PROJECTION : BrickId.RMS_NORM;
         BrickStats brick = snapshot.brick(whole.displayName()).orElseThrow();
-        double pieces = (double) PIECES_A_STEP * STEPS;
-        print(snapshot.facts().netNs(brick).orElseThrow() / pieces, brick.totalNs() / pieces);
+        print(snapshot.facts().netNs(brick).orElseThrow(), brick.totalNs(), bareNs);
     }
 
     private void plain(int chain) {
         long elapsedNs = 0;
         for (int step = -WARMUP_STEPS; step < STEPS; step++) {
-            long startNs = System.nanoTime();
-            state = bare(state, chain);
-            elapsedNs += step < 0 ? 0 : System.nanoTime() - startNs;
+            long stepNs = timeBare(chain);
+            elapsedNs += step < 0 ? 0 : stepNs;
         }
-        print((double) elapsedNs / PIECES_A_STEP / STEPS, (double) elapsedNs / PIECES_A_STEP / STEPS);
+        print(elapsedNs, elapsedNs, elapsedNs);
     }
 
-    private void print(double netNs, double recordedNs) {
-        System.out.println(netNs + " " + recordedNs);
+    private long timeBare(int chain) {
+        long startNs = System.nanoTime();
+        state = bare(state, chain);
+        return System.nanoTime() - startNs;
+    }
+
+    private void print(long... sumsNs) {
+        System.out.println(Arrays.stream(sumsNs)
+                .mapToObj(ns -> Double.toString((double) ns / PIECES_A_STEP / STEPS))
+                .collect(Collectors.joining(" ")));
         if (state == 0) {
             System.out.println("never, but a compiler does not know");
         }

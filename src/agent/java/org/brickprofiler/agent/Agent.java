@@ -8,6 +8,7 @@ import java.lang.instrument.UnmodifiableClassException;
 import java.nio.file.Path;
 import java.security.ProtectionDomain;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.brickprofiler.BrickCategory;
@@ -38,6 +39,7 @@ public final class Agent {
     private final BrickProfiler profiler;
     private final @Nullable TraceRecorder trace;
     private final Recorder.Steps steps;
+    private final @Nullable Alternation alternation;
     private final Weaver weaver;
     private final PrintStream err = System.err;
 
@@ -58,7 +60,11 @@ public final class Agent {
             builder.tracing(trace);
         }
         profiler = builder.build();
-        steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup);
+        alternation = options.ab().isPresent() ? new Alternation(profiler, options.ab().getAsLong()) : null;
+        if (alternation != null && rules.rules().stream().noneMatch(rule -> rule.kind() == Rule.Kind.STEP)) {
+            throw new IllegalArgumentException("ab= compares steps, and there is no step: in " + file);
+        }
+        steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup, alternation);
         weaver = new Weaver(
                 rules,
                 rule -> rule.kind() == Rule.Kind.BRICK
@@ -109,7 +115,16 @@ public final class Agent {
             }
         }
         Runtime.getRuntime().addShutdownHook(new Thread(this::report, "brick-agent-report"));
+        options.port().ifPresent(this::open);
         say(applied.size() + " of " + rules.rules().size() + " rules apply");
+    }
+
+    private void open(int port) {
+        try {
+            say("the live report is at " + LiveReport.open(port, this::snapshot));
+        } catch (IOException | LinkageError unable) {
+            say("port " + port + " is not opened: " + unable.getMessage());
+        }
     }
 
     /** Tries the rules of a class on its file, so that what is wrong with them is known before it is loaded. */
@@ -186,8 +201,19 @@ public final class Agent {
     // ---- reports ----
 
     private ProfileSnapshot snapshot() {
+        Optional<Alternation.Result> compared = compared();
+        if (compared.isPresent()) {
+            profiler.setTokensPerSec(compared.get().tokensPerSecOn());
+            ProfileSnapshot snapshot = profiler.snapshot();
+            return snapshot.withFacts(
+                    snapshot.facts().withUnprofiledTokensPerSec(compared.get().tokensPerSecOff()));
+        }
         steps.tokensPerSec().ifPresent(profiler::setTokensPerSec);
         return profiler.snapshot();
+    }
+
+    private Optional<Alternation.Result> compared() {
+        return alternation == null ? Optional.empty() : alternation.result();
     }
 
     private void report() {
@@ -196,6 +222,9 @@ public final class Agent {
         if (!unused.isEmpty()) {
             say(unused.size() + " rules were not applied: those of the lines "
                     + String.join(", ", unused.stream().map(rule -> Integer.toString(rule.line())).toList()));
+        }
+        if (alternation != null) {
+            say(compared().map(Alternation.Result::toString).orElse("ab: too few tokens were decoded to compare, or BRICK_PROFILER is off"));
         }
         if (options.out() == null && options.html() == null && options.trace() == null) {
             err.print(TextReport.render(snapshot));

@@ -4,6 +4,8 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,24 +16,35 @@ import org.jspecify.annotations.Nullable;
  * @param html where the page goes; null for nowhere
  * @param trace where the timeline goes; null for nowhere
  * @param snapshot where an agent that runs already shall write what it has as JSON; null for nowhere
+ * @param port the port of this machine on which the live report is read, 0 for any that is free; empty for none
+ * @param ab from what the order is drawn in which recording is on and off; empty where it is always on
  */
 record AgentOptions(
-        @Nullable Path rules, @Nullable Path out, @Nullable Path html, @Nullable Path trace, @Nullable Path snapshot) {
+        @Nullable Path rules,
+        @Nullable Path out,
+        @Nullable Path html,
+        @Nullable Path trace,
+        @Nullable Path snapshot,
+        OptionalInt port,
+        OptionalLong ab) {
 
     /** What {@code brick run} names the file by to which each of its runs writes its profile. */
     static final String OUT_VARIABLE = "BRICK_PROFILER_OUT";
 
-    private static final List<String> KEYS = List.of("rules", "out", "html", "trace", "snapshot");
+    private static final String PORT = "port";
+    private static final String AB = "ab";
+    private static final List<String> KEYS = List.of("rules", "out", "html", "trace", "snapshot", PORT, AB);
+    private static final int LAST_PORT = 65_535;
 
     /**
      * Reads options.
      *
      * @param text keys and values, separated by commas
      * @param environment the variables of the environment
-     * @throws IllegalArgumentException when a key is unknown or twice there, or has no value
+     * @throws IllegalArgumentException when a key is unknown or twice there, or has no value or a wrong one
      */
     static AgentOptions parse(String text, Map<String, String> environment) {
-        Map<String, Path> values = new LinkedHashMap<>();
+        Map<String, String> values = new LinkedHashMap<>();
         for (String option : text.isBlank() ? new String[0] : text.split(",", -1)) {
             int equals = option.indexOf('=');
             String key = equals < 0 ? option : option.substring(0, equals);
@@ -40,17 +53,39 @@ record AgentOptions(
                         "there is no option '" + key + "'; there are " + String.join(", ", KEYS));
             }
             if (equals < 0 || equals == option.length() - 1) {
-                throw new IllegalArgumentException("the option '" + key + "' needs a file, as in " + key + "=FILE");
+                throw new IllegalArgumentException("the option '" + key + "' needs a value, as in " + key
+                        + (key.equals(PORT) || key.equals(AB) ? "=1" : "=FILE"));
             }
-            if (values.put(key, Path.of(option.substring(equals + 1))) != null) {
+            if (values.put(key, option.substring(equals + 1)) != null) {
                 throw new IllegalArgumentException("the option '" + key + "' is there twice");
             }
         }
         String variable = environment.get(OUT_VARIABLE);
         if (variable != null && !variable.isEmpty()) {
-            values.putIfAbsent("out", Path.of(variable));
+            values.putIfAbsent("out", variable);
         }
+        String port = values.get(PORT);
+        String seed = values.get(AB);
         return new AgentOptions(
-                values.get("rules"), values.get("out"), values.get("html"), values.get("trace"), values.get("snapshot"));
+                path(values, "rules"),
+                path(values, "out"),
+                path(values, "html"),
+                path(values, "trace"),
+                path(values, "snapshot"),
+                port == null ? OptionalInt.empty() : OptionalInt.of((int) number(PORT, port, LAST_PORT)),
+                seed == null ? OptionalLong.empty() : OptionalLong.of(number(AB, seed, Long.MAX_VALUE)));
+    }
+
+    private static @Nullable Path path(Map<String, String> values, String key) {
+        String value = values.get(key);
+        return value == null ? null : Path.of(value);
+    }
+
+    private static long number(String key, String value, long largest) {
+        if (value.matches("\\d{1,18}") && Long.parseLong(value) <= largest) {
+            return Long.parseLong(value);
+        }
+        throw new IllegalArgumentException(
+                key + "=" + value + " is no whole number" + (largest == LAST_PORT ? " from 0 to " + largest : ""));
     }
 }

@@ -84,11 +84,28 @@ final class ClassFiles {
     }
 
     /**
-     * The class files in a jar or a folder.
+     * The class files of a class path.
      *
-     * @throws IOException when it cannot be read
+     * @param classPath jars and folders, separated as the machine's Java has it; {@code FOLDER/*} are all jars of a folder
+     * @throws IOException when one of them cannot be read, or has no classes
      */
-    static List<byte[]> of(Path path) throws IOException {
+    static List<byte[]> of(String classPath) throws IOException {
+        List<byte[]> files = new ArrayList<>();
+        for (String entry : classPath.split(File.pathSeparator, -1)) {
+            if (entry.endsWith("*")) {
+                try (Stream<Path> jars = Files.list(Path.of(entry.substring(0, entry.length() - 1)))) {
+                    for (Path jar : jars.filter(each -> each.toString().endsWith(".jar")).sorted().toList()) {
+                        files.addAll(of(jar));
+                    }
+                }
+            } else if (!entry.isEmpty()) {
+                files.addAll(of(Path.of(entry)));
+            }
+        }
+        return files;
+    }
+
+    private static List<byte[]> of(Path path) throws IOException {
         List<String> names = new ArrayList<>();
         addNames(path, names);
         List<byte[]> files = new ArrayList<>();

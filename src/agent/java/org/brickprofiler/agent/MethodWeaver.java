@@ -159,9 +159,20 @@ final class MethodWeaver {
     private Map<AbstractInsnNode, Boolean> places(Anchor anchor) {
         Map<AbstractInsnNode, Boolean> places = new LinkedHashMap<>();
         Call call = anchor.call();
+        AbstractInsnNode initialising = method.name.equals("<init>") ? initialising(method) : null;
         if (call != null) {
             boolean isBefore = anchor.place() == Anchor.Place.BEFORE;
-            calls(method, call).forEach(node -> places.put(node, isBefore));
+            for (AbstractInsnNode node : calls(method, call)) {
+                int since = initialising == null
+                        ? 1
+                        : method.instructions.indexOf(node) - method.instructions.indexOf(initialising);
+                if (since < 0 || (since == 0 && isBefore)) {
+                    throw new IllegalArgumentException(anchor + " lies before the object exists");
+                }
+                places.put(node, isBefore);
+            }
+        } else if (anchor.place() == Anchor.Place.ENTRY && initialising != null) {
+            places.put(initialising, false);
         } else if (anchor.place() == Anchor.Place.ENTRY) {
             places.put(method.instructions.getFirst(), true);
         } else {
@@ -172,6 +183,19 @@ final class MethodWeaver {
             }
         }
         return places;
+    }
+
+    /** Where a constructor calls the one that it stands on: the first call that initialises no object made here. */
+    private static AbstractInsnNode initialising(MethodNode constructor) {
+        int made = 0;
+        for (AbstractInsnNode node : constructor.instructions) {
+            if (node.getOpcode() == Opcodes.NEW) {
+                made++;
+            } else if (node instanceof MethodInsnNode call && call.name.equals("<init>") && made-- == 0) {
+                return node;
+            }
+        }
+        throw new IllegalArgumentException("a constructor of no other");
     }
 
     /**
@@ -649,10 +673,9 @@ final class MethodWeaver {
         int slot = (method.access & Opcodes.ACC_STATIC) != 0 ? 0 : 1;
         InsnList code = new InsnList();
         for (Type type : Type.getArgumentTypes(method.desc)) {
-            String task = TASKS.get(type.getDescriptor());
-            if (task != null) {
+            if (TASKS.containsKey(type.getDescriptor())) {
                 code.add(new VarInsnNode(Opcodes.ALOAD, slot));
-                code.add(call("carry" + task, "(" + type.getDescriptor() + ")" + type.getDescriptor()));
+                code.add(carry(type));
                 code.add(new VarInsnNode(Opcodes.ASTORE, slot));
             }
             slot += type.getSize();
@@ -662,14 +685,51 @@ final class MethodWeaver {
     }
 
     /**
+     * The calls in a method whose last argument is a task.
+     *
+     * @throws IllegalArgumentException when there is no such call
+     */
+    static List<MethodInsnNode> taskCalls(MethodNode method, Call call) {
+        List<MethodInsnNode> calls = calls(method, call);
+        for (MethodInsnNode each : calls) {
+            if (lastTask(each) == null) {
+                throw new IllegalArgumentException(each.name + " takes no task as its last argument: " + taskNames());
+            }
+        }
+        return calls;
+    }
+
+    private static @Nullable Type lastTask(MethodInsnNode call) {
+        Type[] types = Type.getArgumentTypes(call.desc);
+        Type last = types.length == 0 ? Type.VOID_TYPE : types[types.length - 1];
+        return TASKS.containsKey(last.getDescriptor()) ? last : null;
+    }
+
+    /** Makes a call hand on the layer of its caller with the task that it takes last. */
+    static void carryTask(MethodNode method, MethodInsnNode call) {
+        Type task = lastTask(call);
+        if (task != null) {
+            method.instructions.insertBefore(call, carry(task));
+        }
+    }
+
+    private static MethodInsnNode carry(Type task) {
+        String descriptor = task.getDescriptor();
+        return call("carry" + TASKS.get(descriptor), "(" + descriptor + ")" + descriptor);
+    }
+
+    private static String taskNames() {
+        return TASKS.values().stream().sorted().collect(Collectors.joining(", "));
+    }
+
+    /**
      * Checks that a method takes a task.
      *
      * @throws IllegalArgumentException when it takes none
      */
     static void requireTask(MethodNode method) {
         if (Stream.of(Type.getArgumentTypes(method.desc)).noneMatch(type -> TASKS.containsKey(type.getDescriptor()))) {
-            throw new IllegalArgumentException(method.name + " takes none of "
-                    + TASKS.values().stream().sorted().collect(Collectors.joining(", ")));
+            throw new IllegalArgumentException(method.name + " takes none of " + taskNames());
         }
     }
 }

@@ -2,7 +2,6 @@ package org.brickprofiler.agent;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
 import java.net.JarURLConnection;
@@ -11,10 +10,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.net.URLClassLoader;
-import java.nio.file.Path;
-import java.util.List;
 import java.util.jar.JarFile;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,28 +83,5 @@ public final class Premain {
         String entry = entry().toString();
         URL folder = URI.create(entry.substring(0, entry.length() - AGENT.length())).toURL();
         return new URLClassLoader("brick-profiler-agent", new URL[] {folder}, ClassLoader.getPlatformClassLoader());
-    }
-
-    /**
-     * Proposes rules: {@code java -jar brick-profiler-agent.jar suggest JAR...} prints them.
-     *
-     * @param args the word, and jars or folders of classes
-     */
-    public static void main(String[] args) {
-        if (args.length < 2 || !args[0].equals("suggest")) {
-            System.err.println("usage: java -jar brick-profiler-agent.jar suggest JAR|FOLDER...");
-            System.exit(2);
-        }
-        List<Path> paths = Stream.of(args).skip(1).map(Path::of).toList();
-        try {
-            Class.forName("org.brickprofiler.agent.Suggestions", true, newLoader())
-                    .getMethod("print", List.class, PrintStream.class)
-                    .invoke(null, paths, System.out);
-        } catch (InvocationTargetException failed) {
-            System.err.println("brick agent: " + failed.getCause());
-            System.exit(2);
-        } catch (ReflectiveOperationException | MalformedURLException failed) {
-            throw new IllegalStateException("the jar is damaged", failed);
-        }
     }
 }

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.agent.bridge.Bridge;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records what woven code reports. A record, whose fields compilers take for constants. Any thread; allocates nothing
@@ -23,6 +24,7 @@ record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
         private final AtomicLong counted = new AtomicLong();
         private final long warmup;
         private final Runnable afterWarmup;
+        private final @Nullable Alternation alternation;
 
         /** When the first step after the warm-up began; 0 for not yet. */
         private final AtomicLong firstNs = new AtomicLong();
@@ -34,15 +36,23 @@ record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
          *
          * @param warmup how many steps count for nothing
          * @param afterWarmup what to do after these
+         * @param alternation what switches recording on and off after these; null for nothing
          */
-        Steps(long warmup, Runnable afterWarmup) {
+        Steps(long warmup, Runnable afterWarmup, @Nullable Alternation alternation) {
             this.warmup = warmup;
             this.afterWarmup = afterWarmup;
+            this.alternation = alternation;
         }
 
-        private void begin() {
-            if (firstNs.get() == 0 && ended.get() >= warmup) {
-                firstNs.compareAndSet(0, System.nanoTime());
+        private void begin(boolean decodes) {
+            if (ended.get() >= warmup) {
+                long nowNs = System.nanoTime();
+                if (firstNs.get() == 0) {
+                    firstNs.compareAndSet(0, nowNs);
+                }
+                if (alternation != null) {
+                    alternation.stepBegins(decodes, nowNs);
+                }
             }
         }
 
@@ -78,6 +88,9 @@ record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
 
     @Override
     public long startLayer() {
+        if (!profiler.isEnabled()) {
+            return 0;
+        }
         profiler.startLayer();
         return OPEN;
     }
@@ -91,7 +104,7 @@ record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
 
     @Override
     public long startStep(long tokens, long kvLength) {
-        steps.begin();
+        steps.begin(tokens <= 1);
         long cached = Math.max(0, kvLength);
         profiler.beginStep(tokens > 1 ? prefill(tokens, cached) : StepInfo.decode(cached));
         return OPEN;

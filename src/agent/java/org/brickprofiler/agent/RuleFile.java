@@ -39,7 +39,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  * Reads a file of rules, in YAML.
  *
  * <pre>{@code
- * step:                                  # a forward pass
+ * step:                                  # a forward pass; a list where there are several ways through one
  *   in: com.example.Llama.forward
  *   tokens: tokens.length                # 1 unless given; more than one are a prompt
  *   kv: position                         # what the key-value cache holds; 0 unless given
@@ -48,6 +48,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *   in: com.example.Llama.layer          # no anchors: the whole method
  * tasks:                                 # methods that run a task elsewhere: it works for the layer of the caller
  *   - in: com.example.Parallel.run
+ *   - in: com.example.Llama.forward
+ *     call: parallelFor 1                # or this call alone, whose last argument is the task
  * annotated: [com.example]               # packages in which methods carry @Brick
  * bricks:
  *   - in: com.example.Llama.forward(State, int[])
@@ -68,7 +70,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 final class RuleFile {
 
     private static final Pattern TARGET = Pattern.compile(
-            "(?<owner>" + NAME + "(?:\\." + NAME + ")*)\\.(?<name>" + NAME + ")(?:\\((?<types>[^()]*)\\))?");
+            "(?<owner>" + NAME + "(?:\\." + NAME + ")*)\\.(?<name>" + NAME + "|<init>)(?:\\((?<types>[^()]*)\\))?");
     private static final Pattern CALL =
             Pattern.compile("(?:(?<owner>" + NAME + ")\\.)?(?<name>" + NAME + "|<init>)(?:\\s+(?<number>\\d{1,6}))?");
     private static final Pattern ANCHOR = Pattern.compile("(?<place>before|after)\\s+(?<call>.*)");
@@ -142,19 +144,17 @@ final class RuleFile {
         Map<String, Node> parts = entries(root, Set.of("step", "layer", "tasks", "bricks", "annotated"));
         List<Rule> rules = new ArrayList<>();
         int warmup = 0;
-        Node step = parts.get("step");
-        if (step != null) {
+        for (Node step : oneOrMore(parts.get("step"))) {
             Map<String, Node> entries =
                     entries(step, Set.of("in", "lambda", "call", "from", "to", "tokens", "kv", "warmup"));
             rules.add(rule(step, Kind.STEP, entries));
-            warmup = entries.containsKey("warmup") ? number(entries.get("warmup")) : 0;
+            warmup = entries.containsKey("warmup") ? Math.max(warmup, number(entries.get("warmup"))) : warmup;
         }
-        Node layer = parts.get("layer");
-        if (layer != null) {
+        for (Node layer : oneOrMore(parts.get("layer"))) {
             rules.add(rule(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to"))));
         }
         for (Node task : sequence(parts.get("tasks"))) {
-            rules.add(rule(task, Kind.TASK, entries(task, Set.of("in"))));
+            rules.add(rule(task, Kind.TASK, entries(task, Set.of("in", "lambda", "call"))));
         }
         for (Node brick : sequence(parts.get("bricks"))) {
             rules.add(rule(
@@ -343,6 +343,10 @@ final class RuleFile {
 
     private static String sorted(Set<String> known) {
         return String.join(", ", known.stream().sorted().toList());
+    }
+
+    private List<Node> oneOrMore(@Nullable Node node) {
+        return node == null || node instanceof SequenceNode ? sequence(node) : List.of(node);
     }
 
     private List<Node> sequence(@Nullable Node node) {

@@ -1,8 +1,5 @@
 package org.brickprofiler.agent;
 
-import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,9 +22,9 @@ import org.objectweb.asm.tree.MethodNode;
 /**
  * Proposes rules for classes that it reads and does not load: a method whose name, or whose class's name, is that of a brick
  * is that brick; and where a method calls another one several times, as engines do with their matrix products, each of these
- * calls is one, named after what it reads just before. A person has to look through them. Stateless; any thread.
+ * calls is one, named after what it reads just before. A person has to look through them. One thread.
  */
-public final class Suggestions {
+final class Suggestions {
 
     /** As often as this the calls of one method are taken for different bricks. */
     private static final int SEVERAL = 3;
@@ -38,59 +35,106 @@ public final class Suggestions {
     /** Methods that do what their class is named after. */
     private static final Set<String> DOING = Set.of("forward", "apply", "run", "compute", "execute", "call", "accept");
 
+    private final List<Proposal> proposals = new ArrayList<>();
+
+    /**
+     * A method, or a call in it, that may be a brick.
+     *
+     * @param in the method, as rules name it
+     * @param call the call that is meant; empty for the whole method
+     * @param brick the brick that the name is of; empty for none
+     * @param timed what the flight recorder can time of it: the method, or the one that is called
+     */
+    private record Proposal(String in, String call, Optional<BrickId> brick, String timed) {}
+
     private Suggestions() {}
 
     /**
-     * Prints rules for the classes of jars and folders.
+     * Looks at class files.
      *
-     * @param paths the jars and folders
-     * @param out where to
-     * @throws IOException when one of them cannot be read
+     * @param files the class files
      */
-    public static void print(List<Path> paths, PrintStream out) throws IOException {
-        List<byte[]> files = new ArrayList<>();
-        for (Path path : paths) {
-            files.addAll(ClassFiles.of(path));
-        }
-        out.print(rules(files));
+    static Suggestions of(List<byte[]> files) {
+        Suggestions found = new Suggestions();
+        files.forEach(found::look);
+        return found;
     }
 
-    /** The rules for class files, in YAML. */
-    static String rules(List<byte[]> files) {
-        StringBuilder rules = new StringBuilder();
-        for (byte[] file : files) {
-            ClassNode type = new ClassNode();
-            ClassReader reader = new ClassReader(file);
-            reader.accept(type, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
-            Map<String, Integer> sizes = ClassFiles.codeSizes(reader);
-            for (MethodNode method : type.methods) {
-                boolean isWritten = (method.access & (Opcodes.ACC_SYNTHETIC | Opcodes.ACC_BRIDGE)) == 0
-                        && !method.name.startsWith("<");
-                if (isWritten && sizes.getOrDefault(method.name + method.desc, 0) >= SHORTEST) {
-                    add(type, method, rules);
-                }
+    private void look(byte[] file) {
+        ClassNode type = new ClassNode();
+        ClassReader reader = new ClassReader(file);
+        reader.accept(type, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+        Map<String, Integer> sizes = ClassFiles.codeSizes(reader);
+        for (MethodNode method : type.methods) {
+            boolean isWritten = (method.access & (Opcodes.ACC_SYNTHETIC | Opcodes.ACC_BRIDGE)) == 0
+                    && !method.name.startsWith("<");
+            if (isWritten && sizes.getOrDefault(method.name + method.desc, 0) >= SHORTEST) {
+                look(type, method);
             }
         }
-        return rules.isEmpty() ? "# nothing is named like a brick\n" : "bricks:\n" + rules;
     }
 
-    private static void add(ClassNode type, MethodNode method, StringBuilder rules) {
-        String in = "  - in: " + type.name.replace('/', '.') + '.' + method.name + parameters(type, method) + '\n';
+    private void look(ClassNode type, MethodNode method) {
+        String name = type.name.replace('/', '.');
+        String in = name + '.' + method.name + parameters(type, method);
         Optional<BrickId> named = BrickId.parse(method.name);
         if (named.isEmpty() && DOING.contains(method.name)) {
             named = BrickId.parse(simpleName(type));
         }
-        named.ifPresent(brick ->
-                rules.append(in).append("    brick: ").append(brick.name()).append('\n'));
+        if (named.isPresent()) {
+            proposals.add(new Proposal(in, "", named, name + "::" + method.name));
+        }
         sites(method).forEach((callee, sites) -> {
             for (int i = 0; i < sites.size() && sites.size() >= SEVERAL; i++) {
-                String call = callee + ' ' + (i + 1);
-                rules.append(in).append("    call: ").append(call).append('\n');
-                rules.append(sites.get(i)
-                        .map(brick -> "    brick: " + brick.name() + '\n')
-                        .orElse("    brick: " + call + "\n    category: OTHER\n"));
+                proposals.add(new Proposal(in, callee + ' ' + (i + 1), sites.get(i).brick(), sites.get(i).timed()));
             }
         });
+    }
+
+    boolean isEmpty() {
+        return proposals.isEmpty();
+    }
+
+    /** The rules of the agent, in YAML. */
+    String rules() {
+        StringBuilder rules = new StringBuilder();
+        for (Proposal proposal : proposals) {
+            rules.append("  - in: ").append(proposal.in()).append('\n');
+            if (!proposal.call().isEmpty()) {
+                rules.append("    call: ").append(proposal.call()).append('\n');
+            }
+            rules.append("    brick: ")
+                    .append(proposal.brick().map(BrickId::name).orElse(proposal.call()))
+                    .append(proposal.brick().isPresent() ? "\n" : "\n    category: OTHER\n");
+        }
+        return rules.isEmpty() ? "# nothing is named like a brick\n" : "bricks:\n" + rules;
+    }
+
+    /**
+     * The same as settings of the flight recorder, whose events {@code jdk.MethodTiming} and {@code jdk.MethodTrace}, of JDK 25
+     * and later, take such a filter (JEP 520). They know whole methods only: where calls of one method are proposed apart, all
+     * of them are timed together.
+     */
+    String settings() {
+        String filter = proposals.stream().map(Proposal::timed).distinct().collect(Collectors.joining(";"));
+        return """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <configuration version="2.0" label="Bricks" description="Methods that are named like a brick" provider="brick suggest">
+                  <!-- Sums of each method. -->
+                  <event name="jdk.MethodTiming">
+                    <setting name="enabled">%b</setting>
+                    <setting name="period">endChunk</setting>
+                    <setting name="filter">%s</setting>
+                  </event>
+                  <!-- Each call, which costs more. -->
+                  <event name="jdk.MethodTrace">
+                    <setting name="enabled">false</setting>
+                    <setting name="stackTrace">false</setting>
+                    <setting name="threshold">0 ms</setting>
+                    <setting name="filter">%s</setting>
+                  </event>
+                </configuration>
+                """.formatted(!filter.isEmpty(), filter, filter);
     }
 
     private static String simpleName(ClassNode type) {
@@ -109,9 +153,17 @@ public final class Suggestions {
                         .collect(Collectors.joining(", ", "(", ")"));
     }
 
-    /** For each method that is called, what its calls in the order of the code are named after. */
-    private static Map<String, List<Optional<BrickId>>> sites(MethodNode method) {
-        Map<String, List<Optional<BrickId>>> sites = new LinkedHashMap<>();
+    /**
+     * A call.
+     *
+     * @param brick what it is named after
+     * @param timed the method that is called, as the flight recorder names it
+     */
+    private record Site(Optional<BrickId> brick, String timed) {}
+
+    /** For each method that is called, its calls in the order of the code. */
+    private static Map<String, List<Site>> sites(MethodNode method) {
+        Map<String, List<Site>> sites = new LinkedHashMap<>();
         Optional<BrickId> read = Optional.empty();
         for (AbstractInsnNode node : method.instructions) {
             if (node instanceof FieldInsnNode field) {
@@ -121,7 +173,8 @@ public final class Suggestions {
                         && !call.owner.startsWith("java/")
                         && !call.name.startsWith("<");
                 if (computes) {
-                    sites.computeIfAbsent(call.name, none -> new ArrayList<>()).add(read);
+                    sites.computeIfAbsent(call.name, none -> new ArrayList<>())
+                            .add(new Site(read, call.owner.replace('/', '.') + "::" + call.name));
                     read = Optional.empty();
                 } else {
                     read = BrickId.parse(call.name).or(before(read));

@@ -3,6 +3,7 @@ package org.brickprofiler.agent;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -244,6 +245,12 @@ final class Weaver {
         private final @Nullable ClassLoader loader;
         private final Map<MethodNode, MethodWeaver> weavers = new LinkedHashMap<>();
 
+        /** The methods that take tasks. */
+        private final Set<MethodNode> taking = new LinkedHashSet<>();
+
+        /** The calls that take tasks, each with its method. */
+        private final Map<MethodInsnNode, MethodNode> handOvers = new LinkedHashMap<>();
+
         /** By name and descriptor of the method. */
         final Map<String, List<Rule>> applied = new LinkedHashMap<>();
 
@@ -259,8 +266,12 @@ final class Weaver {
             try {
                 MethodNode method = method(rule.target());
                 String key = method.name + method.desc;
-                if (rule.kind() == Kind.TASK) {
+                Call handingOver = rule.from().call();
+                if (rule.kind() == Kind.TASK && handingOver != null) {
+                    MethodWeaver.taskCalls(method, handingOver).forEach(call -> handOvers.put(call, method));
+                } else if (rule.kind() == Kind.TASK) {
                     MethodWeaver.requireTask(method);
+                    taking.add(method);
                 } else {
                     ElementsCode code = new ElementsCode(type, method, loader);
                     boolean atEntry = rule.from().equals(Anchor.ENTRY);
@@ -284,10 +295,8 @@ final class Weaver {
                     endless,
                     "in " + method.name + ", " + endless.to() + " is not reached from " + endless.from(),
                     true))));
-            applied.forEach((key, ofMethod) -> type.methods.stream()
-                    .filter(method -> key.equals(method.name + method.desc))
-                    .filter(method -> ofMethod.stream().anyMatch(rule -> rule.kind() == Kind.TASK))
-                    .forEach(MethodWeaver::carryTask));
+            taking.forEach(MethodWeaver::carryTask);
+            handOvers.forEach((call, method) -> MethodWeaver.carryTask(method, call));
             ClassWriter writer = new ClassWriter(reader, 0);
             type.accept(writer);
             return writer.toByteArray();
@@ -328,9 +337,6 @@ final class Weaver {
         }
 
         private void requireCode(MethodNode method) {
-            if (method.name.startsWith("<")) {
-                throw new IllegalArgumentException("constructors and initialisers cannot be woven");
-            }
             if ((method.access & Opcodes.ACC_NATIVE) != 0) {
                 throw new IllegalArgumentException(method.name + " is native: it has no code to weave; its callers have");
             }

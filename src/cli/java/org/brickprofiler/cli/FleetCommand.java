@@ -38,8 +38,8 @@ import picocli.CommandLine;
         sortOptions = false,
         usageHelpWidth = 100,
         subcommands = {FleetCommand.PackCommand.class, FleetReportCommand.class, FleetCommand.SqlCommand.class},
-        description = "Packs the profiles of many ranks and runs into tables, and asks them. Needs DuckDB's driver, "
-                + "org.duckdb:duckdb_jdbc, beside the jar of this program or where the variable BRICK_DUCKDB says.",
+        description = "Packs the profiles of many ranks and runs into tables, and asks them. Needs the JDBC driver of "
+                + "DuckDB, beside the jar of this program or where the variable BRICK_DUCKDB says.",
         commandListHeading = "%nCommands (brick fleet COMMAND --help explains one):%n",
         footerHeading = "%nExamples:%n",
         footer = {
@@ -308,6 +308,7 @@ final class FleetCommand implements Callable<Integer> {
             @Option(names = "--json", description = "Print a list of objects as JSON.")
             private boolean json;
 
+            @SuppressWarnings("unused") // picocli reads it; it is what neither of the others is
             @Option(names = "--markdown", description = "Print a table for a page or a comment.")
             private boolean markdown;
 

@@ -165,7 +165,7 @@ final class Comparer {
 
     private Line common(@Nullable MaxTTest test, int at) {
         double[] shared = common == null ? new double[runs] : common;
-        Change change = change(shared);
+        Change change = changeOf(shared);
         return new Line(
                 Kind.COMMON,
                 "all bricks alike",
@@ -198,7 +198,7 @@ final class Comparer {
                 figure.name(),
                 side(figure.values(), 0, firstRuns),
                 side(figure.values(), firstRuns, runs),
-                both ? Optional.of(change(logs(figure))) : Optional.empty(),
+                both ? Optional.of(changeOf(logs(figure))) : Optional.empty(),
                 Optional.empty(),
                 Verdict.NOT_COMPARABLE,
                 figure.obstacle(),
@@ -209,7 +209,7 @@ final class Comparer {
 
     private Line line(Figure figure, @Nullable MaxTTest test, int at, double commonShift) {
         double[] logs = logs(figure);
-        Change change = change(logs);
+        Change change = changeOf(logs);
         boolean beside = isBeside(figure.kind());
         Verdict verdict = verdict(figure.kind(), test, at);
         String note = "";
@@ -230,7 +230,7 @@ final class Comparer {
                 side(figure.values(), 0, firstRuns),
                 side(figure.values(), firstRuns, runs),
                 Optional.of(change),
-                beside ? Optional.of(change(besideCommon(logs))) : Optional.empty(),
+                beside ? Optional.of(changeOf(besideCommon(logs))) : Optional.empty(),
                 verdict,
                 note,
                 smallest(test, at),
@@ -273,7 +273,7 @@ final class Comparer {
         return Variance.of(values).getAsDouble();
     }
 
-    private Change change(double[] logs) {
+    private Change changeOf(double[] logs) {
         return change(Arrays.copyOfRange(logs, 0, firstRuns), Arrays.copyOfRange(logs, firstRuns, runs));
     }
 
@@ -285,13 +285,24 @@ final class Comparer {
         }
         double first = variance(before) / before.length;
         double second = variance(after) / after.length;
-        double half = 0;
-        if (first + second > 0) {
-            double degrees = (first + second)
-                    * (first + second)
-                    / (first * first / (before.length - 1) + second * second / (after.length - 1));
-            half = TDistribution.of(degrees).inverseSurvivalProbability((1 - CONFIDENCE) / 2) * Math.sqrt(first + second);
-        }
+        double error = first + second;
+        double degrees =
+                error * error / (first * first / (before.length - 1) + second * second / (after.length - 1));
+        return change(difference, Math.sqrt(error), degrees);
+    }
+
+    /** The mean of the differences of pairs with Student's interval. */
+    static Change changeOfPairs(double[] differences) {
+        double difference = mean(differences);
+        return differences.length < 2
+                ? new Change(percent(difference), Double.NaN, Double.NaN)
+                : change(difference, Math.sqrt(variance(differences) / differences.length), differences.length - 1);
+    }
+
+    private static Change change(double difference, double error, double degrees) {
+        double half = error > 0
+                ? TDistribution.of(degrees).inverseSurvivalProbability((1 - CONFIDENCE) / 2) * error
+                : 0;
         return new Change(percent(difference), percent(difference - half), percent(difference + half));
     }
 

@@ -146,6 +146,28 @@ public record Comparison(
             return Comparer.change(logs("before", before), logs("after", after));
         }
 
+        /**
+         * The change in measurements that were taken in pairs, one of each side beside the other: the geometric mean of their
+         * ratios, with Student's interval of the logarithms. What changes from pair to pair does not widen it.
+         *
+         * @param before a figure above 0 of the first side of each pair, one or more
+         * @param after of each pair the one of the second side, in the same order
+         * @return the change
+         * @throws IllegalArgumentException when there is no pair, the sides differ in number, or a figure is not a finite
+         *     number above 0
+         */
+        public static Change ofPairs(double[] before, double[] after) {
+            Objects.requireNonNull(before, "before");
+            Objects.requireNonNull(after, "after");
+            if (before.length != after.length) {
+                throw new IllegalArgumentException(before.length + " and " + after.length + " figures are no pairs");
+            }
+            double[] ratios = logs("after", after);
+            double[] first = logs("before", before);
+            Arrays.setAll(ratios, pair -> ratios[pair] - first[pair]);
+            return Comparer.changeOfPairs(ratios);
+        }
+
         private static double[] logs(String what, double[] figures) {
             if (figures.length == 0) {
                 throw new IllegalArgumentException(what + " has no run");

@@ -303,6 +303,8 @@ public final class TextReport {
                 .right(BRICK_SHARE, brick -> shareCell(brick.totalNs(), largestNs), shareCell(totalNs, 0))
                 .rightIf(any(BrickStats::totalElements), "elements/s", brick -> rateCell(brick.throughput()), "")
                 .rightIf(any(BrickStats::totalBytes), "GB/s", TextReport::bandwidthCell, "")
+                .rightIf(any(brick -> brick.work().flops()), "GFLOP/s", brick -> workCell(brick, brick.work().flops()), "")
+                .rightIf(any(brick -> brick.work().bytes()), "work GB/s", brick -> workCell(brick, brick.work().bytes()), "")
                 .rightIf(any(BrickStats::totalCompressedBytes), "in/out bytes", TextReport::compressionCell, "")
                 .rightIf(any(BrickStats::totalCycles), "cycles/element", TextReport::cyclesCell, "")
                 .rightIf(any(BrickStats::totalCycles), "cycles/ns", TextReport::clockCell, "");
@@ -370,6 +372,12 @@ public final class TextReport {
 
     private static String bandwidthCell(BrickStats brick) {
         return brick.totalBytes() == 0 ? NONE : number(brick.throughputGbps());
+    }
+
+    /** Operations or bytes per ns: GFLOP/s or GB/s. */
+    private static String workCell(BrickStats brick, long amount) {
+        boolean isKnown = amount > 0 && brick.totalNs() > 0 && !brick.work().isBeyondCount();
+        return isKnown ? number((double) amount / brick.totalNs()) : NONE;
     }
 
     private static String compressionCell(BrickStats brick) {

@@ -7,6 +7,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,10 +27,13 @@ import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import javax.tools.ToolProvider;
+import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
@@ -110,6 +121,7 @@ class AgentIT {
                     double x = 0;
                     for (int i = 0; i < 12; i++) {
                         x += main.forward(new int[5]);
+                        rmsNorm(new float[8]);
                     }
                     main.tree(3);
                     System.out.println("computed " + (long) x + " in module " + Main.class.getModule().getName());
@@ -117,6 +129,11 @@ class AgentIT {
                         case "exit" -> System.exit(3);
                         case "throw" -> throw new IllegalStateException("on purpose");
                         case "virtual" -> each(1_000, () -> main.tree(1));
+                        case "decode" -> {
+                            for (int i = 0; i < 200; i++) {
+                                main.forward(new int[1]);
+                            }
+                        }
                         case "wait" -> {
                             System.out.flush();
                             java.nio.file.Files.writeString(java.nio.file.Path.of("ready"), "");
@@ -291,9 +308,66 @@ class AgentIT {
         assertThat(profile.facts().tokensPerSec().orElseThrow()).isPositive();
     }
 
+    @Spec("22.10")
+    @Test
+    void comparesTokensPerSecondWithRecordingOnAndOff() throws Exception {
+        ProcessResult result = application("rules=bricks.yaml,out=run.json,ab=7", "decode").run().assertSucceeded();
+        // 199 tokens from one step to the next, two times eight a pair.
+        assertThat(result.err()).containsPattern("brick agent: recording on [\\d.]+ tokens/s, off [\\d.]+: a token takes "
+                + "[-+][\\d.]+ % \\(95 % interval [-+][\\d.]+ to [-+][\\d.]+\\), by 12 pairs of blocks of 8 tokens \\(ab=7\\)");
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
+        assertThat(profile.facts().tokensPerSec().orElseThrow()).isPositive();
+        assertThat(profile.facts().unprofiledTokensPerSec().orElseThrow()).isPositive();
+        assertThat(profile.steps().phase(StepInfo.Phase.DECODE).orElseThrow().count()).isBetween(96L, 104L);
+    }
+
+    /** On this machine alone, and the application ends although the port is open. */
+    @Spec("22.11")
+    @Test
+    void showsTheReportOnAPort() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                RunningProcess running = application("rules=bricks.yaml,out=run.json,port=0", "wait").start()) {
+            await("ready");
+            Matcher address = Pattern.compile("the live report is at (http://localhost:(\\d+)/)").matcher(running.printed());
+            assertThat(address.find()).isTrue();
+            URI root = URI.create(address.group(1));
+            assertThat(get(root).body()).contains("<html", "AttentionScore");
+            HttpResponse<String> profile = get(root.resolve("profile.json"));
+            assertThat(profile.headers().firstValue("Content-Type")).hasValue("application/json; charset=utf-8");
+            assertThat(JsonReport.fromJson(profile.body()).brick("AttentionScore").orElseThrow().count()).isEqualTo(480);
+            assertThat(get(root.resolve("other")).statusCode()).isEqualTo(404);
+            assertThat(withHost(Integer.parseInt(address.group(2)), "evil.example")).startsWith("HTTP/1.1 403");
+            ProcessResult second = application("rules=bricks.yaml,out=second.json,port=" + taken.getLocalPort())
+                    .run()
+                    .assertSucceeded();
+            assertThat(second.err()).contains("port " + taken.getLocalPort() + " is not opened: Address already in use");
+            assertThat(recorded("second.json")).isEqualTo(RECORDED);
+            Files.writeString(folder.resolve("go"), "");
+            Files.writeString(folder.resolve("end"), "");
+            assertThat(running.result().exitCode()).isZero();
+        }
+    }
+
+    private static HttpResponse<String> get(URI address) throws Exception {
+        return HttpClient.newHttpClient()
+                .send(HttpRequest.newBuilder(address).build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** What a server answers first whom a browser takes for another one; the JDK's client cannot lie so. */
+    private static String withHost(int port, String host) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream().write(("GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")
+                    .getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
     @Spec("22.3")
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
+        "rules=bricks.yaml,port=web     | not started: java.lang.IllegalArgumentException: port=web is no whole number from 0 to 65535",
+        "rules=bricks.yaml,port=65536   | port=65536 is no whole number from 0 to 65535",
+        "rules=other.yaml,ab=1          | ab= compares steps, and there is no step: in other.yaml",
         "''                | not started: java.lang.IllegalArgumentException: the option rules=FILE is missing",
         "rule=bricks.yaml  | there is no option 'rule'; there are rules,",
         "rules=none.yaml   | not started: java.io.IOException: cannot read none.yaml: it does not exist",
@@ -416,13 +490,39 @@ class AgentIT {
 
     @Spec("22.9")
     @Test
-    void suggestsRules() throws Exception {
-        ProcessResult result = ChildProcess.jar(JAR)
-                .arguments(List.of("suggest", classes.toString()))
-                .run()
-                .assertSucceeded();
+    void suggestsRulesThatApply() throws Exception {
+        ProcessResult result = brick("suggest", classes.toString()).assertSucceeded();
         assertThat(result.out()).startsWith("bricks:\n").contains("  - in: app.Main.rmsNorm\n    brick: RMS_NORM\n");
-        assertThat(ChildProcess.jar(JAR).run().err()).startsWith("usage: java -jar brick-profiler-agent.jar suggest");
+        Files.writeString(folder.resolve("bricks.yaml"), result.out());
+        assertThat(application("rules=bricks.yaml,out=run.json").run().err()).contains("1 of 1 rules apply");
+        assertThat(brick("suggest", folder.resolve("missing.jar").toString()).err()).contains("brick: there are no classes in ");
+    }
+
+    /** What it proposes, recorded by the JDK alone, and read. */
+    @Spec("22.12")
+    @Test
+    void suggestsSettingsThatTheFlightRecorderTakes() throws Exception {
+        assumeTrue(Runtime.version().feature() >= 25, "the flight recorder times methods from JDK 25 on");
+        Path settings = folder.resolve("engine.jfc");
+        brick("suggest", "--jfc", classes.toString(), "-o", settings.toString()).assertSucceeded();
+        for (String each : List.of("", ",jdk.MethodTiming#enabled=false,jdk.MethodTrace#enabled=true")) {
+            ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                    .jvmOptions(List.of("-XX:StartFlightRecording:settings=" + settings + ",filename=run.jfr" + each))
+                    .jvmOptions(List.of("-cp", classes.toString(), "app.Main"))
+                    .in(folder)
+                    .run()
+                    .assertSucceeded();
+            ProcessResult report = brick("report", folder.resolve("run.jfr").toString(), "--json").assertSucceeded();
+            BrickStats norm = JsonReport.fromJson(report.out()).brick(BrickId.RMS_NORM.displayName()).orElseThrow();
+            assertThat(norm.count()).isEqualTo(12);
+        }
+    }
+
+    private ProcessResult brick(String... arguments) throws IOException {
+        return ChildProcess.jar(Path.of(System.getProperty("cli.jar")).toAbsolutePath())
+                .arguments(List.of(arguments))
+                .in(folder)
+                .run();
     }
 
     @Spec("22.7")

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.brickprofiler.agent.Rule.Anchor;
 import org.brickprofiler.agent.Rule.Call;
 import org.brickprofiler.agent.Rule.Kind;
@@ -85,6 +87,15 @@ class RuleFileTest {
                 .hasMessageStartingWith(message.strip());
     }
 
+    @Spec("22.1")
+    @ParameterizedTest
+    @ValueSource(strings = {"jlama", "llama3", "gpullama3"})
+    void readsTheRulesThatComeWithIt(String engine) throws IOException {
+        RuleFile.Rules rules =
+                RuleFile.read(Path.of("src", "agent", "resources", "org", "brickprofiler", "agent", engine + ".yaml"));
+        assertThat(rules.rules()).extracting(Rule::kind).contains(Kind.STEP, Kind.LAYER, Kind.TASK, Kind.BRICK);
+    }
+
     @Test
     void namesTheLineOfAnError() {
         assertThatThrownBy(() -> RuleFile.parse("x", "bricks:\n  - in: a.B.c\n    brick: RMS_NORM\n  - in: a.B.c\n    brick: y\n"))
@@ -101,12 +112,16 @@ class RuleFileTest {
         assertThat(options.rules()).isEqualTo(Path.of("a=b.yaml"));
         assertThat(options.html()).isEqualTo(Path.of("x"));
         assertThat(options.out()).isNull();
+        assertThat(options.port()).isEmpty();
+        assertThat(options.ab()).isEmpty();
+        assertThat(AgentOptions.parse("port=0,ab=12", Map.of()))
+                .isEqualTo(new AgentOptions(null, null, null, null, null, OptionalInt.of(0), OptionalLong.of(12)));
         assertThat(AgentOptions.parse("", Map.of(AgentOptions.OUT_VARIABLE, "y")).out()).isEqualTo(Path.of("y"));
         assertThat(AgentOptions.parse("out=z", Map.of(AgentOptions.OUT_VARIABLE, "y")).out()).isEqualTo(Path.of("z"));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"rules", "rules=", "rules=a,rules=b", "rules=a,", "file=a"})
+    @ValueSource(strings = {"rules", "rules=", "rules=a,rules=b", "rules=a,", "file=a", "port=", "port=x", "port=65536", "ab=-1", "ab=1.5"})
     void refusesOptions(String text) {
         assertThatThrownBy(() -> AgentOptions.parse(text, Map.of())).isInstanceOf(IllegalArgumentException.class);
     }

@@ -239,6 +239,43 @@ class WeaverTest {
                 .containsExactly("2: product takes none of Callable, Consumer, IntConsumer, LongConsumer, Runnable");
     }
 
+    /** The same task, handed over by a call that is not woven; and one of two methods is the step. */
+    @Spec("22.6")
+    @Test
+    void handsTheLayerOnAtOneCall() throws Exception {
+        Class<?> woven = Woven.load(
+                Engine.class,
+                "step:\n" + ENGINE + "pass\n" + ENGINE + "factorial\n    tokens: n\nlayer:\n"
+                        + "  - in: org.brickprofiler.agent.Engine.pass\n    from: before product\n    to: after onThread\n"
+                        + "tasks:\n" + ENGINE + "pass\n    call: onThread 1\n"
+                        + "bricks:\n" + ENGINE + "pass\n    call: product\n    brick: RMS_NORM\n");
+        List<Integer> layers = new ArrayList<>();
+        Runnable look = () -> layers.add(Woven.PROFILER.currentLayer());
+        call(woven, "pass", 2, look);
+        assertThat(layers).containsExactly(0, 0, 1, 1);
+        call(woven, "factorial", 1);
+        assertThat(Woven.PROFILER.snapshot().steps().count()).isEqualTo(2);
+        assertThat(Woven.messages(Woven.result(Engine.class, "tasks:\n" + ENGINE + "pass\n    call: product\n")))
+                .containsExactly("2: product takes no task as its last argument: Callable, Consumer, IntConsumer, "
+                        + "LongConsumer, Runnable");
+    }
+
+    @Spec("22.1")
+    @Test
+    void weavesConstructorsOnceTheObjectExists() throws Exception {
+        String in = "bricks:\n  - in: org.brickprofiler.agent.WeaverTest$Table.<init>\n";
+        Class<?> woven = Woven.load(
+                Table.class, in + "    brick: EMBEDDING\n    elements: rows\n" + in.substring(8)
+                        + "    call: sqrt\n    brick: RMS_NORM\n    elements: this.width\n");
+        assertThat(woven.getDeclaredConstructor(int.class).newInstance(3)).hasToString("4.0");
+        assertThatThrownBy(() -> woven.getDeclaredConstructor(int.class).newInstance(-3))
+                .hasRootCauseInstanceOf(NegativeArraySizeException.class);
+        assertThat(Woven.OPEN).hasValue(0);
+        assertThat(Woven.recorded()).isEqualTo("{Embedding=2/3, RmsNorm=1/2}");
+        assertThat(Woven.messages(Woven.result(Table.class, in + "    call: max\n    brick: RMS_NORM\n")))
+                .containsExactly("2: before max lies before the object exists");
+    }
+
     @Spec("22.5")
     @Test
     void allocatesNothing() throws Exception {
@@ -256,6 +293,31 @@ class WeaverTest {
         assertThat(AllocatedBytes.fewest(10, () -> AllocatedBytes.of(loop))).isZero();
         assertThat(loop.toString()).isNotEqualTo("0.0");
         assertThat(Woven.PROFILER.brickStats(BrickId.RMS_NORM).count()).isPositive();
+    }
+
+    /** What stands on another constructor, with a call before that one and one after. */
+    public static final class Table extends Base {
+        private final int width = 2;
+        private final float[] first;
+        private final double root;
+
+        /** For the test. */
+        public Table(int rows) {
+            super(new int[Math.max(rows, 1)]);
+            first = new float[rows];
+            root = Math.sqrt(4 * first.length + width * width);
+        }
+
+        @Override
+        public String toString() {
+            return Double.toString(root);
+        }
+    }
+
+    /** What it stands on. */
+    public static class Base {
+        /** For the test. */
+        public Base(int[] sizes) {}
     }
 
     /** What carries a rule. */

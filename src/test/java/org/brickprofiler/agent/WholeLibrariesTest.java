@@ -55,7 +55,9 @@ class WholeLibrariesTest {
             assertThat(result.problems())
                     .filteredOn(Weaver.Problem::isError)
                     .extracting(Weaver.Problem::message)
-                    .allMatch(message -> message.contains("is not reached from") || message.contains("would grow"));
+                    .allMatch(message -> message.contains("is not reached from")
+                            || message.contains("would grow")
+                            || message.contains("lies before the object exists"));
             applied += result.applied().size();
             byte[] bytes = result.bytes();
             if (bytes != null) {
@@ -91,7 +93,7 @@ class WholeLibrariesTest {
         String owner = type.name.replace('/', '.');
         for (MethodNode method : type.methods) {
             boolean hasCode = (method.access & (Opcodes.ACC_ABSTRACT | Opcodes.ACC_NATIVE | Opcodes.ACC_BRIDGE)) == 0;
-            if (hasCode && !method.name.startsWith("<")) {
+            if (hasCode && !method.name.equals("<clinit>")) {
                 String parameters = Stream.of(Type.getArgumentTypes(method.desc))
                         .map(Type::getClassName)
                         .collect(Collectors.joining(", ", "(", ")"));

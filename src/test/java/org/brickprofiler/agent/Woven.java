@@ -25,7 +25,7 @@ final class Woven {
     /** Timers that were started, less those that were stopped. */
     static final AtomicLong OPEN = new AtomicLong();
 
-    private static final Recorder RECORDER = new Recorder(PROFILER, new Recorder.Steps(0, () -> {}));
+    private static final Recorder RECORDER = new Recorder(PROFILER, new Recorder.Steps(0, () -> {}, null));
 
     static {
         Bridge.install(new Counting());

@@ -541,6 +541,19 @@ class ComparisonTest {
     }
 
     @Test
+    void theChangeOfPairsHasStudentsInterval() {
+        // Of the logarithms: mean 0.13197, standard error 0.02073, 2 degrees, whose quantile is 4.3027.
+        Comparison.Change change = Comparison.Change.ofPairs(new double[] {10, 10.5, 11}, new double[] {11, 12, 13});
+        assertThat(change.percent()).isCloseTo(14.107, within(0.01));
+        assertThat(change.lowPercent()).isCloseTo(4.372, within(0.01));
+        assertThat(change.highPercent()).isCloseTo(24.750, within(0.01));
+        assertThat(Comparison.Change.ofPairs(new double[] {4}, new double[] {5}).hasInterval()).isFalse();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Comparison.Change.ofPairs(new double[] {1, 2}, new double[] {1}))
+                .withMessage("2 and 1 figures are no pairs");
+    }
+
+    @Test
     void remarksOnSidesThatDidNotTakeTurnsAndOnDisturbedRuns() {
         Comparison comparison = compare(5, work -> {
             work.afterwards = true;

@@ -72,9 +72,19 @@ final class TextReportTest {
     @Test
     void columnsOfOptionalDataAppearOnlyWithSuchData() {
         assertThat(TextReport.render(Samples.full()))
-                .contains("p50", "p99", "GB/s", "in/out bytes", "cycles/element", "bottleneck", "Tiles");
+                .contains("p50", "p99", "GB/s", "GFLOP/s ", "in/out bytes", "cycles/element", "bottleneck", "Tiles");
         assertThat(TextReport.render(Samples.plain()))
-                .doesNotContain("p50", "p99", "GB/s", "in/out bytes", "cycles/element", "bottleneck", "Tiles");
+                .doesNotContain("p50", "p99", "GB/s", "GFLOP/s ", "in/out bytes", "cycles/element", "bottleneck", "Tiles");
+    }
+
+    @Spec("8.1")
+    @Test
+    void knownWorkGivesRates() {
+        assertThat(TextReport.render(RooflineReportTest.PROFILE))
+                .containsPattern("elements/s +GFLOP/s +work GB/s *\n")
+                .containsPattern("\nQkvProjection .* 74\\.29 +37\\.14\n")
+                .containsPattern("\nAttentionSoftmax .* 966\\.7 +-\n")
+                .containsPattern("\nSampling .* - +-\n");
     }
 
     @Spec("8.1")

@@ -81,8 +81,12 @@ public final class RunningProcess implements AutoCloseable {
         all.forEach(ProcessHandle::destroyForcibly);
     }
 
-    /** What was read of both outputs up to now. */
-    String printed() {
+    /**
+     * What was read of both outputs up to now.
+     *
+     * @return the standard output, and then the standard error
+     */
+    public String printed() {
         return out.soFar() + err.soFar();
     }
 

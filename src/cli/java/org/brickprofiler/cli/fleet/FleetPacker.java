@@ -50,34 +50,35 @@ public final class FleetPacker {
     private static final String TABLES_FOLDER = "tables-";
     private static final String LOCK = ".lock";
 
-    /** Of each table, its columns, and what is written of them. */
-    private static final Map<String, String[]> COLUMNS = Map.of(
-            "rank_window",
-            new String[] {
-                "run_id VARCHAR, rank INTEGER, win BIGINT, world_size BIGINT, host VARCHAR, device VARCHAR, model VARCHAR,"
-                        + " precision VARCHAR, commit_id VARCHAR, phase VARCHAR, start_ms BIGINT, wall_ns BIGINT,"
-                        + " first_step BIGINT, last_step BIGINT",
-                "* REPLACE (CAST(world_size AS INTEGER) AS world_size)"
-            },
-            "brick_window",
-            new String[] {
-                "run_id VARCHAR, rank INTEGER, win BIGINT, category VARCHAR, brick VARCHAR, count BIGINT, total_ns BIGINT,"
-                        + " min_ns BIGINT, max_ns BIGINT, elements BIGINT, buckets INTEGER[], counts BIGINT[]",
+    /** The columns of a table while it is filled. */
+    private static String columns(String table) {
+        return "run_id VARCHAR, rank INTEGER, win BIGINT, "
+                + switch (table) {
+                    case "rank_window" ->
+                        "world_size BIGINT, host VARCHAR, device VARCHAR, model VARCHAR, precision VARCHAR,"
+                                + " commit_id VARCHAR, phase VARCHAR, start_ms BIGINT, wall_ns BIGINT, first_step BIGINT,"
+                                + " last_step BIGINT";
+                    case "brick_window" ->
+                        "category VARCHAR, brick VARCHAR, count BIGINT, total_ns BIGINT, min_ns BIGINT, max_ns BIGINT,"
+                                + " elements BIGINT, buckets INTEGER[], counts BIGINT[]";
+                    case "step_window" ->
+                        "phase VARCHAR, steps BIGINT, total_ns BIGINT, tokens BIGINT, max_ns BIGINT";
+                    case "device_window" ->
+                        "device VARCHAR, stream VARCHAR, bricks BIGINT, busy_ns BIGINT, idle_ns BIGINT";
+                    default -> throw new IllegalArgumentException("no table " + table);
+                };
+    }
+
+    /** What is written of a table. */
+    private static String written(String table) {
+        return switch (table) {
+            case "rank_window" -> "* REPLACE (CAST(world_size AS INTEGER) AS world_size)";
+            case "brick_window" ->
                 "* EXCLUDE (buckets, counts), CASE WHEN buckets IS NOT NULL THEN"
-                        + " CAST(list_zip(buckets, counts) AS STRUCT(bucket INTEGER, n BIGINT)[]) END AS dist"
-            },
-            "step_window",
-            new String[] {
-                "run_id VARCHAR, rank INTEGER, win BIGINT, phase VARCHAR, steps BIGINT, total_ns BIGINT, tokens BIGINT,"
-                        + " max_ns BIGINT",
-                "*"
-            },
-            "device_window",
-            new String[] {
-                "run_id VARCHAR, rank INTEGER, win BIGINT, device VARCHAR, stream VARCHAR, bricks BIGINT, busy_ns BIGINT,"
-                        + " idle_ns BIGINT",
-                "*"
-            });
+                        + " CAST(list_zip(buckets, counts) AS STRUCT(bucket INTEGER, n BIGINT)[]) END AS dist";
+            default -> "*";
+        };
+    }
 
     private final Path folder;
     private final @Nullable String model;
@@ -388,7 +389,7 @@ public final class FleetPacker {
         void write(Part part, List<PackFile> files, List<Head> taken, List<PackProblem> problems) throws IOException {
             long[] rows = new long[FleetPack.TABLES.size()];
             for (String table : FleetPack.TABLES) {
-                engine.execute("CREATE OR REPLACE TABLE " + table + " (" + COLUMNS.get(table)[0] + ")");
+                create(table);
             }
             List<Head> own = new ArrayList<>();
             try (DuckAppender ranks = new DuckAppender(engine.connection(), "rank_window");
@@ -466,14 +467,18 @@ public final class FleetPacker {
             }
         }
 
+        private void create(String table) throws IOException {
+            engine.execute("CREATE OR REPLACE TABLE " + table + " (" + columns(table) + ")");
+        }
+
         PackFile copy(String table, String path, long rows) throws IOException {
             long started = System.nanoTime();
             if (rows == 0) {
-                engine.execute("CREATE OR REPLACE TABLE " + table + " (" + COLUMNS.get(table)[0] + ")");
+                create(table);
             }
             Path file = tables.resolve(table).resolve(path);
             Files.createDirectories(file.getParent());
-            engine.execute("COPY (SELECT " + COLUMNS.get(table)[1] + " FROM " + table + ") TO "
+            engine.execute("COPY (SELECT " + written(table) + " FROM " + table + ") TO "
                     + DuckEngine.literal(file.toString()) + " (FORMAT parquet, COMPRESSION zstd)");
             engineNs.addAndGet(System.nanoTime() - started);
             forced(file);

@@ -138,12 +138,10 @@ final class PackPlan {
                 taken.add(first);
                 identical += to - from - 1L;
             } else {
+                Head other = different;
                 for (Head each : sorted.subList(from, to)) {
-                    leaveOut(
-                            Kind.DUPLICATE,
-                            each,
-                            "it holds the same window as " + (each == first ? different : first).file()
-                                    + ", and other values");
+                    leaveOut(Kind.DUPLICATE, each, "it holds the same window as " + other.file() + ", and other values");
+                    other = first;
                 }
             }
             from = to;

@@ -152,7 +152,7 @@ final class ProfileWindow {
     }
 
     private static Head head(Path file, String ownRun, Map<String, Object> found) throws Unreadable {
-        String version = (String) found.get("schema_version");
+        String version = String.valueOf(found.get("schema_version"));
         if (!version.startsWith(VERSION)) {
             throw new Unreadable(
                     PackProblem.Kind.OTHER_VERSION, "it is of schema version " + version + "; known is " + VERSION + "x");

@@ -14,6 +14,12 @@ import org.jspecify.annotations.Nullable;
  */
 public record Rows(List<String> columns, List<List<@Nullable Object>> rows) {
 
+    /** Written out for NullAway, which does not see what is nullable within the type of a generated accessor. */
+    @Override
+    public List<List<@Nullable Object>> rows() {
+        return rows;
+    }
+
     /**
      * A value of a database in those types: whole numbers are {@code Long} where they fit, whatever their type was, other
      * numbers {@code Double}, and what is neither number nor truth value is its text.

@@ -1,0 +1,87 @@
+package org.brickprofiler.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+class AlternationTest {
+
+    private final BrickProfiler profiler = new BrickProfiler();
+    private long nowNs = 1;
+
+    /** A step that takes so long with recording on. */
+    private void step(Alternation alternation, boolean decodes, long ns) {
+        alternation.stepBegins(decodes, nowNs);
+        nowNs += profiler.isEnabled() ? ns : 1_000;
+    }
+
+    @Spec("22.10")
+    @Test
+    void findsWhatRecordingAddsWhateverElseLiesBetweenTokens() {
+        Alternation alternation = new Alternation(profiler, 3);
+        List<Boolean> on = new ArrayList<>();
+        for (int token = 0; token < 1_600; token++) {
+            step(alternation, true, token % 8 < 4 ? 1_019 : 1_021);
+            on.add(profiler.isEnabled());
+            if (token % 30 == 7) {
+                // Somebody thinks, and then there is a prompt.
+                nowNs += 1_000_000;
+                step(alternation, false, 50_000);
+            }
+        }
+        Alternation.Result result = alternation.result().orElseThrow();
+        assertThat(result.pairs()).isEqualTo(99);
+        assertThat(result.cost().percent()).isCloseTo(2, within(0.02));
+        assertThat(result.cost().lowPercent()).isBetween(1.95, result.cost().percent());
+        assertThat(result.cost().highPercent()).isBetween(result.cost().percent(), 2.05);
+        assertThat(result.tokensPerSecOff()).isCloseTo(1e6, within(1e-3));
+        assertThat(result.tokensPerSecOn()).isCloseTo(1e6 / 1.02, within(300.0));
+        List<Boolean> firstOfPairs = new ArrayList<>();
+        for (int pair = 0; pair < 90; pair++) {
+            firstOfPairs.add(on.get(16 * pair + 1));
+            assertThat(on.get(16 * pair + 9)).as("the other block of pair %d", pair).isNotEqualTo(on.get(16 * pair + 1));
+        }
+        assertThat(firstOfPairs).contains(true, false);
+        assertThat(order(3)).isEqualTo(order(3)).isNotEqualTo(order(4));
+    }
+
+    private List<Boolean> order(long seed) {
+        Alternation alternation = new Alternation(profiler, seed);
+        List<Boolean> order = new ArrayList<>();
+        for (int token = 0; token < 500; token++) {
+            step(alternation, true, 1_000);
+            order.add(profiler.isEnabled());
+        }
+        return order;
+    }
+
+    @Spec("22.10")
+    @Test
+    void countsNoTokenThatAnotherThreadSwitchedIn() throws InterruptedException {
+        Alternation alternation = new Alternation(profiler, 3);
+        for (int token = 0; token < 200; token++) {
+            step(alternation, true, 1_000);
+            Thread other = new Thread(() -> step(alternation, true, 1_000));
+            other.start();
+            other.join();
+        }
+        // Each of the others begins one step alone. Of this thread's, all count but those that were under way at a switch.
+        assertThat(alternation.result().orElseThrow().pairs()).isEqualTo(12);
+    }
+
+    @Test
+    void hasNoResultBeforeTwoPairs() {
+        Alternation alternation = new Alternation(profiler, 1);
+        for (int token = 0; token < 32; token++) {
+            step(alternation, true, 1_000);
+        }
+        assertThat(alternation.result()).isEmpty();
+        step(alternation, true, 1_000);
+        assertThat(alternation.result()).isPresent();
+    }
+}
