@@ -71,7 +71,7 @@ final class WindowExportTest {
         WindowExport export = export(Long.MAX_VALUE);
         for (int i = 0; i < 40; i++) {
             step(100_000 + 1_000 * ((i * 7) % 40));
-            profiler.record(BrickId.values()[i % 5], 50 + i, 1);
+            profiler.record("brick " + i % 5, 50 + i, 1);
             profiler.tiles().enable();
             profiler.recordWork(BrickId.RMS_NORM, new Work(10, 20, 30));
             if (i % 10 == 9) {

@@ -92,7 +92,7 @@ compared AS (
     FROM stands
     JOIN common ON stands.run_id = common.run_id AND stands.rank = common.rank
     UNION ALL
-    SELECT run_id, device, rank, CAST(NULL AS VARCHAR) AS brick, stand, work, 1e6 AS share FROM common
+    SELECT run_id, device, rank, CAST(NULL AS STRING) AS brick, stand, work, 1e6 AS share FROM common
 ),
 middles AS (
     SELECT run_id, device, coalesce(brick, '') AS brick, count(*) AS ranks, floor(median(stand)) AS middle
