@@ -142,7 +142,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
             case "report" -> new ReportCommand();
             case "compare" -> CompareCommand.commandLine();
             case "run" -> new RunCommand();
-            case "fleet" -> new FleetCommand();
+            case "fleet" -> FleetCommand.commandLine();
             case "convert" -> new ConvertCommand();
             case "diverge" -> new DivergeCommand();
             case "roofline" -> new RooflineCommand();

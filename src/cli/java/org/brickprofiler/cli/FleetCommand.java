@@ -47,6 +47,8 @@ import picocli.CommandLine;
             "    brick fleet pack windows/ -o pack",
             "  Who keeps the others waiting, and where does the time go? A page for a browser:",
             "    brick fleet report --pack pack --html fleet.html",
+            "  What did the edit change in a fleet, of which each run is one observation?",
+            "    brick fleet compare before/ -- after/",
             "  In which bricks is the time?",
             "    brick fleet sql --pack pack \\",
             "        \"SELECT brick, sum(total_ns) AS ns FROM brick_window GROUP BY brick ORDER BY ns DESC, brick\""
@@ -68,11 +70,33 @@ final class FleetCommand implements Callable<Integer> {
         throw new ParameterException(spec.commandLine(), "no command of fleet is given");
     }
 
+    /** The command; comparing needs two dashes between the packs. */
+    static CommandLine commandLine() {
+        return new CommandLine(new FleetCommand()).addSubcommand(FleetCompareCommand.commandLine());
+    }
+
     /** Which pack is asked, and by which engine. The fields are filled by picocli. */
     static final class PackOptions {
 
         @Option(names = "--pack", paramLabel = "DIR", description = "The pack (${DEFAULT-VALUE}).")
         private Path folder = Path.of(PACK);
+
+        @Mixin
+        private EngineOptions how;
+
+        /** Opens the pack, as {@link EngineOptions#pack} does. */
+        FleetPack pack(PrintWriter err) throws IOException {
+            return how.pack(folder, err);
+        }
+
+        /** Starts the engine, as {@link EngineOptions#engine} does. */
+        FleetEngine engine(FleetPack pack) throws IOException {
+            return how.engine(pack);
+        }
+    }
+
+    /** What asks packs. The fields are filled by picocli. */
+    static final class EngineOptions {
 
         @Option(
                 names = "--salvage",
@@ -89,13 +113,14 @@ final class FleetCommand implements Callable<Integer> {
         private @Nullable String master;
 
         /**
-         * Opens the pack, which checks all of its files, and reports what is wrong with it.
+         * Opens a pack, which checks all of its files, and reports what is wrong with it.
          *
+         * @param folder the pack
          * @param err where to report
          * @return the pack
          * @throws IOException when there is none, or it is damaged
          */
-        FleetPack pack(PrintWriter err) throws IOException {
+        FleetPack pack(Path folder, PrintWriter err) throws IOException {
             FleetPack pack = FleetPack.open(folder, salvage);
             report(pack.problems(), folder, err);
             return pack;

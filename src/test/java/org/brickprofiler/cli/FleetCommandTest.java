@@ -119,4 +119,18 @@ final class FleetCommandTest {
         assertThat(wrong.err()).contains("brick: DuckDB: ").contains("nothing").hasLineCount(2);
         assertThat(Cli.run("fleet").exitCode()).isEqualTo(2);
     }
+
+    @Test
+    @Spec("24.13")
+    void comparesTheRunsOfTwoPacks() throws IOException {
+        Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack);
+
+        Cli text = Cli.run("fleet", "compare", pack, "--", pack);
+        Cli json = Cli.run("fleet", "compare", pack, "--", pack, "--json");
+
+        assertThat(text.exitCode()).isZero();
+        assertThat(text.out()).contains("RmsNorm", "too few runs");
+        assertThat(json.out()).contains("\"" + pack + ", =r\"");
+        assertThat(Cli.run("fleet", "compare", pack).err()).contains("there is no second side: its packs come after --");
+    }
 }

@@ -68,7 +68,9 @@ enum Question {
         Map<String, Integer> columns = new HashMap<>();
         answer.columns().forEach(column -> columns.put(column, columns.size()));
         List<Row> rows = new ArrayList<>();
-        answer.rows().forEach(values -> rows.add(new Row(columns, values)));
+        for (List<@Nullable Object> values : answer.rows()) {
+            rows.add(new Row(columns, values));
+        }
         return rows;
     }
 

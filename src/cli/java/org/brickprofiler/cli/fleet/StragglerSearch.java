@@ -42,7 +42,7 @@ final class StragglerSearch {
     private static final double EFFICIENCY = 0.37;
 
     /** Fewer slow windows are chance, whatever the others have. */
-    private static final int FEWEST_SLOW_WINDOWS = 5;
+    private static final int FEWEST_SLOW_WINDOWS = 6;
 
     /** A rank that is slow throughout is so in as many of its windows at least. */
     private static final double MOST_WINDOWS = 0.8;
@@ -68,7 +68,7 @@ final class StragglerSearch {
 
         /** How much longer it computes than usual, ns a step. */
         double ownNs() {
-            return part(computeNs, standPpm);
+            return part((double) computeNs, standPpm);
         }
 
         /** How much later it is than its bricks explain, ns a step. */
@@ -223,7 +223,7 @@ final class StragglerSearch {
     }
 
     /** What of a time is beyond it, where it is longer by so many millionths. */
-    private static double part(double ns, double beyondPpm) {
+    private static double part(double ns, long beyondPpm) {
         return ns * beyondPpm / (1e6 + beyondPpm);
     }
 
@@ -251,7 +251,7 @@ final class StragglerSearch {
         double tests = testedRanks;
         if (row.ifText("brick").isPresent()) {
             // Of many bricks one happens to show little spread.
-            spread = Math.max(spread, row.number("usual_spread_ppm"));
+            spread = Math.max(spread, (double) row.number("usual_spread_ppm"));
             degrees += Stragglers.PRIOR_DEGREES;
             tests *= row.number("bricks");
         }
@@ -333,7 +333,7 @@ final class StragglerSearch {
                             .mapToDouble(window -> window.lateNs().orElse(0))
                             .toArray())));
             long ownNs = Math.round(median(own.stream()
-                    .mapToDouble(window -> part(window.computeNs(), window.beyondPpm()))
+                    .mapToDouble(window -> part((double) window.computeNs(), window.beyondPpm()))
                     .toArray()));
             findings.add(new Finding(
                     Kind.SOME_WINDOWS, rank.run(), OptionalInt.of(rank.number()), rank.host(), List.of(), percent,

@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.commons.rng.sampling.PermutationSampler;
@@ -347,7 +348,8 @@ final class SimulatedFleet {
                     + ", rank, win, category, brick, samples AS count, total_ns, CAST(total_ns * 0.9 / samples AS BIGINT)"
                     + " AS min_ns, CAST(total_ns * 1.6 / samples AS BIGINT) AS max_ns, samples AS elements, "
                     + (distributions ? DISTRIBUTION : "CAST(NULL AS STRUCT(bucket INTEGER, n BIGINT)[])")
-                    + " AS dist FROM b JOIN brick USING (id)");
+                    + " AS dist FROM (SELECT *" + (distributions ? ", " + PARTS + " AS parts" : "")
+                    + " FROM b JOIN brick USING (id))");
             String window = "start_ms + win * " + WINDOW_MS + " AS start_ms, steps_ns AS wall_ns, CAST(win * " + STEPS
                     + " AS BIGINT) AS first_step, CAST((win + 1) * " + STEPS + " - 1 AS BIGINT) AS last_step";
             copy(statement, folder, files, "rank_window", "SELECT " + run + ", rank, win, " + shape.ranks()
@@ -364,21 +366,20 @@ final class SimulatedFleet {
         return files;
     }
 
-    /** Buckets around that of the mean: a narrow middle, and a tail of one sample in a hundred. */
-    private static final String DISTRIBUTION = "list_filter([" + IntStream.rangeClosed(-6, 7)
+    /** Buckets around that of the mean, by chance more or fewer in each, and one sample in a hundred in the tail. */
+    private static final String DISTRIBUTION = "list_filter(list_append(parts, {bucket: bucket, n: samples - "
+            + "CAST(list_sum(list_transform(parts, lambda x: x.n)) AS BIGINT)}), lambda x: x.n > 0)";
+
+    private static final String PARTS = "[" + IntStream.rangeClosed(-6, 7)
+            .filter(i -> i != 0)
             .mapToObj(i -> i == 7
                     ? "{bucket: bucket + 40, n: samples // 100}"
-                    : i == 0
-                            ? "{bucket: bucket, n: samples - samples // 100 - 2 * (" + IntStream.rangeClosed(1, 6)
-                                    .mapToObj(SimulatedFleet::partOfSamples)
-                                    .reduce((one, two) -> one + " + " + two)
-                                    .orElseThrow() + ")}"
-                            : "{bucket: greatest(bucket + " + i + ", 0), n: " + partOfSamples(Math.abs(i)) + "}")
-            .reduce((one, two) -> one + ", " + two)
-            .orElseThrow() + "], lambda x: x.n > 0)::STRUCT(bucket INTEGER, n BIGINT)[]";
+                    : "{bucket: greatest(bucket + " + i + ", 0), n: CAST(samples * " + permille(i)
+                            + " * (75 + hash(win, rank, id, " + i + ") % 51) // 100000 AS BIGINT)}")
+            .collect(Collectors.joining(", ")) + "]::STRUCT(bucket INTEGER, n BIGINT)[]";
 
-    private static String partOfSamples(int fromMiddle) {
-        return "samples * " + Math.round(1000 * Math.exp(-fromMiddle * fromMiddle / 12.0) / 7) + " // 1000";
+    private static long permille(int fromMiddle) {
+        return Math.round(1000 * Math.exp(-fromMiddle * fromMiddle / 12.0) / 7);
     }
 
     private static void copy(

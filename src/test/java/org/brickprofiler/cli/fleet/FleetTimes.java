@@ -1,0 +1,62 @@
+package org.brickprofiler.cli.fleet;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.brickprofiler.cli.fleet.SimulatedFleet.Shape;
+
+/**
+ * How long the questions take, for docs/BENCHMARKS.md. {@code write FOLDER RANKS WINDOWS} makes the tables of a simulated
+ * fleet with distributions, seed 42; {@code ask FOLDER} asks each question twice and prints both times, the size of the
+ * answer, and the most memory that the process had by then, which is of the operating system.
+ */
+public final class FleetTimes {
+
+    private FleetTimes() {}
+
+    /**
+     * Does one of both.
+     *
+     * @param args see the class
+     */
+    public static void main(String[] args) throws Exception {
+        Path folder = Path.of(args[1]);
+        if (args[0].equals("write")) {
+            Shape shape = new Shape("simulated", Integer.parseInt(args[2]), Integer.parseInt(args[3]), 42);
+            new SimulatedFleet(shape, List.of()).write(folder, true);
+            return;
+        }
+        long startedNs = System.nanoTime();
+        try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
+            for (String table : FleetPack.TABLES) {
+                engine.table(table, List.of(folder.resolve(table + ".parquet").toString()));
+            }
+            System.out.printf("| start | %d | | | %d |%n", sinceMs(startedNs), mostMemoryMb());
+            for (Question question : Question.values()) {
+                startedNs = System.nanoTime();
+                int rows = question.ask(engine).size();
+                long firstMs = sinceMs(startedNs);
+                startedNs = System.nanoTime();
+                question.ask(engine);
+                System.out.printf(
+                        "| %s | %d | %d | %d | %d |%n", question, firstMs, sinceMs(startedNs), rows, mostMemoryMb());
+            }
+            startedNs = System.nanoTime();
+            int findings = Stragglers.of(engine).findings().size();
+            System.out.printf("| stragglers, whole | %d | | %d | %d |%n", sinceMs(startedNs), findings, mostMemoryMb());
+        }
+    }
+
+    private static long sinceMs(long startedNs) {
+        return (System.nanoTime() - startedNs) / 1_000_000;
+    }
+
+    private static long mostMemoryMb() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/status")).stream()
+                .filter(line -> line.startsWith("VmHWM:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) >> 10)
+                .findFirst()
+                .orElse(-1);
+    }
+}
