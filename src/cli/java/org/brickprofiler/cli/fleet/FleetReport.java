@@ -241,7 +241,7 @@ public final class FleetReport {
                 .left("category", row -> row.text("category"))
                 .right("count", row -> count(row.number("count")))
                 .right("total", row -> durationCell(row.number("total_ns")))
-                .right("% of brick time", row -> percent(row.number("total_ns"), allNs))
+                .right("% of brick time", row -> percent((double) row.number("total_ns"), (double) allNs))
                 .right("avg", row -> durationCell((double) row.number("total_ns") / row.number("count")));
         if (!percentiles.isEmpty()) {
             sheet.right("p50", row -> percentile(row, "p50")).right("p99", row -> percentile(row, "p99"));

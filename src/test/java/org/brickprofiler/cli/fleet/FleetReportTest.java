@@ -68,9 +68,12 @@ final class FleetReportTest {
         FleetReport report = simulated(new Shape("one", 64, 20, 11), List.of(slow), folder);
 
         assertThat(report.toText())
-                .startsWith("64 ranks in 1 run, 20 windows: 1 straggler\n"
-                        + "! damaged: 1 (1 window left out), such as window-7.json: it ends in a text\n"
-                        + "! missing rank: 1 (0 windows left out), such as world_size is 65\n")
+                .startsWith(
+                        """
+                        64 ranks in 1 run, 20 windows: 1 straggler
+                        ! damaged: 1 (1 window left out), such as window-7.json: it ends in a text
+                        ! missing rank: 1 (0 windows left out), such as world_size is 65
+                        """)
                 .contains("rank 17 (node-0002)  slow in LmHead by ", "\n(44 more)\n", "Drift: ")
                 .matches("\\p{ASCII}*");
         assertThat(report.toMarkdown())
