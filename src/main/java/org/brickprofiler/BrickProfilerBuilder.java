@@ -6,6 +6,7 @@ import java.util.Objects;
 import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.device.DeviceRecorder;
+import org.brickprofiler.internal.io.SwitchSetting;
 import org.brickprofiler.internal.record.SpanSink;
 import org.brickprofiler.internal.record.SpanSinkProvider;
 import org.brickprofiler.internal.record.SpanSinks;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** Options of a profiler. Not thread-safe; may be used for several profilers. */
 public final class BrickProfilerBuilder {
     NanoClock clock = NanoClock.SYSTEM;
-    boolean percentiles;
+    boolean percentiles = SwitchSetting.isAskedFor("brick.profiler.percentiles", "BRICK_PROFILER_PERCENTILES");
     Attribution attribution = Attribution.LITERAL;
     @Nullable SpanSink tracing = SpanSinkProvider.sinkOfSetting();
     final Map<String, DeviceStream> streams = new LinkedHashMap<>();
@@ -41,7 +42,9 @@ public final class BrickProfilerBuilder {
     }
 
     /**
-     * Whether to record how durations are spread; off unless set. It takes 18 KB for each brick and thread.
+     * Whether to record how durations are spread. Where nothing is set here, the system property
+     * {@code brick.profiler.percentiles} decides, or else the environment variable {@code BRICK_PROFILER_PERCENTILES}, which
+     * {@code brick run} sets; and where they are absent, it is off. It takes 18 KB for each brick and thread.
      *
      * @param on true to record percentiles
      * @return this

@@ -90,6 +90,32 @@ public final class LatencyDistribution {
     }
 
     /**
+     * The mean of the samples between two shares, such as 25 and 75 for the middle half; of a sample that a share falls
+     * into, its part counts.
+     *
+     * @param fromPercent the share of shorter samples that is left out, 0 to 100
+     * @param toPercent the share up to which samples count, above {@code fromPercent}, up to 100
+     * @return ns, from the middles of the buckets; 0 without samples
+     * @throws IllegalArgumentException when the shares are not within 0 to 100 in ascending order
+     */
+    public double meanNs(double fromPercent, double toPercent) {
+        if (!(fromPercent >= 0 && fromPercent < toPercent && toPercent <= 100)) {
+            throw new IllegalArgumentException(
+                    "shares " + fromPercent + " and " + toPercent + " are not within 0 to 100 in ascending order");
+        }
+        double from = fromPercent * count / 100;
+        double to = toPercent * count / 100;
+        double sum = 0;
+        double seen = 0;
+        for (int i = 0; i < counts.length; i++) {
+            double within = Math.min(seen + counts[i], to) - Math.max(seen, from);
+            sum += Math.max(0, within) * LatencyBuckets.valueNs(i);
+            seen += counts[i];
+        }
+        return count == 0 ? 0 : sum / (to - from);
+    }
+
+    /**
      * Both together. Commutative and associative.
      *
      * @param other the other distribution

@@ -229,6 +229,7 @@ final class SnapshotDifference {
                                 .orElse(phase))
                         .toList(),
                 later.timeToFirstToken().since(earlier.timeToFirstToken()),
+                more(earlier.timeToFirstTokenNs(), later.timeToFirstTokenNs()),
                 later.timePerOutputToken().since(earlier.timePerOutputToken()),
                 more(earlier.abandoned(), later.abandoned()),
                 later.kept().stream().filter(step -> step.index() >= firstStep).toList());

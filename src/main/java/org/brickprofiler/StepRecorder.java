@@ -110,6 +110,7 @@ final class StepRecorder {
     /** What steps have come to since the last reset. Guarded by the recorder. */
     private static final class Sums {
         private final long[] firstToken = new long[LatencyBuckets.COUNT];
+        private long firstTokenNs;
         private final long[] perOutputToken = new long[LatencyBuckets.COUNT];
         private final PhaseSums[] phases = Arrays.stream(PHASES).map(PhaseSums::new).toArray(PhaseSums[]::new);
 
@@ -135,6 +136,7 @@ final class StepRecorder {
             return new Steps(
                     stats,
                     LatencyDistribution.ofCounts(firstToken),
+                    firstTokenNs,
                     LatencyDistribution.ofCounts(perOutputToken),
                     abandoned,
                     kept);
@@ -311,7 +313,9 @@ final class StepRecorder {
             return;
         }
         if (info.phase() == StepInfo.Phase.PREFILL) {
-            sums.firstToken[LatencyBuckets.indexOf(Math.max(0, endNs - mine.promptNs))]++;
+            long sinceNs = Math.max(0, endNs - mine.promptNs);
+            sums.firstToken[LatencyBuckets.indexOf(sinceNs)]++;
+            sums.firstTokenNs += sinceNs;
         } else if (info.phase() == StepInfo.Phase.DECODE) {
             long sinceNs = Math.max(0, endNs - (mine.hasGiven ? mine.gaveNs : mine.startNs));
             sums.perOutputToken[LatencyBuckets.indexOf(Math.round((double) sinceNs * info.batch() / tokens))]++;

@@ -33,6 +33,7 @@ import java.util.stream.Stream;
  *
  * @param phases the sums of each phase that had a step, in the order of the phases
  * @param timeToFirstToken times to first token
+ * @param timeToFirstTokenNs their sum, ns; 0 where it is not known, as of a file of an older version
  * @param timePerOutputToken times per output token
  * @param abandoned steps that began and did not end: their thread began another one, or the profiler was switched off
  * @param kept some steps, by their beginning
@@ -40,6 +41,7 @@ import java.util.stream.Stream;
 public record Steps(
         List<StepStats> phases,
         LatencyDistribution timeToFirstToken,
+        long timeToFirstTokenNs,
         LatencyDistribution timePerOutputToken,
         long abandoned,
         List<Step> kept) {
@@ -65,7 +67,7 @@ public record Steps(
 
     /** No steps: none were announced. */
     public static final Steps NONE =
-            new Steps(List.of(), LatencyDistribution.EMPTY, LatencyDistribution.EMPTY, 0, List.of());
+            new Steps(List.of(), LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, List.of());
 
     /**
      * Sorts, adds up what belongs together, and keeps no more steps than it should.
@@ -77,6 +79,7 @@ public record Steps(
         Objects.requireNonNull(timeToFirstToken, "timeToFirstToken");
         Objects.requireNonNull(timePerOutputToken, "timePerOutputToken");
         Objects.requireNonNull(kept, "kept");
+        requireNotNegative("timeToFirstTokenNs", timeToFirstTokenNs);
         requireNotNegative("abandoned", abandoned);
         phases = sumByPhase(phases);
         kept = thinned(kept);
@@ -132,6 +135,10 @@ public record Steps(
         return phases.stream().mapToLong(StepStats::count).sum();
     }
 
+    private boolean knowsFirstTokens() {
+        return timeToFirstTokenNs > 0 || timeToFirstToken.count() == 0;
+    }
+
     /**
      * The slowest step of a phase.
      *
@@ -174,6 +181,7 @@ public record Steps(
         return new Steps(
                 bothPhases,
                 timeToFirstToken.plus(other.timeToFirstToken),
+                knowsFirstTokens() && other.knowsFirstTokens() ? timeToFirstTokenNs + other.timeToFirstTokenNs : 0,
                 timePerOutputToken.plus(other.timePerOutputToken),
                 abandoned + other.abandoned,
                 bothKept);

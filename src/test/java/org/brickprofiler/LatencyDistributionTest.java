@@ -2,6 +2,7 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.within;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -93,6 +94,20 @@ final class LatencyDistributionTest {
                     .isThrownBy(() -> of(1).percentileNs(share))
                     .withMessageContaining(Double.toString(share));
         }
+    }
+
+    @Test
+    void theMeanOfAPartTakesPartsOfSamples() {
+        LatencyDistribution five = of(10, 20, 30, 40, 100);
+        assertThat(five.meanNs(0, 100)).isCloseTo(40, within(1e-9));
+        // Three quarters of the second and of the fourth, and the third.
+        assertThat(five.meanNs(25, 75)).isCloseTo((0.75 * 20 + 30 + 0.75 * 40) / 2.5, within(1e-9));
+        assertThat(five.meanNs(0, 20)).isCloseTo(10, within(1e-9));
+        assertThat(LatencyDistribution.EMPTY.meanNs(25, 75)).isZero();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> five.meanNs(75, 25))
+                .withMessage("shares 75.0 and 25.0 are not within 0 to 100 in ascending order");
+        assertThatIllegalArgumentException().isThrownBy(() -> five.meanNs(Double.NaN, 25));
     }
 
     @Test

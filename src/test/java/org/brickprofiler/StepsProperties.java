@@ -48,8 +48,9 @@ public final class StepsProperties {
                         n.get(7),
                         parts));
         return Combinators.combine(
-                        phase.list().ofMaxSize(3), durations, durations, number, step.list().ofMaxSize(12))
-                .as(Steps::new)
+                        phase.list().ofMaxSize(3), durations, number, durations, number, step.list().ofMaxSize(12))
+                .as((phases, first, firstNs, perToken, abandoned, kept) -> new Steps(
+                        phases, first, first.count() == 0 ? 0 : firstNs, perToken, abandoned, kept))
                 .withoutEdgeCases();
     }
 
@@ -87,7 +88,7 @@ public final class StepsProperties {
     }
 
     private static Steps kept(List<Step> steps) {
-        return new Steps(List.of(), LatencyDistribution.EMPTY, LatencyDistribution.EMPTY, 0, steps);
+        return new Steps(List.of(), LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, steps);
     }
 
     @Provide

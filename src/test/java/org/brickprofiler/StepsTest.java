@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -183,6 +184,11 @@ final class StepsTest {
         assertThat(first.count()).isEqualTo(2);
         assertThat(first.percentileNs(50)).isEqualTo(7);
         assertThat(first.percentileNs(100)).isEqualTo(115);
+        assertThat(steps().timeToFirstTokenNs()).isEqualTo(122);
+        assertThat(steps().merge(steps()).timeToFirstTokenNs()).isEqualTo(244);
+        Steps ofAnOldFile = new Steps(List.of(), first, 0, LatencyDistribution.EMPTY, 0, List.of());
+        assertThat(steps().merge(ofAnOldFile).timeToFirstTokenNs()).as("known of a part only").isZero();
+        assertThat(steps().merge(Steps.NONE)).isEqualTo(steps());
         assertThat(stats(Phase.PREFILL).outputTokens()).isEqualTo(2);
     }
 

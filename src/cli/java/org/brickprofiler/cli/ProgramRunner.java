@@ -7,8 +7,11 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.roofline.MachineRoof;
 import org.jspecify.annotations.Nullable;
 
 /** Runs programs one at a time, each with a file of its own to write its profile to, and watches the machine meanwhile. */
@@ -20,6 +23,9 @@ final class ProgramRunner {
     /** Where it finds that it is to record nothing. */
     static final String SWITCH = "BRICK_PROFILER";
 
+    /** Where it finds whether to record percentiles. */
+    static final String PERCENTILES = "BRICK_PROFILER_PERCENTILES";
+
     private static final Path ROOT = Path.of("/");
 
     private volatile @Nullable Process running;
@@ -29,9 +35,10 @@ final class ProgramRunner {
      *
      * @param command what a shell runs
      * @param profiled whether its profiler is on
+     * @param compared whether its profiles are compared: then it records percentiles, unless the environment decides that
      * @param files where its profiles and its output go
      */
-    record Program(String command, boolean profiled, Path files) {}
+    record Program(String command, boolean profiled, boolean compared, Path files) {}
 
     /**
      * What came of one run.
@@ -59,10 +66,11 @@ final class ProgramRunner {
      *
      * @param program what to run
      * @param name of its files
+     * @param measuresRoof whether to measure the machine briefly once it has ended, for its profile
      * @throws IOException when it cannot be started, or a file cannot be written
      * @throws InterruptedException when somebody interrupts the waiting; the program is ended then
      */
-    Outcome run(Program program, String name) throws IOException, InterruptedException {
+    Outcome run(Program program, String name, boolean measuresRoof) throws IOException, InterruptedException {
         Path files = program.files().toAbsolutePath();
         // Under a name that is no run's, until the process has ended well.
         Path unfinished = files.resolve("." + name + ".json");
@@ -85,7 +93,13 @@ final class ProgramRunner {
             String failure = "wrote no profile that can be read (" + unreadable.getMessage() + ")";
             return new Outcome(failure, file, Optional.empty(), elapsedNs, log);
         }
-        ProfileSnapshot snapshot = read.withFacts(watch.seen(read.facts()));
+        RunFacts facts = watch.seen(read.facts());
+        if (measuresRoof) {
+            Map<String, Double> figures = new TreeMap<>(facts.machine());
+            figures.putAll(MachineRoof.measureBriefly());
+            facts = facts.withMachine(figures, facts.disturbances());
+        }
+        ProfileSnapshot snapshot = read.withFacts(facts);
         JsonReport.write(snapshot, unfinished);
         Files.move(unfinished, file, StandardCopyOption.REPLACE_EXISTING);
         return new Outcome("", file, Optional.of(snapshot), elapsedNs, log);
@@ -100,6 +114,9 @@ final class ProgramRunner {
         environment.put(VARIABLE, profile.toString());
         if (!program.profiled()) {
             environment.put(SWITCH, "off");
+        }
+        if (program.compared()) {
+            environment.putIfAbsent(PERCENTILES, "on");
         }
         Process process = builder.redirectErrorStream(true)
                 .redirectOutput(log.toFile())

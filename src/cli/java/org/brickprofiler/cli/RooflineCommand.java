@@ -34,11 +34,14 @@ import picocli.CommandLine.Spec;
         })
 final class RooflineCommand implements Callable<Integer> {
 
+    /** Where a machine is stored unless something else is said. */
+    static final String USUAL_FILE = "brick-roof.json";
+
     @Spec
     private CommandSpec spec;
 
     @Option(names = "--out", paramLabel = "FILE", description = "Where to store it (${DEFAULT-VALUE}).")
-    private Path file = Path.of("brick-roof.json");
+    private Path file = Path.of(USUAL_FILE);
 
     @SuppressWarnings("unused") // picocli reads it
     @Mixin

@@ -38,7 +38,8 @@ import picocli.CommandLine;
         sortSynopsis = false,
         usageHelpWidth = 100,
         description = "Runs two commands in turns, in random order, collects the profile that each writes to the file "
-                + "named by the variable BRICK_PROFILER_OUT, and compares them. Each is run with BRICK_PROFILER=off, "
+                + "named by the variable BRICK_PROFILER_OUT, and compares them. The variable "
+                + "BRICK_PROFILER_PERCENTILES asks for percentiles, so that a few interrupted samples do not count. Each is run with BRICK_PROFILER=off, "
                 + "too, for the tokens per second that it has without being profiled. What was collected stays in a "
                 + "folder, also after Ctrl-C.",
         optionListHeading = "%nOptions:%n",
@@ -100,6 +101,13 @@ final class RunCommand implements Callable<Integer> {
             paramLabel = "FOLDER",
             description = "Where profiles and the commands' output go; new or empty (${DEFAULT-VALUE}).")
     private Path folder = Path.of("brick-runs");
+
+    @Option(
+            names = "--roofline",
+            paramLabel = "ROOF",
+            description = "Where there is this file of brick roofline, measure the machine for a second beside each run, so "
+                    + "that report notices one that has changed (${DEFAULT-VALUE}).")
+    private Path roof = Path.of(RooflineCommand.USUAL_FILE);
 
     @Mixin
     private ComparisonOptions options;
@@ -210,7 +218,7 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private void add(String name, String command, boolean profiled) {
-        programs.put(name, new Program(command, profiled, folder.resolve(name)));
+        programs.put(name, new Program(command, profiled, profiled && !isOverhead(), folder.resolve(name)));
     }
 
     // ---- the runs ----
@@ -269,7 +277,10 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private Outcome runOne(String name, Program program, int number) throws IOException, InterruptedException {
-        Outcome outcome = runner.run(program, number == 0 ? "warm-up" : String.format(Locale.ROOT, "%03d", number));
+        Outcome outcome = runner.run(
+                program,
+                number == 0 ? "warm-up" : String.format(Locale.ROOT, "%03d", number),
+                number > 0 && program.compared() && Files.isRegularFile(roof));
         if (!outcome.failed() && outcome.snapshot().isEmpty() && program.profiled() && !isOverhead()) {
             outcome = new Outcome(
                     "wrote no profile to the file that " + ProgramRunner.VARIABLE + " names",

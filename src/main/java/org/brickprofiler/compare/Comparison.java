@@ -20,8 +20,13 @@ import java.util.OptionalDouble;
  *
  * <p><b>Verdicts</b> come from one permutation test of whole runs for all lines together: where nothing differs, and runs
  * of the two sides took turns in random order, the chance of even one verdict {@link Verdict#FASTER} or
- * {@link Verdict#SLOWER} is at most 3 %. Differences below a floor count for nothing, however sure they are. Intervals
+ * {@link Verdict#SLOWER} is at most 2.5 %. Differences below a floor count for nothing, however sure they are. Intervals
  * are Welch's, of 95 % each and for one line alone, so one of twenty misses; go by the verdict.
+ *
+ * <p><b>The figure of a brick</b> in a run is the mean time of the middle half of its samples, where all runs recorded
+ * percentiles and that is at least {@value #LEAST_USUAL_PERCENT} % of the mean in most runs. So a few interrupted samples
+ * make no difference between runs. Otherwise, as of a brick that a prompt makes long in a few of many samples, it is the
+ * mean of all. The whole always has all samples.
  *
  * <p><b>A step</b> is one that was announced, {@link org.brickprofiler.BrickProfiler#beginStep}, where all runs did so and
  * {@link Options#stepBrick} names no brick; its time is then compared by phase. Otherwise it is one execution of the brick
@@ -50,8 +55,11 @@ public record Comparison(
     /** A brick with fewer samples than one in so many of the most frequent one's is no step. */
     public static final int RAREST_STEP = 500;
 
+    /** What the middle half of a brick's samples has to be of their mean to stand for all, %. */
+    public static final int LEAST_USUAL_PERCENT = 90;
+
     /** The chance of any false alarm. */
-    public static final double LEVEL = 0.03;
+    public static final double LEVEL = 0.025;
 
     /** A smallest change is one that so many of such comparisons would find. */
     public static final double POWER = 0.8;
@@ -99,15 +107,15 @@ public record Comparison(
     public enum Kind {
         /** The brick time of a step, ns. */
         TOTAL,
-        /** The wall time of a step, ns. */
+        /** The wall time of a step, or the time to first token, ns. */
         STEP,
         /** Tokens per second: the application's own measure where all runs have it, or else by the wall time. */
         TOKENS_PER_SEC,
         /** What all bricks have in common, as a change only. */
         COMMON,
-        /** The brick time of a category in a step, ns. */
+        /** What the bricks of a category take in a step by their figures, ns. */
         CATEGORY,
-        /** The mean time of a sample of a brick, ns. */
+        /** The time of a sample of a brick, ns: the mean, or that of the middle half of the samples. */
         BRICK,
         /** The mean time of a tile of a level, ns. */
         TILE

@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
@@ -23,6 +24,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.CategoryStats;
 import org.brickprofiler.Environment;
+import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
@@ -121,6 +123,9 @@ final class Figures {
     /** The brick whose samples are the steps, where they were not announced. */
     private final Optional<Key> step;
 
+    /** For each brick what its figure in each run is of its mean there. */
+    private final Map<Key, double[]> usualShares;
+
     private final String environments;
     private final List<Figure> all = new ArrayList<>();
 
@@ -132,6 +137,10 @@ final class Figures {
         bricks = runs.stream()
                 .map(run -> run.bricks().stream().collect(Collectors.toMap(Key::of, Function.identity())))
                 .toList();
+        usualShares = bricks.stream()
+                .flatMap(run -> run.keySet().stream())
+                .distinct()
+                .collect(Collectors.toMap(Function.identity(), this::usualShares));
         announced = options.stepBrick().isEmpty()
                 && runs.stream().allMatch(run -> run.steps().count() > 0);
         step = announced ? Optional.empty() : step();
@@ -178,6 +187,28 @@ final class Figures {
     private BrickStats brick(int run, Key key) {
         BrickStats recorded = bricks.get(run).get(key);
         return recorded != null ? recorded : BrickStats.empty(key.name(), key.category(), Bottleneck.UNKNOWN);
+    }
+
+    /**
+     * In each run, what the middle half of the samples is of all; 1 where it does not stand for all. A ratio of two means
+     * of the same buckets: so their width is not in the figure.
+     */
+    private double[] usualShares(Key key) {
+        double[] shares = IntStream.range(0, runs.size())
+                .mapToObj(run -> brick(run, key).latency().orElse(LatencyDistribution.EMPTY))
+                .mapToDouble(latency -> latency.meanNs(25, 75) / latency.meanNs(0, 100))
+                .toArray();
+        boolean areKnown = Arrays.stream(shares).allMatch(share -> share > 0);
+        if (!areKnown || Median.withDefaults().withCopy(true).evaluate(shares) < Comparison.LEAST_USUAL_PERCENT / 100.0) {
+            Arrays.fill(shares, 1);
+        }
+        return shares;
+    }
+
+    /** What all samples of a brick take, each being a usual one, ns. */
+    private double usualNs(int run, Key key) {
+        double[] shares = Objects.requireNonNull(usualShares.get(key), "a brick of no run");
+        return brick(run, key).totalNs() * shares[run];
     }
 
     private double median(Function<Integer, Number> ofRun) {
@@ -372,18 +403,23 @@ final class Figures {
 
     private Figure figure(
             Kind kind, String name, double sharePercent, String obstacle, Function<Integer, Number> ofRun) {
-        double[] values = IntStream.range(0, runs.size())
+        double[] recorded = IntStream.range(0, runs.size())
                 .mapToDouble(run -> ofRun.apply(run).doubleValue())
-                .map(value -> value > 0 ? value : Double.NaN)
                 .toArray();
-        return new Figure(kind, name, values, obstacle(values, obstacle), sharePercent);
+        double[] values = Arrays.stream(recorded).map(value -> value > 0 ? value : Double.NaN).toArray();
+        return new Figure(kind, name, values, obstacle(recorded, obstacle), sharePercent);
     }
 
+    /** Of values of which 0 was recorded without any time, and NaN was not recorded. */
     private String obstacle(double[] values, String own) {
         boolean before = isPresent(values, 0, firstRuns);
         boolean after = isPresent(values, firstRuns, values.length);
         boolean anyBefore = isAnywhere(values, 0, firstRuns);
         boolean anyAfter = isAnywhere(values, firstRuns, values.length);
+        if (before && after && Arrays.stream(values).anyMatch(value -> value <= 0)) {
+            boolean isAnyLonger = Arrays.stream(values).anyMatch(value -> value > 0);
+            return isAnyLonger ? "took no time in some runs" : "took no time";
+        }
         if (before && after) {
             return Stream.of(environments, own).filter(each -> !each.isEmpty()).collect(Collectors.joining("; "));
         }
@@ -427,6 +463,13 @@ final class Figures {
                     return stats == null ? Double.NaN : stats.avgNs();
                 });
             }
+        }
+        if (runs.stream().allMatch(run -> run.steps().timeToFirstTokenNs() > 0)) {
+            String prompts = workThatDiffers("number of prompt tokens before a first token", run -> ratio(
+                    runs.get(run).steps().phase(StepInfo.Phase.PREFILL).map(StepStats::prefillTokens).orElse(0L),
+                    runs.get(run).steps().timeToFirstToken().count()));
+            add(Kind.STEP, "time to first token", 100, prompts, run -> ratio(
+                    runs.get(run).steps().timeToFirstTokenNs(), runs.get(run).steps().timeToFirstToken().count()));
         }
         if (!addMeasuredRate()) {
             add(Kind.TOKENS_PER_SEC, "tokens/s, profiled", 100, mix, run ->
@@ -487,10 +530,18 @@ final class Figures {
                     run.categories().getOrDefault(category, CategoryStats.EMPTY).totalNs();
             if (runs.stream().anyMatch(run -> totalNs.applyAsLong(run) > 0)) {
                 found.add(figure(Kind.CATEGORY, category.displayName(), share(totalNs), "", run ->
-                        ratio(totalNs.applyAsLong(runs.get(run)), steps(run))));
+                        usualNs(run, category) / steps(run)));
             }
         }
         addLargestFirst(found);
+    }
+
+    private double usualNs(int run, BrickCategory category) {
+        double sum = bricks.get(run).keySet().stream()
+                .filter(key -> key.category() == category)
+                .mapToDouble(key -> usualNs(run, key))
+                .sum();
+        return sum > 0 ? sum : Double.NaN;
     }
 
     private void addLargestFirst(List<Figure> found) {
@@ -518,7 +569,7 @@ final class Figures {
                     .mapToLong(BrickStats::totalNs)
                     .sum());
             found.add(figure(Kind.BRICK, key.name(), share, obstacle(key), run ->
-                    ratio(brick(run, key).totalNs(), brick(run, key).count())));
+                    usualNs(run, key) / brick(run, key).count()));
         }
         addLargestFirst(found);
     }

@@ -19,11 +19,11 @@ import org.apache.commons.statistics.descriptive.Quantile;
  * level, whatever the distribution.
  *
  * <p>The statistic is the difference of the means over its standard error. With few runs the error itself is uncertain,
- * and a variable that happens to show little of it looks different. So a variance below the median of its kind is drawn up
- * to it, as much as the spread of the lower ones suggests that they are one and the same (the idea is Smyth's, <i>Linear
- * models and empirical Bayes methods</i>, 2004). Larger ones are not drawn down, for a brick with two modes is not like the
- * others. What such a variable shows reaches further by chance, and would raise the bar for all; its variance, where it is
- * wild, counts up to twice, so that it has to show more itself. The permutation holds for any statistic.
+ * and a variable that happens to show little of it looks different. So a variance is drawn to the median of its kind, as
+ * much as their spread suggests that they are one and the same (Smyth, <i>Linear models and empirical Bayes methods</i>,
+ * 2004). One that chance does not explain is left out of all that, for a brick with two modes is not like the others. What
+ * such a variable shows reaches further by chance, and would raise the bar for all; its variance counts up to
+ * {@value #MOST_WILDNESS} times, so that it has to show more itself. The permutation holds for any statistic.
  *
  * <p>Immutable; any thread.
  */
@@ -40,6 +40,9 @@ final class MaxTTest {
 
     private static final double MOST_PRIOR_DEGREES = 100;
 
+    /** Chance explains a variance up to so many standard deviations above the median. */
+    private static final double LIKELY_DEVIATIONS = 3;
+
     /** From the sixth to the third of the standard normal distribution. */
     private static final double NORMAL_SIXTH = 0.5367;
 
@@ -48,11 +51,11 @@ final class MaxTTest {
     /** A variance so many times the median is wild; by how much at most it is then raised. */
     private static final double WILD = 2;
 
-    private static final double MOST_WILDNESS = 2;
+    private static final double MOST_WILDNESS = 4;
 
     private final double[][] values;
     private final int runs;
-    private final int alike;
+    private final int drawn;
     private final int firstRuns;
     private final double[] sums;
     private final double[] squares;
@@ -69,21 +72,23 @@ final class MaxTTest {
      *
      * @param variables for each variable its value in every run, those of the first side first
      * @param alike how many variables from the first on may spread alike, being of one kind
+     * @param drawn how many from the first on are drawn to what those show, at least as many
      * @param firstRuns runs of the first side, at least 2; as many at least are on the second
      * @param level the error rate, above 0 and below 1
      * @param seed of the random assignments
      */
-    MaxTTest(List<double[]> variables, int alike, int firstRuns, double level, long seed) {
+    MaxTTest(List<double[]> variables, int alike, int drawn, int firstRuns, double level, long seed) {
         this.values = variables.stream().map(MaxTTest::centred).toArray(double[][]::new);
         this.runs = values.length == 0 ? 0 : values[0].length;
-        this.alike = alike;
+        this.drawn = alike < FEWEST_ALIKE ? 0 : drawn;
         this.firstRuns = firstRuns;
         sums = Arrays.stream(values).mapToDouble(row -> Arrays.stream(row).sum()).toArray();
         squares = Arrays.stream(values)
                 .mapToDouble(row -> Arrays.stream(row).map(x -> x * x).sum())
                 .toArray();
-        double[] variances = Arrays.stream(squares).limit(alike).map(square -> square / (runs - 1)).toArray();
-        pooledVariance = variances.length == 0 ? 0 : Median.withDefaults().evaluate(variances);
+        double[] variances = likely(
+                Arrays.stream(squares).limit(alike).map(square -> square / (runs - 1)).toArray(), runs - 1);
+        pooledVariance = median(variances);
         priorDegrees = priorDegrees(variances, runs - 1);
 
         int[] observed = IntStream.range(0, firstRuns).toArray();
@@ -98,6 +103,21 @@ final class MaxTTest {
         critical = assignments.critical(level);
     }
 
+    private static double median(double[] values) {
+        return values.length == 0 ? 0 : Median.withDefaults().withCopy(true).evaluate(values);
+    }
+
+    /** The variances that chance explains where all are one: wild variables, which may be a third, must not speak for the rest. */
+    private static double[] likely(double[] variances, int degrees) {
+        double most = mostLikely(median(variances), degrees);
+        return Arrays.stream(variances).filter(variance -> variance <= most).toArray();
+    }
+
+    /** A variance of so many degrees of freedom has a standard deviation of the root of 2 in so many, in units of itself. */
+    private static double mostLikely(double variance, int degrees) {
+        return variance * (1 + LIKELY_DEVIATIONS * Math.sqrt(2.0 / degrees));
+    }
+
     private static double[] centred(double[] row) {
         double mean = Arrays.stream(row).average().orElse(0);
         return Arrays.stream(row).map(x -> x - mean).toArray();
@@ -106,8 +126,7 @@ final class MaxTTest {
     /**
      * How much the spread of the variances says that they are one: the degrees of freedom that their median is worth. The
      * log of a variance of {@code d} degrees has a variance of about {@code 2/d}; what is seen beyond that is a true
-     * difference between variables. Of the lower variances, since wild variables, which may be a third, must not speak for
-     * the rest.
+     * difference between variables. Of the lower variances, since a few of the others may still be wild.
      */
     private static double priorDegrees(double[] variances, int degrees) {
         if (variances.length < FEWEST_ALIKE) {
@@ -156,20 +175,18 @@ final class MaxTTest {
         double secondSum = sums[variable] - sum;
         double firstVariance = (square - sum * sum / firstRuns) / (firstRuns - 1);
         double secondVariance = (squares[variable] - square - secondSum * secondSum / secondRuns) / (secondRuns - 1);
-        boolean isAlike = variable < alike;
-        return Math.sqrt(
-                moderated(firstVariance, firstRuns, isAlike) + moderated(secondVariance, secondRuns, isAlike));
-    }
-
-    private double moderated(double variance, int count, boolean isAlike) {
-        double own = Math.max(variance, SMALLEST_VARIANCE);
-        if (isAlike && alike >= FEWEST_ALIKE) {
-            own *= Math.max(1, Math.min(MOST_WILDNESS, own / (WILD * pooledVariance)));
+        double own = Math.max(firstVariance, SMALLEST_VARIANCE) / firstRuns
+                + Math.max(secondVariance, SMALLEST_VARIANCE) / secondRuns;
+        if (variable >= drawn) {
+            return Math.sqrt(own);
         }
-        // The prior is of both sides together, and each has half of it.
-        double weight = priorDegrees / 2;
-        double mixed = (weight * pooledVariance + (count - 1) * own) / (weight + count - 1);
-        return Math.max(mixed, own) / count;
+        int degrees = runs - 2;
+        double both = (firstVariance * (firstRuns - 1) + secondVariance * (secondRuns - 1)) / degrees;
+        if (both > mostLikely(pooledVariance, degrees)) {
+            return Math.sqrt(own * Math.max(1, Math.min(MOST_WILDNESS, both / (WILD * pooledVariance))));
+        }
+        double mixed = (priorDegrees * pooledVariance + degrees * both) / (priorDegrees + degrees);
+        return Math.sqrt(Math.max(mixed, SMALLEST_VARIANCE) * (1.0 / firstRuns + 1.0 / secondRuns));
     }
 
     /** The assignments of runs to sides, and what the largest statistics were in them. */

@@ -12,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.text.DecimalFormat;
 import java.text.DecimalFormatSymbols;
+import java.text.NumberFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -180,6 +181,7 @@ public final class ComparisonReport {
 
     private static String legend(Comparison comparison) {
         StringBuilder legend = new StringBuilder();
+        NumberFormat percent = new DecimalFormat("0.##", DecimalFormatSymbols.getInstance(Locale.ROOT));
         if (comparison.lines().stream().anyMatch(line -> line.beside().isPresent())) {
             legend.append("Beside others: less what all bricks of a run have in common; verdict and interval of categories, "
                     + "bricks and tiles are of that.\n");
@@ -187,12 +189,11 @@ public final class ComparisonReport {
         if (comparison.lines().stream().anyMatch(line -> line.probability().isPresent())) {
             legend.append(String.format(
                     Locale.ROOT,
-                    "Verdicts are of one test for all lines: where nothing differs, any at all has a chance of at most %.0f "
+                    "Verdicts are of one test for all lines: where nothing differs, any at all has a chance of at most %s "
                             + "%%. Changes below %s %% count for nothing.%nShown from: the smallest change that four in five "
                             + "such comparisons find. Intervals are of 95 %%, each for its line alone.%n",
-                    100 * Comparison.LEVEL,
-                    new DecimalFormat("0.##", DecimalFormatSymbols.getInstance(Locale.ROOT))
-                            .format(comparison.options().floorPercent()))
+                    percent.format(100 * Comparison.LEVEL),
+                    percent.format(comparison.options().floorPercent()))
                     .replace("\r\n", "\n"));
         }
         comparison.stepBrick().ifPresent(step -> legend.append("A step is one execution of ")

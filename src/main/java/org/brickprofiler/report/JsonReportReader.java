@@ -436,6 +436,7 @@ final class JsonReportReader {
         private final List<String> columns = new ArrayList<>();
         private final List<Step> kept = new ArrayList<>();
         private LatencyDistribution timeToFirstToken = LatencyDistribution.EMPTY;
+        private long timeToFirstTokenNs;
         private LatencyDistribution timePerOutputToken = LatencyDistribution.EMPTY;
         private long abandoned;
 
@@ -444,6 +445,7 @@ final class JsonReportReader {
             switch (key) {
                 case "abandoned" -> abandoned = input.whole(key, 0, Long.MAX_VALUE);
                 case "time_to_first_token" -> timeToFirstToken = knownDistribution(key);
+                case "time_to_first_token_ns" -> timeToFirstTokenNs = input.whole(key, 0, Long.MAX_VALUE);
                 case "time_per_output_token" -> timePerOutputToken = knownDistribution(key);
                 case "phases" ->
                     input.array(key, () -> phases.add(JsonReportReader.this.read("phase", new PhaseFields()).stats()));
@@ -477,7 +479,7 @@ final class JsonReportReader {
         }
 
         Steps steps() {
-            return new Steps(phases, timeToFirstToken, timePerOutputToken, abandoned, kept);
+            return new Steps(phases, timeToFirstToken, timeToFirstTokenNs, timePerOutputToken, abandoned, kept);
         }
     }
 

@@ -351,6 +351,7 @@ final class JsonReportWriter {
         LatencyDistribution first = steps.timeToFirstToken();
         LatencyDistribution perToken = steps.timePerOutputToken();
         distribution("time_to_first_token", first, first::percentileNs);
+        json.writeNumberField("time_to_first_token_ns", steps.timeToFirstTokenNs());
         distribution("time_per_output_token", perToken, perToken::percentileNs);
         json.writeArrayFieldStart("phases");
         for (StepStats phase : steps.phases()) {

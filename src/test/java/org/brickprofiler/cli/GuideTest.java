@@ -36,7 +36,7 @@ class GuideTest {
         Files.writeString(
                 programs.resolve("brick"),
                 "#!/bin/sh\nexec '" + Path.of(System.getProperty("java.home"), "bin", "java")
-                        + "' -XX:TieredStopAtLevel=1 -cp \"$BRICK_CLASSES\" org.brickprofiler.cli.Brick \"$@\"\n");
+                        + "' -XX:TieredStopAtLevel=1 -Xmx512m -cp \"$BRICK_CLASSES\" org.brickprofiler.cli.Brick \"$@\"\n");
         Files.setPosixFilePermissions(programs.resolve("brick"), PosixFilePermissions.fromString("rwxr-xr-x"));
         List<String> commands = COMMANDS.matcher(Files.readString(Path.of("docs", "GUIDE.md")))
                 .results()
@@ -60,7 +60,7 @@ class GuideTest {
             assertThat(result.exitCode()).as(command + result.err()).isZero();
             output.append(result.out());
         }
-        assertThat(output.toString()).contains("Brick profile\n", "5 runs before, 5 after: ", "Verdicts are of one test ");
+        assertThat(output.toString()).contains("Brick profile\n", "Distance to the roof, ", "5 runs before, 5 after: ", "Verdicts are of one test ");
         assertThat(output.toString())
                 .contains("With the profiler on, a token takes ", "net total")
                 .contains("first layer", "KernelDispatch", "launched in a range: each in the innermost one");

@@ -219,6 +219,27 @@ class RunCommandTest {
         assertThat(JsonReport.read(out.resolve("before").resolve("001.json")).facts().machine()).containsKey("load_1min");
     }
 
+    @Spec("18.6")
+    @Test
+    void measuresTheMachineBesideEachRunWhereItsRoofIsStored() throws IOException {
+        Path roof = Files.writeString(folder.resolve("roof.json"), "{}");
+        run("-n", "1", "--warmup", "0", "--roofline", roof.toString());
+        assertThat(JsonReport.read(out.resolve("after").resolve("001.json")).facts().machine())
+                .containsKeys("roof_gflops", "roof_read_gbps");
+    }
+
+    @Spec("16.14")
+    @Test
+    void asksProgramsThatAreComparedForPercentiles() throws IOException {
+        String asked = "echo $BRICK_PROFILER_PERCENTILES >> '" + folder + "/asked'; ";
+        Cli.run("run", "-n", "1", "--warmup", "0", "--out", out, "--before", asked + command("before"), "--after",
+                "BRICK_PROFILER_PERCENTILES=off; " + asked + command("after"));
+        assertThat(Files.readAllLines(folder.resolve("asked"))).contains("on", "off");
+        Files.delete(folder.resolve("asked"));
+        Cli.run("run", "-n", "1", "--warmup", "0", "--out", folder.resolve("other"), "--overhead", asked + "true");
+        assertThat(Files.readAllLines(folder.resolve("asked"))).as("what it costs as it is").containsOnly("");
+    }
+
     @Spec("16.13")
     @Test
     void measuresWhatProfilingCosts() {

@@ -31,6 +31,7 @@ import org.brickprofiler.compare.Comparison.Options;
 import org.brickprofiler.compare.Comparison.Verdict;
 import org.brickprofiler.compare.SimulatedRuns.Behaviour;
 import org.brickprofiler.compare.SimulatedRuns.Sides;
+import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
@@ -46,9 +47,22 @@ class ComparisonTest {
     private record Brick(String name, BrickCategory category, long count, double meanNs, long elements) {
 
         BrickStats stats() {
+            return stats(Math.round(count * meanNs), Optional.empty());
+        }
+
+        /** With percentiles; some samples are longer by a factor. */
+        BrickStats stats(long longer, double factor) {
+            long[] counts = new long[LatencyBuckets.COUNT];
+            counts[LatencyBuckets.indexOf(Math.round(meanNs))] += count - longer;
+            counts[LatencyBuckets.indexOf(Math.round(meanNs * factor))] += longer;
+            long totalNs = Math.round(meanNs * (count - longer + longer * factor));
+            return stats(totalNs, Optional.of(LatencyDistribution.ofCounts(counts)));
+        }
+
+        private BrickStats stats(long totalNs, Optional<LatencyDistribution> latency) {
             return new BrickStats(
-                    name, category, Bottleneck.UNKNOWN, count, Math.round(count * meanNs), 1, 1_000_000_000, 1, 1,
-                    elements * count, 0, 0, 0, 0, 0, Optional.empty());
+                    name, category, Bottleneck.UNKNOWN, count, totalNs, 1, 1_000_000_000, 1, 1, elements * count, 0, 0, 0,
+                    0, 0, latency);
         }
     }
 
@@ -61,6 +75,9 @@ class ComparisonTest {
         private Steps steps = Steps.NONE;
         private int run;
         private boolean afterwards;
+
+        /** By name, how many samples of a brick are longer than the others, and how many times as long. */
+        private Map<String, Map.Entry<Long, Double>> longer = Map.of();
 
         Work(int run, double shift) {
             this.run = run;
@@ -81,7 +98,8 @@ class ComparisonTest {
                     List.of(
                             phase(StepInfo.Phase.PREFILL, 4, 30_000_000 * own, 128, 0),
                             phase(StepInfo.Phase.DECODE, 96, 2_000_000 * own * factor, 0, kvLength)),
-                    LatencyDistribution.EMPTY,
+                    LatencyDistribution.ofCounts(new long[] {0, 2, 2}),
+                    Math.round(4 * 41_000_000 * own * factor),
                     LatencyDistribution.EMPTY,
                     0,
                     List.of());
@@ -101,6 +119,11 @@ class ComparisonTest {
             bricks.add(new Brick(name, category, count, meanNs * Math.exp(own + common), 1));
         }
 
+        Work longer(String name, long samples, double factor) {
+            longer = Map.of(name, Map.entry(samples, factor));
+            return this;
+        }
+
         Work change(String name, UnaryOperator<Brick> how) {
             bricks.replaceAll(brick -> brick.name().equals(name) ? how.apply(brick) : brick);
             return this;
@@ -117,7 +140,11 @@ class ComparisonTest {
         }
 
         Run run(String side) {
-            List<BrickStats> stats = bricks.stream().map(Brick::stats).toList();
+            List<BrickStats> stats = bricks.stream()
+                    .map(brick -> Optional.ofNullable(longer.get(brick.name()))
+                            .map(some -> brick.stats(some.getKey(), some.getValue()))
+                            .orElseGet(brick::stats))
+                    .toList();
             long totalNs = stats.stream().mapToLong(BrickStats::totalNs).sum();
             Instant start = Instant.parse("2026-01-01T00:00:00Z").plusSeconds(run * 100L + (afterwards ? 10_000 : 0));
             return Run.of(
@@ -166,6 +193,9 @@ class ComparisonTest {
         Line decode = line(comparison, Kind.STEP, "wall time of a decode step");
         assertThat(decode.verdict()).isEqualTo(Verdict.SLOWER);
         assertThat(decode.change().orElseThrow().percent()).isCloseTo(10, within(0.5));
+        Line first = line(comparison, Kind.STEP, "time to first token");
+        assertThat(first.verdict()).isEqualTo(Verdict.SLOWER);
+        assertThat(first.before().orElseThrow().value()).isCloseTo(41_000_000, within(200_000.0));
         assertThat(line(comparison, Kind.TOTAL, "brick time of a step").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
         assertThat(line(comparison, Kind.CATEGORY, "FFN").before()).isPresent();
         assertThat(line(comparison, Kind.TOKENS_PER_SEC, "tokens/s, profiled").before()).isPresent();
@@ -338,6 +368,53 @@ class ComparisonTest {
             assertThat(verdict(comparison, name)).isEqualTo(Verdict.NOT_COMPARABLE);
         }
         assertThat(verdict(comparison, "DownProjection")).isEqualTo(Verdict.NO_DIFFERENCE);
+    }
+
+    @Spec("16.5")
+    @Test
+    void doesNotCallMissingWhatTookNoTime() {
+        List<Run> before = side("before", 8, work -> work.times("Sampling", 0));
+        List<Run> none = side("after", 8, work -> work.times("Sampling", 0));
+        List<Run> some = side("after", 8, UnaryOperator.identity());
+
+        assertThat(line(Comparison.of(before, none, Options.defaults()), Kind.BRICK, "Sampling").note())
+                .isEqualTo("took no time");
+        assertThat(line(Comparison.of(before, some, Options.defaults()), Kind.BRICK, "Sampling").note())
+                .isEqualTo("took no time in some runs");
+    }
+
+    @Spec("16.14")
+    @Test
+    void aFewInterruptedSamplesMakeNoDifference() {
+        // In each run another number of its 400 samples is twenty times as long: 0 to 9 % of the mean.
+        UnaryOperator<Work> interrupted = work -> work.longer("DownProjection", work.run * 7 % 3, 20);
+        Comparison same =
+                Comparison.of(side("before", 10, interrupted), side("after", 10, interrupted), Options.defaults());
+        Comparison slower = Comparison.of(
+                side("before", 10, interrupted),
+                side("after", 10, work -> interrupted.apply(work).times("DownProjection", 1.04)),
+                Options.defaults());
+
+        Line changed = line(slower, Kind.BRICK, "DownProjection");
+        assertThat(line(same, Kind.BRICK, "DownProjection").verdict()).isEqualTo(Verdict.NO_DIFFERENCE);
+        assertThat(changed.verdict()).isEqualTo(Verdict.SLOWER);
+        assertThat(changed.before().orElseThrow().spreadPercent()).isLessThan(1);
+        assertThat(changed.beside().orElseThrow().percent()).isCloseTo(4, within(1.0));
+        assertThat(line(slower, Kind.TOTAL, "").before().orElseThrow().spreadPercent())
+                .as("the whole has all samples")
+                .isGreaterThan(line(slower, Kind.CATEGORY, "FFN").before().orElseThrow().spreadPercent());
+    }
+
+    @Spec("16.14")
+    @Test
+    void theLongSamplesOfPromptsAreNotLeftOut() {
+        // 40 of 400 samples hold two thirds of the time, and become longer.
+        Comparison comparison = Comparison.of(
+                side("before", 10, work -> work.longer("DownProjection", 40, 20)),
+                side("after", 10, work -> work.longer("DownProjection", 40, 23)),
+                Options.defaults());
+
+        assertThat(verdict(comparison, "DownProjection")).isEqualTo(Verdict.SLOWER);
     }
 
     @Spec("16.5")

@@ -374,6 +374,7 @@ final class Samples {
                 new Steps(
                         List.of(phase(prompt, 1, 37_000_000), phase(token, 2, 0)),
                         distribution(40_000_000),
+                        40_000_000,
                         distribution(875_000),
                         1,
                         List.of(prompt, token)),

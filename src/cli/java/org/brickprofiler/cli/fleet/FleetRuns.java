@@ -123,7 +123,7 @@ public final class FleetRuns {
                 bricks,
                 List.of(),
                 List.of(),
-                new Steps(steps, LatencyDistribution.EMPTY, LatencyDistribution.EMPTY, 0, List.of()),
+                new Steps(steps, LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, List.of()),
                 RunFacts.NONE,
                 identity.build());
     }

@@ -69,14 +69,32 @@ public record SwitchSetting(boolean on, String reason) {
         return read(property, variable, Place.PROPERTIES, Place.ENVIRONMENT);
     }
 
+    /**
+     * Whether somebody asks for something that is not to be had otherwise.
+     *
+     * @param property the name of the system property
+     * @param variable the name of the environment variable
+     * @return true where the first of them that is set says so
+     */
+    public static boolean isAskedFor(String property, String variable) {
+        SwitchSetting setting = find(property, variable, Place.PROPERTIES, Place.ENVIRONMENT);
+        return setting != null && setting.on;
+    }
+
     static SwitchSetting read(String property, String variable, Settings properties, Settings environment) {
+        SwitchSetting setting = find(property, variable, properties, environment);
+        return setting != null
+                ? setting
+                : new SwitchSetting(true, "neither " + property + " nor " + variable + " is set");
+    }
+
+    private static @Nullable SwitchSetting find(
+            String property, String variable, Settings properties, Settings environment) {
         SwitchSetting setting = setting("system property", property, properties);
         if (setting == null) {
             setting = setting("environment variable", variable, environment);
         }
-        return setting != null
-                ? setting
-                : new SwitchSetting(true, "neither " + property + " nor " + variable + " is set");
+        return setting;
     }
 
     private static @Nullable SwitchSetting setting(String place, String key, Settings values) {
