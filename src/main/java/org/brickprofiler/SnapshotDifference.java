@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.tile.TileLevel;
 import org.brickprofiler.tile.TileStats;
 import org.jspecify.annotations.Nullable;
 
@@ -50,7 +51,7 @@ final class SnapshotDifference {
                         .map(brick -> brick(bricks.get(key(brick)), brick))
                         .toList(),
                 later.tiles().stream()
-                        .map(tile -> tile(earlier.tiles().get(tile.level().ordinal()), tile))
+                        .map(tile -> tile(tile(earlier, tile.level()), tile))
                         .toList(),
                 later.streams().stream()
                         .map(stream -> stream(streams.get(stream.key()), stream))
@@ -63,6 +64,10 @@ final class SnapshotDifference {
                         later.streams()));
     }
 
+    private static TileStats tile(ProfileSnapshot snapshot, TileLevel level) {
+        return snapshot.tiles().stream().filter(tile -> tile.level() == level).findFirst().orElseThrow();
+    }
+
     private static Instant latest(Instant one, Instant two) {
         return one.isAfter(two) ? one : two;
     }
@@ -72,7 +77,7 @@ final class SnapshotDifference {
     }
 
     private static String key(BrickStats brick) {
-        return brick.category().ordinal() + " " + brick.name();
+        return brick.category().name() + " " + brick.name();
     }
 
     /** The shortest and the longest of some samples, as far as they are known. */
