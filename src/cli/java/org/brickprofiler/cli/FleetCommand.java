@@ -37,7 +37,7 @@ import picocli.CommandLine;
         name = "fleet",
         sortOptions = false,
         usageHelpWidth = 100,
-        subcommands = {FleetCommand.PackCommand.class, FleetCommand.SqlCommand.class},
+        subcommands = {FleetCommand.PackCommand.class, FleetReportCommand.class, FleetCommand.SqlCommand.class},
         description = "Packs the profiles of many ranks and runs into tables, and asks them. Needs the JDBC driver of "
                 + "DuckDB, beside the jar of this program or where the variable BRICK_DUCKDB says.",
         commandListHeading = "%nCommands (brick fleet COMMAND --help explains one):%n",
@@ -45,6 +45,8 @@ import picocli.CommandLine;
         footer = {
             "  All the windows that the ranks of a run wrote, as one pack:",
             "    brick fleet pack windows/ -o pack",
+            "  Who keeps the others waiting, and where does the time go? A page for a browser:",
+            "    brick fleet report --pack pack --html fleet.html",
             "  What did the edit change in a fleet, of which each run is one observation?",
             "    brick fleet compare before/ -- after/",
             "  In which bricks is the time?",

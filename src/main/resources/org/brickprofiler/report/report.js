@@ -631,12 +631,6 @@ function nodesOf(graph) {
   return nodes;
 }
 
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
-
 /** Time by brick and layer: a map from the name to its times, one for each layer in order; null where it did not run. */
 function byLayer(nodes) {
   const layers = [...new Set(nodes.filter((node) => node.layer >= 0).map((node) => node.layer))].sort((a, b) => a - b);
@@ -652,9 +646,6 @@ function byLayer(nodes) {
   }
   return { layers, rows: [...rows.values()] };
 }
-
-const SHADES = 8;
-const DARKEST = 4;
 
 function layerSection({ layers, rows }, heads) {
   if (layers.length < 2 || rows.length === 0) {
@@ -678,82 +669,6 @@ function layerSection({ layers, rows }, heads) {
     html("p", {}, said),
     heatMap({ name: "Layers", columns: layers, axis: "layer", end, rows, said, describe }),
   );
-}
-
-/**
- * A map of times, each shown as a multiple of its row's median. Cells of a row that look alike are one path.
- *
- * @param name of the map
- * @param columns their labels
- * @param axis what the columns are
- * @param end what stands behind a row, and over these
- * @param rows each with a name, a median and the times of its columns, null where there is none
- * @param said what the map shows, as a sentence
- * @param describe the text of a cell, from its row, its column's label and its time
- */
-function heatMap({ name, columns, axis, end: [over, behind], rows, said, describe }) {
-  const readout = html("p", { class: "quiet readout" }, NARROW);
-  const left = 20 + 7 * Math.max(...rows.map((row) => shortened(row.name).length));
-  const width = Math.max(2, Math.min(26, Math.floor(800 / columns.length)));
-  const height = 18;
-  const right = left + width * columns.length;
-  const bottom = height * rows.length;
-  const picture = svg("svg", {
-    class: "heat",
-    width: right + 90,
-    height: bottom + 24,
-    viewBox: `0 0 ${right + 90} ${bottom + 24}`,
-    role: "img",
-    "aria-label": "Heat map, " + rows.length + " by " + columns.length + ". " + said,
-  });
-  rows.forEach((row, y) => {
-    const shades = Array.from({ length: SHADES + 1 }, () => "");
-    row.times.forEach((ns, x) => {
-      if (ns !== null) {
-        const above = Math.log2(Math.max(1, ratio(ns, row.median))) / Math.log2(DARKEST);
-        const shade = Math.round(SHADES * Math.min(1, above));
-        shades[shade] += `M${left + x * width} ${y * height}h${width - 1}v${height - 1}h${1 - width}z`;
-      }
-    });
-    picture.append(svg("text", { class: "strong", x: left - 8, y: y * height + 13, "text-anchor": "end" }, shortened(row.name)));
-    shades.forEach((d, shade) => {
-      if (d !== "") {
-        picture.append(svg("path", { class: "cell", d, "fill-opacity": 0.1 + (0.9 * shade) / SHADES }));
-      }
-    });
-    picture.append(svg("text", { x: right + 8, y: y * height + 13 }, behind(row)));
-  });
-  const longest = Math.max(...columns.map((column) => String(column).length));
-  const every = [1, 2, 5, 10, 20, 50, 100].find((n) => n * width >= 8 + 7 * longest) || 100;
-  columns.forEach((column, x) => {
-    if (x % every === 0) {
-      picture.append(svg("text", { x: left + x * width + width / 2, y: bottom + 16, "text-anchor": "middle" }, String(column)));
-    }
-  });
-  picture.append(svg("text", { x: left - 8, y: bottom + 16, "text-anchor": "end" }, axis));
-  picture.append(svg("text", { x: right + 8, y: bottom + 16 }, over));
-  picture.addEventListener("pointermove", (event) => {
-    const box = picture.getBoundingClientRect();
-    const row = rows[Math.floor((event.clientY - box.top) / height)];
-    const x = Math.floor((event.clientX - box.left - left) / width);
-    const ns = row && columns[x] !== undefined ? row.times[x] : null;
-    readout.textContent = ns === null ? NARROW : describe(row, columns[x], ns);
-  });
-  const legend = html(
-    "p",
-    { class: "quiet legend" },
-    "the median or less ",
-    svg(
-      "svg",
-      { width: 14 * (SHADES + 1), height: 12, "aria-hidden": "true" },
-      Array.from({ length: SHADES + 1 }, (_, i) =>
-        svg("rect", { class: "cell", x: 14 * i, width: 13, height: 12, "fill-opacity": 0.1 + (0.9 * i) / SHADES }),
-      ),
-    ),
-    " " + DARKEST + " times the median or more",
-  );
-  const scroll = html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": name + ", heat map" }, picture);
-  return html("div", {}, legend, scroll, readout);
 }
 
 const MOST_ROOTS = 500;
@@ -961,10 +876,6 @@ function differenceOf(median, slowest) {
 /** The name of a kind of steps. */
 function stepName(phase) {
   return phase === "step" ? "step" : shortened(phase) + " step";
-}
-
-function capital(text) {
-  return text[0].toUpperCase() + text.slice(1);
 }
 
 /** The median and the slowest step of each phase of a timeline. */

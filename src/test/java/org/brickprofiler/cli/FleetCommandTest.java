@@ -77,6 +77,26 @@ final class FleetCommandTest {
                 .isEqualToIgnoringWhitespace("[{\"kind\": \"missing_rank\", \"rank\": 2, \"file\": null}]");
     }
 
+    @Spec("24.7")
+    @Test
+    void reportsAPackInFourForms() throws IOException {
+        Cli.run("fleet", "pack", folder.resolve("runs"), "-o", pack);
+        Path page = folder.resolve("fleet.html");
+
+        assertThat(Cli.run("fleet", "report", "--pack", pack).out())
+                .startsWith("2 ranks in 1 run, 1 window: no straggler was found\n")
+                .contains("\n! missing rank: 1 (0 windows left out), such as rank 2 is missing of 3\n")
+                .contains("Bricks, of all ranks and windows\n", "\nRmsNorm  Norm ");
+        Cli json = Cli.run("fleet", "report", "--pack", pack, "--json");
+        assertThat(json.out()).startsWith("{\"schema_version\":\"1.0\",\"kind\":\"brick-fleet\",");
+        assertThat(Cli.run("fleet", "report", "--pack", pack, "--markdown").out()).startsWith("**2 ranks in 1 run");
+        assertThat(Cli.run("fleet", "report", "--pack", pack, "--html", page).out())
+                .isEqualTo("HTML: " + page.toAbsolutePath() + "\n");
+        assertThat(page).content().contains(json.out());
+        Cli.run("fleet", "report", "--pack", pack, "--html", folder.resolve("away").resolve("page.html"))
+                .assertRefused("does not exist");
+    }
+
     @Spec("24.6")
     @Test
     void patternsReachAnyDepthAndPacksAreNoProfiles() {

@@ -69,6 +69,11 @@ class GuideTest {
         assertThat(folder.resolve("recording.json")).content().contains("\"ranges\"", "\"aten::mm\"");
         assertThat(output.toString()).contains("clock       bricks placed within ");
         assertThat(folder.resolve("run.pftrace")).isNotEmptyFile();
+        assertThat(output.toString())
+                .containsPattern("2 ranks in 1 run, \\d+ windows?: no straggler was found")
+                .contains("Spread over ranks", "rank  brick ");
+        assertThat(folder.resolve("fleet.html")).content().contains("\"run_id\":\"laptop\"");
+        assertThat(folder.resolve("fleet.md")).content().startsWith("**2 ranks in 1 run");
         assertThat(folder.resolve("comment.md")).content().startsWith("**5 runs before");
     }
 

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * file of its name beside this class.
  */
 enum Question {
+    /** The steps of all ranks by phase. */
+    PHASES,
     /** The bricks of all ranks, windows and runs together. */
     BRICKS,
     /** The buckets of their percentiles. */
@@ -29,6 +31,10 @@ enum Question {
     SHARES,
     /** How bricks changed from the first third of the windows to the last. */
     DRIFT,
+    /** The time of each brick on each rank. */
+    RANK_BRICKS,
+    /** The time of each brick in each part of the windows. */
+    WINDOWS,
     /** Candidates for a rank that is slow in a brick, or in all. */
     STRAGGLER_BRICKS,
     /** Where each rank stands, and its slow windows. */
@@ -54,7 +60,11 @@ enum Question {
 
     /** Asks. */
     List<Row> ask(FleetEngine engine) throws IOException {
-        Rows answer = engine.query(sql());
+        return rows(engine.query(sql()));
+    }
+
+    /** The rows of an answer. */
+    static List<Row> rows(Rows answer) {
         Map<String, Integer> columns = new HashMap<>();
         answer.columns().forEach(column -> columns.put(column, columns.size()));
         List<Row> rows = new ArrayList<>();

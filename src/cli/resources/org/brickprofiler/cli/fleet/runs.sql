@@ -1,13 +1,17 @@
--- What each run was: when, on how many ranks, and of what, where that is alike on all of them.
+-- What each run was: when, on how many ranks and hosts, and of what, where that is alike on all of them.
 SELECT
     run_id,
     count(DISTINCT rank) AS ranks,
+    count(DISTINCT host) AS hosts,
+    count(DISTINCT win) AS windows,
     min(start_ms) AS start_ms,
     max(start_ms + CAST(floor(wall_ns / 1e6) AS BIGINT)) AS end_ms,
     CAST(sum(wall_ns) AS BIGINT) AS wall_ns,
     CASE WHEN min(model) = max(model) THEN min(model) END AS model,
     CASE WHEN min(precision) = max(precision) THEN min(precision) END AS precision,
-    CASE WHEN min(device) = max(device) THEN min(device) END AS device
+    CASE WHEN min(commit_id) = max(commit_id) THEN min(commit_id) END AS commit_id,
+    CASE WHEN min(device) = max(device) THEN min(device) END AS device,
+    count(DISTINCT device) AS devices
 FROM rank_window
 GROUP BY run_id
 ORDER BY run_id

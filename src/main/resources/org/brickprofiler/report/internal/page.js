@@ -112,6 +112,10 @@ function plural(n, one, many) {
   return count(n) + " " + (n === 1 ? one : many);
 }
 
+function capital(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}
+
 // ---- names ----
 
 const LONGEST_NAME = 44;
@@ -351,6 +355,104 @@ function section(name, note, ...content) {
 
 function note(text) {
   return html("p", {}, text);
+}
+
+// ---- maps ----
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+const SHADES = 8;
+const DARKEST = 4;
+
+/** Shades of a map of times: from the row's median on, by their multiples of it. */
+const MULTIPLES = {
+  of: (ns, row) => Math.min(1, Math.log2(Math.max(1, ratio(ns, row.median))) / Math.log2(DARKEST)),
+  from: 0,
+  words: ["the median or less ", " " + DARKEST + " times the median or more"],
+};
+
+/**
+ * A map of times, each shaded by its distance from its row's median. Cells of a row that look alike are one path.
+ *
+ * @param name of the map
+ * @param columns their labels
+ * @param axis what the columns are
+ * @param end what stands behind a row, and over these
+ * @param rows each with a name, a median and the times of its columns, null where there is none
+ * @param said what the map shows, as a sentence
+ * @param describe the text of a cell, from its row, its column's label and its time
+ * @param scale of gives the shade of a time, from -1 or 0 to 1, and words are those of its ends
+ */
+function heatMap({ name, columns, axis, end: [over, behind], rows, said, describe, scale = MULTIPLES }) {
+  const readout = html("p", { class: "quiet readout" }, NARROW);
+  const left = 20 + 7 * Math.max(...rows.map((row) => shortened(row.name).length));
+  const width = Math.max(1, Math.min(26, Math.floor(800 / columns.length)));
+  const gap = width > 1 ? 1 : 0;
+  const height = 18;
+  const right = left + width * columns.length;
+  const bottom = height * rows.length;
+  const picture = svg("svg", {
+    class: "heat",
+    width: right + 90,
+    height: bottom + 24,
+    viewBox: `0 0 ${right + 90} ${bottom + 24}`,
+    role: "img",
+    "aria-label": "Heat map, " + rows.length + " by " + columns.length + ". " + said,
+  });
+  rows.forEach((row, y) => {
+    const shades = row.times.map((ns) => (ns === null ? null : Math.round(SHADES * scale.of(ns, row))));
+    const paths = new Map();
+    for (let x = 0, end; x < shades.length; x = end) {
+      // Cells without a gap are one box.
+      for (end = x + 1; gap === 0 && shades[end] === shades[x]; end++);
+      if (shades[x] !== null) {
+        const box = `M${left + x * width} ${y * height}h${(end - x) * width - gap}v${height - 1}h${gap - (end - x) * width}z`;
+        paths.set(shades[x], (paths.get(shades[x]) || "") + box);
+      }
+    }
+    picture.append(svg("text", { class: "strong", x: left - 8, y: y * height + 13, "text-anchor": "end" }, shortened(row.name)));
+    const drawn = [...paths].sort(([one], [two]) => one - two);
+    picture.append(...drawn.map(([shade, d]) => svg("path", { ...shadeOf(shade), d })));
+    picture.append(svg("text", { x: right + 8, y: y * height + 13 }, behind(row)));
+  });
+  const longest = Math.max(...columns.map((column) => String(column).length));
+  const every = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * width >= 8 + 7 * longest) || 1000;
+  columns.forEach((column, x) => {
+    if (x % every === 0) {
+      picture.append(svg("text", { x: left + x * width + width / 2, y: bottom + 16, "text-anchor": "middle" }, String(column)));
+    }
+  });
+  picture.append(svg("text", { x: left - 8, y: bottom + 16, "text-anchor": "end" }, axis));
+  picture.append(svg("text", { x: right + 8, y: bottom + 16 }, over));
+  picture.addEventListener("pointermove", (event) => {
+    const box = picture.getBoundingClientRect();
+    const row = rows[Math.floor((event.clientY - box.top) / height)];
+    const x = Math.floor((event.clientX - box.left - left) / width);
+    const ns = row && columns[x] !== undefined ? row.times[x] : null;
+    readout.textContent = ns === null ? NARROW : describe(row, columns[x], ns);
+  });
+  const shades = Array.from({ length: SHADES * (1 - scale.from) + 1 }, (_, i) => SHADES * scale.from + i);
+  const legend = html(
+    "p",
+    { class: "quiet legend" },
+    scale.words[0],
+    svg(
+      "svg",
+      { width: 14 * shades.length, height: 12, "aria-hidden": "true" },
+      shades.map((shade, i) => svg("rect", { ...shadeOf(shade), x: 14 * i, width: 13, height: 12 })),
+    ),
+    scale.words[1],
+  );
+  const scroll = html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": name + ", heat map" }, picture);
+  return html("div", {}, legend, scroll, readout);
+}
+
+function shadeOf(shade) {
+  return { class: shade < 0 ? "cell below" : "cell", "fill-opacity": 0.1 + (0.9 * Math.abs(shade)) / SHADES };
 }
 
 /** Fills the page. */

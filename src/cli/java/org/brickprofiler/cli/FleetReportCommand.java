@@ -1,0 +1,85 @@
+package org.brickprofiler.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.brickprofiler.cli.fleet.FleetEngine;
+import org.brickprofiler.cli.fleet.FleetPack;
+import org.brickprofiler.cli.fleet.FleetReport;
+import org.brickprofiler.internal.io.AtomicFile;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Reports a pack. */
+@Command(
+        name = "report",
+        sortOptions = false,
+        usageHelpWidth = 100,
+        description = "Reports a fleet: what is wrong with its data, which ranks and hosts keep the others waiting and "
+                + "what that costs, the bricks of all ranks, how far ranks differ, what each did, and what drifts.",
+        optionListHeading = "%nOptions:%n")
+final class FleetReportCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private FleetCommand.PackOptions options;
+
+    @ArgGroup
+    private @Nullable Form form;
+
+    @SuppressWarnings("unused") // picocli reads it
+    @Mixin
+    private Brick.HelpOption help;
+
+    /** One of these, or text for a terminal. */
+    private static final class Form {
+        @Option(names = "--json", description = "Print the report as JSON.")
+        private boolean json;
+
+        @SuppressWarnings("unused") // what is not the one is the other
+        @Option(names = "--markdown", description = "Print the report as a comment for a pull request.")
+        private boolean markdown;
+
+        @Option(
+                names = "--html",
+                paramLabel = "OUT",
+                description = "Write the report as one page that opens in a browser, from the disk and without a network.")
+        private @Nullable Path html;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        Path page = form == null ? null : form.html;
+        if (page != null) {
+            OutputFile.requireWritable(page);
+        }
+        FleetPack pack = options.pack(spec.commandLine().getErr());
+        FleetReport report;
+        try (FleetEngine engine = options.engine(pack)) {
+            report = FleetReport.of(engine, pack.problems());
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        if (page != null) {
+            byte[] bytes = report.toHtml().getBytes(UTF_8);
+            AtomicFile.write(page, file -> file.write(bytes));
+            out.println("HTML: " + page.toAbsolutePath());
+        } else if (form == null) {
+            out.print(report.toText());
+        } else {
+            out.print(form.json ? report.toJson() : report.toMarkdown());
+        }
+        out.flush();
+        return CommandLine.ExitCode.OK;
+    }
+}
