@@ -54,7 +54,7 @@ final class LaunchSettings {
     private final Consumer<String> faults;
 
     /** A number, and the setting that it stands in. */
-    private record ReadNumber(int value, String where) {}
+    private record NamedNumber(int value, String where) {}
 
     private static final class OfThisProcess {
         static final RunIdentity IDENTITY =
@@ -118,9 +118,9 @@ final class LaunchSettings {
 
     RunIdentity identity() {
         Launcher launcher = launcher();
-        ReadNumber rank = number("rank", launcher == null ? null : launcher.rank);
-        ReadNumber worldSize = number("world_size", launcher == null ? null : launcher.worldSize);
-        ReadNumber localRank = number("local_rank", launcher == null ? null : launcher.localRank);
+        NamedNumber rank = number("rank", launcher == null ? null : launcher.rank);
+        NamedNumber worldSize = number("world_size", launcher == null ? null : launcher.worldSize);
+        NamedNumber localRank = number("local_rank", launcher == null ? null : launcher.localRank);
         if (worldSize != null && rank != null && rank.value >= worldSize.value) {
             faults.accept(worldSize.where + " is not above " + rank.where + ": the world size is left out");
             worldSize = null;
@@ -145,7 +145,7 @@ final class LaunchSettings {
                 RunIdentity.NONE.window());
     }
 
-    private static OptionalInt optional(@Nullable ReadNumber number) {
+    private static OptionalInt optional(@Nullable NamedNumber number) {
         return number == null ? OptionalInt.empty() : OptionalInt.of(number.value);
     }
 
@@ -182,8 +182,8 @@ final class LaunchSettings {
         return "BRICK_PROFILER_" + key.toUpperCase(Locale.ROOT);
     }
 
-    private @Nullable ReadNumber number(String key, @Nullable String launched) {
-        ReadNumber number = parsed("system property brick.profiler." + key, value(properties, "brick.profiler." + key));
+    private @Nullable NamedNumber number(String key, @Nullable String launched) {
+        NamedNumber number = parsed("system property brick.profiler." + key, value(properties, "brick.profiler." + key));
         if (number == null) {
             number = parsed("environment variable " + variableOf(key), variable(variableOf(key)));
         }
@@ -193,14 +193,14 @@ final class LaunchSettings {
         return number;
     }
 
-    private @Nullable ReadNumber parsed(String where, @Nullable String text) {
+    private @Nullable NamedNumber parsed(String where, @Nullable String text) {
         if (text == null) {
             return null;
         }
         try {
             int value = Integer.parseInt(text);
             if (value >= 0) {
-                return new ReadNumber(value, where + "=" + text);
+                return new NamedNumber(value, where + "=" + text);
             }
         } catch (NumberFormatException noNumber) {
             // Reported below, as a negative one is.

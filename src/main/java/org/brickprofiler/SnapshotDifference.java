@@ -29,8 +29,6 @@ final class SnapshotDifference {
         earlier.bricks().forEach(brick -> bricks.put(key(brick), brick));
         Map<StreamTotals.Key, StreamTotals> streams = new HashMap<>();
         earlier.streams().forEach(stream -> streams.put(stream.key(), stream));
-        Map<TileLevel, TileStats> tiles = new EnumMap<>(TileLevel.class);
-        earlier.tiles().forEach(tile -> tiles.put(tile.level(), tile));
         OptionalLong last = earlier.identity().lastStep();
         long firstStep = last.isPresent() ? last.getAsLong() + 1 : later.identity().firstStep().orElse(0);
         long endStep = later.identity().lastStep().orElse(-1) + 1;
@@ -53,7 +51,7 @@ final class SnapshotDifference {
                         .map(brick -> brick(bricks.get(key(brick)), brick))
                         .toList(),
                 later.tiles().stream()
-                        .map(tile -> tile(tiles.getOrDefault(tile.level(), TileStats.empty(tile.level())), tile))
+                        .map(tile -> tile(tile(earlier, tile.level()), tile))
                         .toList(),
                 later.streams().stream()
                         .map(stream -> stream(streams.get(stream.key()), stream))
@@ -66,6 +64,10 @@ final class SnapshotDifference {
                         later.streams()));
     }
 
+    private static TileStats tile(ProfileSnapshot snapshot, TileLevel level) {
+        return snapshot.tiles().stream().filter(tile -> tile.level() == level).findFirst().orElseThrow();
+    }
+
     private static Instant latest(Instant one, Instant two) {
         return one.isAfter(two) ? one : two;
     }
@@ -75,7 +77,7 @@ final class SnapshotDifference {
     }
 
     private static String key(BrickStats brick) {
-        return brick.category().index() + " " + brick.name();
+        return brick.category().name() + " " + brick.name();
     }
 
     /** The shortest and the longest of some samples, as far as they are known. */

@@ -106,6 +106,7 @@ public final class TextTable<T> {
     /**
      * The texts of some items, printable and not too long, as tables show them.
      *
+     * @param <T> what is shown
      * @param items the items
      * @param text the text of an item
      * @return different texts for different ones, in the order of the items

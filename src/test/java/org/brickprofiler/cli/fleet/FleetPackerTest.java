@@ -59,6 +59,8 @@ final class FleetPackerTest {
         return ask(sql, false);
     }
 
+    /** Of a class that is compiled already, NullAway does not see annotations within type arguments. */
+    @SuppressWarnings("NullAway")
     private List<List<@Nullable Object>> ask(String sql, boolean salvage) throws IOException {
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, OPTIONS)) {
             FleetPack.open(pack, salvage).mount(engine);

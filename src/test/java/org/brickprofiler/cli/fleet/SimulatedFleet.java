@@ -183,6 +183,12 @@ final class SimulatedFleet {
         return faults;
     }
 
+    /** The place of a brick in the tables here; the library's own index is not public. */
+    @SuppressWarnings("EnumOrdinal")
+    private static int index(BrickId brick) {
+        return brick.ordinal();
+    }
+
     static int bricks() {
         return BRICKS.size();
     }
@@ -197,11 +203,11 @@ final class SimulatedFleet {
 
     /** The samples of a brick in a window: some run once in a step, most once in a layer. */
     static long count(BrickId brick) {
-        return STEPS * (brick.ordinal() % 6 == 0 ? 1L : LAYERS);
+        return STEPS * (index(brick) % 6 == 0 ? 1L : LAYERS);
     }
 
     private static double usualNs(BrickId brick) {
-        return STEPS * 30_000.0 * (1 + brick.ordinal() % 7);
+        return STEPS * 30_000.0 * (1 + index(brick) % 7);
     }
 
     // ---- the simulation ----
@@ -235,21 +241,21 @@ final class SimulatedFleet {
                 for (int i = segment; i < COMPUTE.size(); i += SEGMENTS) {
                     BrickId brick = COMPUTE.get(i);
                     double growth = brick.category() == BrickCategory.ATTENTION ? 1 + 0.1 * when : 1;
-                    double ns = usualNs(brick) * growth * wander * stall[rank] * own[rank][brick.ordinal()]
+                    double ns = usualNs(brick) * growth * wander * stall[rank] * own[rank][index(brick)]
                             * (1 + WINDOW_SPREAD * normal.sample())
                             * (rank >= otherDevicesFrom ? otherDevice : 1);
-                    window.totalNs[rank][brick.ordinal()] = Math.round(ns);
+                    window.totalNs[rank][index(brick)] = Math.round(ns);
                 }
             }
             applySlowBricks(window, segment);
             for (int rank = 0; rank < ranks; rank++) {
                 for (int i = segment; i < COMPUTE.size(); i += SEGMENTS) {
-                    segmentNs[rank] += window.totalNs[rank][COMPUTE.get(i).ordinal()];
+                    segmentNs[rank] += window.totalNs[rank][index(COMPUTE.get(i))];
                 }
                 late[rank] = unrecordedShare(rank, window.number) * segmentNs[rank] / STEPS;
             }
             window.stepsNs += meet(segmentNs, late, arrival, waitNs);
-            int collective = COLLECTIVES.get(segment).ordinal();
+            int collective = index(COLLECTIVES.get(segment));
             for (int rank = 0; rank < ranks; rank++) {
                 double transferNs = STEPS * TRANSFER_NS * (1 + WINDOW_SPREAD * Math.abs(normal.sample()));
                 double linkNs = STEPS * TRANSFER_NS * linkShare(rank, window.number);
@@ -287,7 +293,7 @@ final class SimulatedFleet {
                 for (int i = segment; i < COMPUTE.size(); i += SEGMENTS) {
                     if (fault.fault() != Fault.BRICK || fault.brick() == COMPUTE.get(i)) {
                         long[] ns = window.totalNs[fault.where()];
-                        int brick = COMPUTE.get(i).ordinal();
+                        int brick = index(COMPUTE.get(i));
                         ns[brick] = Math.round(ns[brick] * (1 + fault.by()));
                     }
                 }
@@ -336,7 +342,7 @@ final class SimulatedFleet {
                 Statement statement = connection.createStatement()) {
             statement.execute("CREATE TABLE brick (id SMALLINT, brick VARCHAR, category VARCHAR, samples BIGINT)");
             for (BrickId brick : BRICKS) {
-                statement.execute("INSERT INTO brick VALUES (" + brick.ordinal() + ", '" + brick.displayName() + "', '"
+                statement.execute("INSERT INTO brick VALUES (" + index(brick) + ", '" + brick.displayName() + "', '"
                         + brick.category().displayName() + "', " + count(brick) + ")");
             }
             statement.execute("CREATE TABLE device (rank INTEGER, host VARCHAR, device VARCHAR)");
@@ -405,11 +411,11 @@ final class SimulatedFleet {
         try {
             for (int rank = 0; rank < shape.ranks(); rank++) {
                 for (BrickId brick : BRICKS) {
-                    long totalNs = window.totalNs[rank][brick.ordinal()];
+                    long totalNs = window.totalNs[rank][index(brick)];
                     bricks.beginRow()
                             .append(window.number)
                             .append(rank)
-                            .append((short) brick.ordinal())
+                            .append((short) index(brick))
                             .append(totalNs)
                             .append(LatencyBuckets.indexOf(totalNs / count(brick)))
                             .endRow();
