@@ -24,7 +24,9 @@ import org.jspecify.annotations.Nullable;
  * recorded is not written. {@link BrickProfiler#snapshot} is as without an export. What
  * {@link BrickProfiler#snapshotAndReset} returns is in the windows, too; what {@link BrickProfiler#reset} forgets is in none.
  *
- * <p><b>The engine</b> does not wait: a daemon thread reads, writes and deletes. At most
+ * <p><b>The engine</b> does not wait: a daemon thread reads, writes and deletes. So a window ends a moment after its last step,
+ * and where several steps' or times' ends pass while one is being written, the next window has all of them; its number is
+ * that of its first step or of the time at its end. At most
  * {@code brick.profiler.export_mb} or {@code BRICK_PROFILER_EXPORT_MB} MiB, 256 unless set, stay of a rank; the oldest
  * windows go. What cannot be written is logged once, counted, and part of the next window.
  *

@@ -150,8 +150,8 @@ final class FleetCommand implements Callable<Integer> {
     private static void report(List<PackProblem> problems, Path folder, PrintWriter err) {
         if (!problems.isEmpty()) {
             long leftOut = problems.stream().mapToLong(PackProblem::leftOut).sum();
-            Brick.report(err, folder + ": " + problems.size() + " problems, for which " + leftOut
-                    + " files or windows are left out; the table " + FleetPack.PROBLEMS + " has them all");
+            Brick.report(err, folder + ": problems: " + problems.size() + "; files or windows left out for them: " + leftOut
+                    + "; the table " + FleetPack.PROBLEMS + " has them all");
         }
     }
 

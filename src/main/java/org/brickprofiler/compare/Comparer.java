@@ -105,7 +105,11 @@ final class Comparer {
                             .toArray()))
                     .toArray();
             double least = Math.max(median(spreads) / MOST_WEIGHT, Double.MIN_NORMAL);
-            double[] weights = Arrays.stream(spreads).map(spread -> least / Math.max(spread, least)).toArray();
+            // At first a brick spreads by what most of them have in common, and those that have no part in it would win.
+            boolean isFirst = round == 0;
+            double[] weights = Arrays.stream(spreads)
+                    .map(spread -> isFirst ? 1 : least / Math.max(spread, least))
+                    .toArray();
             common = IntStream.range(0, runs)
                     .mapToDouble(run -> weightedMedian(
                             IntStream.range(0, usual.length)

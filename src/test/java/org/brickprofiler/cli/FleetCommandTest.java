@@ -51,7 +51,7 @@ final class FleetCommandTest {
         assertThat(packed.out()).startsWith("Packed 2 of 2 files into " + pack + ", ");
         assertThat(packed.err())
                 .startsWith("brick: missing_rank: run =r: rank 2 is missing of 3\n")
-                .contains("1 problems, for which 0 files or windows are left out");
+                .contains("problems: 1; files or windows left out for them: 0; ");
         Cli text = Cli.run("fleet", "sql", "--pack", pack, BY_RANK);
         assertThat(text.exitCode()).isZero();
         assertThat(text.out())

@@ -248,7 +248,7 @@ final class TornadoReadTest {
 
     @Test
     void anExecutionThatBreaksIsRefusedWithItsPlace() {
-        String broken = FIRST.replace("\"100\",", "\"100\" oh,");
+        String broken = FIRST.replace("\"100\"", "\"100\" oh");
         TraceFormatException refused = refused(SECOND + broken);
 
         assertThat(refused.fault()).isEqualTo("'o' is not expected in an execution of a task graph");
