@@ -61,7 +61,11 @@ public interface FleetEngine extends AutoCloseable {
      */
     record Options(long memoryBytes, int threads, @Nullable Path temporary, @Nullable String master) {
 
-        /** Of a machine that others use as well: 640 MiB, and all processors. */
+        /**
+         * Of a machine that others use as well.
+         *
+         * @return 640 MiB, and all processors
+         */
         public static Options defaults() {
             return new Options(640L << 20, Runtime.getRuntime().availableProcessors(), null, null);
         }

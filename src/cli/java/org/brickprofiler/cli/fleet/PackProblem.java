@@ -47,7 +47,11 @@ public record PackProblem(
         /** A file of the pack is missing, or is not what was written. */
         DAMAGED_PACK;
 
-        /** As JSON and tables have it, such as {@code missing_rank}. */
+        /**
+         * As JSON and tables have it.
+         *
+         * @return words with underscores, such as {@code missing_rank}
+         */
         public String key() {
             return name().toLowerCase(Locale.ROOT);
         }

@@ -14,7 +14,11 @@ import org.jspecify.annotations.Nullable;
  */
 public record Rows(List<String> columns, List<List<@Nullable Object>> rows) {
 
-    /** Written out for NullAway, which does not see what is nullable within the type of a generated accessor. */
+    /**
+     * The rows. Written out for NullAway, which does not see what is nullable within the type of a generated accessor.
+     *
+     * @return each with a value for every column
+     */
     @Override
     public List<List<@Nullable Object>> rows() {
         return rows;
