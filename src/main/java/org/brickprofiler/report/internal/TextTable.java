@@ -30,6 +30,9 @@ public final class TextTable<T> {
         }
     }
 
+    /** A table without columns. */
+    public TextTable() {}
+
     /**
      * Adds a column of text, aligned to the left.
      *
