@@ -47,6 +47,9 @@ final class MachineWatch {
 
     private static final int STEAL = 7;
 
+    /** So many are read. Further ones, such as limits of memory, may not fit a {@code long}. */
+    private static final int FIELDS = 14;
+
     /** Idle time, and time waiting for a disk. */
     private static final List<Integer> REST = List.of(3, 4);
 
@@ -194,7 +197,7 @@ final class MachineWatch {
         try {
             return text.isBlank()
                     ? new long[0]
-                    : Arrays.stream(text.strip().split(" +")).mapToLong(Long::parseLong).toArray();
+                    : Arrays.stream(text.strip().split(" +")).limit(FIELDS).mapToLong(Long::parseLong).toArray();
         } catch (NumberFormatException notKnown) {
             return new long[0];
         }

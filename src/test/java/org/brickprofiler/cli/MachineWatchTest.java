@@ -26,12 +26,13 @@ class MachineWatchTest {
         proc = Files.createDirectories(root.resolve("proc"));
     }
 
+    /** The limit of memory, where there is none, is 2^64 - 1. */
     private void write(String machine, String own) throws IOException {
         Files.createDirectories(proc.resolve("self"));
         Files.writeString(proc.resolve("stat"), "cpu  " + machine + "\ncpu0 1 2 3\n");
         Files.writeString(
                 proc.resolve("self").resolve("stat"),
-                "42 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 " + own + " 20 0 1 0 100 200\n");
+                "42 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 " + own + " 20 0 1 0 100 200 300 18446744073709551615\n");
     }
 
     @Test
