@@ -51,6 +51,7 @@ enum Question {
     RUN_STEPS;
 
     /** In an order in which each can be made. */
+    @SuppressWarnings("ImmutableEnumChecker") // List.of makes no other one
     private final List<String> views;
 
     Question(String... views) {

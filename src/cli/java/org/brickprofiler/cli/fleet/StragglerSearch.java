@@ -390,7 +390,8 @@ final class StragglerSearch {
 
     private void brickWindows(Rank rank, String brick, List<Question.Row> rows) {
         Question.Row any = rows.get(0);
-        if (isMoreThanChance(rows.size(), rank, any.number("slow"), any.number("windows"), testedRanks * any.number("bricks"))) {
+        double tests = (double) testedRanks * any.number("bricks");
+        if (isMoreThanChance(rows.size(), rank, any.number("slow"), any.number("windows"), tests)) {
             boolean moreWork = 2 * rows.stream().filter(StragglerSearch::isMoreWork).count() > rows.size();
             List<SlowWindow> windows = rows.stream().map(row -> SlowWindow.of(row, "brick_ns")).toList();
             List<SlowBricks> known = slowBricks.computeIfAbsent(rank.key(), none -> new ArrayList<>());

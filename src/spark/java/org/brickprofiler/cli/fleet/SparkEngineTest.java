@@ -4,23 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The same SQL over the same files, asked of Spark and of the embedded engine, which has to be there. */
 final class SparkEngineTest {
-
-    private static final Path QUESTIONS = Path.of("src", "cli", "resources", "org", "brickprofiler", "cli", "fleet");
 
     @TempDir
     private static Path folder;
@@ -47,20 +43,13 @@ final class SparkEngineTest {
         spark.close();
     }
 
-    @TestFactory
+    @ParameterizedTest
+    @EnumSource(Question.class)
     @Spec("24.14")
-    Stream<DynamicTest> everyQuestionHasEqualAnswers() throws IOException {
-        List<Path> questions;
-        try (Stream<Path> all = Files.list(QUESTIONS)) {
-            questions = all.filter(file -> file.toString().endsWith(".sql")).sorted().toList();
-        }
-        assertThat(questions).isNotEmpty();
-        return questions.stream().map(file -> DynamicTest.dynamicTest(file.getFileName().toString(), () -> {
-            String sql = Files.readString(file);
-            Rows expected = duck.query(sql);
-            assertThat(expected.rows()).isNotEmpty();
-            assertThat(spark.query(sql)).isEqualTo(expected);
-        }));
+    void everyQuestionHasEqualAnswers(Question question) throws IOException {
+        Rows expected = question.answer(duck);
+        assertThat(expected.rows()).isNotEmpty();
+        assertThat(question.answer(spark)).isEqualTo(expected);
     }
 
     @Test
