@@ -642,7 +642,9 @@ function meanwhileSection() {
     "Meanwhile",
     "",
     facts.length === 0 ? "" : factList(facts),
-    disturbances.length === 0 ? "" : table("Meanwhile", columns, disturbances, { sorted: 2 }).element,
+    disturbances.length === 0
+      ? ""
+      : [html("p", { class: "above" }, "While bricks and steps ran:"), table("Meanwhile", columns, disturbances, { sorted: 2 }).element],
   );
 }
 
@@ -1355,10 +1357,10 @@ function kernelRoofSection() {
     "Distance of kernels to the roof",
     note("Of their device: " + number(peak) + " GFLOP/s, " + number(gbps) + " GB/s"),
     drawn.length === 0 ? "" : [legend(drawn), roofChart("Roofline of kernels", peak, [{ gbps, level: "memory" }], drawn)],
-    drawn.length > 0 && left > 0 ? html("p", { class: "quiet" }, "Not drawn, but listed: " + plural(left, "further kernel", "further kernels") + ".") : "",
     kernels.length === 0
       ? html("p", {}, "No kernel has a known intensity and rate.")
       : table("Distance of kernels to the roof", columns, kernels, { sorted: 2 }).element,
+    drawn.length > 0 && left > 0 ? html("p", { class: "above" }, "Listed, but not drawn: " + plural(left, "kernel", "kernels") + ".") : "",
     unplaced.length === 0 ? "" : html("p", { class: "above" }, "Launches without a known intensity or rate: ", listed(unplaced)),
   );
 }

@@ -57,7 +57,7 @@ class HtmlReportIT extends PageInBrowser {
     /** What the command line adds of a flight recording. */
     private static final Map<String, ?> RECORDED = Map.of(
             "virtual_machine",
-            Map.of(
+            Map.<String, Object>of(
                     "clock_anchors", 3,
                     "clock_error_ns", 250,
                     "disturbances",
@@ -66,7 +66,7 @@ class HtmlReportIT extends PageInBrowser {
                             disturbance("step: decode", "while compiling", 3_000_000, 0.02, 0.015))));
 
     private static Map<String, ?> disturbance(String brick, String cause, long ns, double share, double shareOfP99) {
-        return Map.of("brick", brick, "cause", cause, "total_ns", ns, "share", share, "share_of_p99", shareOfP99);
+        return Map.<String, Object>of("brick", brick, "cause", cause, "total_ns", ns, "share", share, "share_of_p99", shareOfP99);
     }
 
     private static ProfileSnapshot disturbed() {
@@ -466,7 +466,7 @@ class HtmlReportIT extends PageInBrowser {
                 .contains("<i>gemm", "attention", "! impossible", "memory 2,000 GB/s", "100,000 GFLOP/s")
                 .doesNotContain("idle", "copy");
         assertThat(browser.text("#section-" + section).replace('\u00a0', ' '))
-                .contains("Not drawn, but listed: 1 further kernel.", "Launches without a known intensity or rate: copy");
+                .contains("Listed, but not drawn: 1 kernel.", "Launches without a known intensity or rate: copy");
         assertThat(browser.text(".notices")).contains("Kernels above the roof, which cannot be: impossible.");
     }
 
