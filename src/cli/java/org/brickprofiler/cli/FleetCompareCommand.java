@@ -50,7 +50,7 @@ final class FleetCompareCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         options.check();
-        List<Path> others = ComparisonOptions.second(after, "packs", spec.commandLine());
+        List<String> others = ComparisonOptions.second(after, "packs", spec.commandLine());
         return options.print(Comparison.of(runs(before), runs(others), options.toOptions()), spec.commandLine());
     }
 
