@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,6 +95,7 @@ class TaskWeaverTest {
 
     @Spec("22.14")
     @Test
+    @SuppressWarnings("unchecked")
     void tasksOfTheJdkAreCarriedTooAndWhatIsComposedOfThem() throws Throwable {
         Callable<String> callable = carried(Callable.class, () -> {
             see("callable");
@@ -114,7 +116,8 @@ class TaskWeaverTest {
     @Test
     void outsideOfLayersATaskStaysWhatItIs() throws Throwable {
         Runnable task = () -> see("it");
-        assertThat(carried(Runnable.class, null)).isNull();
+        @Nullable Runnable none = null;
+        assertThat((Runnable) TaskWeaver.carrier(MethodHandles.lookup(), Runnable.class).invoke(none)).isNull();
         assertThat(carried(Runnable.class, task)).isNotSameAs(task);
         Woven.PROFILER.endPass();
         assertThat(carried(Runnable.class, task)).isSameAs(task);
