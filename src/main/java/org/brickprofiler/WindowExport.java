@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes a profiler's windows as the application runs, each as a file that is there whole or not at all, in
  * {@code FOLDER/RUN/rank-00003/window-000012.json} by the profiler's {@link RunIdentity}; {@code process-PID} stands in
- * place of a rank that is not known. The files are reports of JSON, whose member {@code identity} has the window's number, and
- * whose member {@code export} counts the windows before that were deleted or not written.
+ * place of a rank that is not known. The files are reports of JSON on one line, without what follows from other values, whose
+ * member {@code identity} has the window's number, and whose member {@code export} counts the windows before that were
+ * deleted or not written.
  *
  * <p><b>A window</b> has each sample that was recorded since the one before, the first one what the profiler still held.
  * All windows merged are the whole, extremes and percentiles included. In one window an extreme is exact where it is the

@@ -1,6 +1,9 @@
 package org.brickprofiler;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -8,29 +11,41 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.RunningProcess;
 
 /**
- * Whether net times are those of the same code without a profiler: short bricks on one thread, in processes that take
- * turns, in random order. Arguments: processes a way (15), about how long a brick takes, ns (200), and {@code inlined} for
- * work that is compiled into the method that times it; otherwise it is a method of its own, the same code in every process.
+ * Whether net times are those of the same code without a profiler: short bricks on one thread, in pairs of processes of which
+ * one has a profiler. The two of a pair take turns of some milliseconds, and never run at once, so that what the machine's
+ * clock does meanwhile, it does to both. Arguments: pairs a way (21), about how long a brick takes, ns (200), and any of the
+ * ways, of which all are tried otherwise; {@code INLINED} is for work that is compiled into the method that times it, which
+ * otherwise is a method of its own, the same code in every process.
  *
  * <p>A process prints how long a piece of work took: by the clock around all of them where there is no profiler, else the sum
- * of net times over the number of pieces; and, since a processor changes its clock from one process to the next, how long the
- * same takes in the same process without a profiler, in steps between those with one. What the bricks hold is learnt from a
- * graph of the first pieces. Each brick does the same work, a chain of operations that wait for each other; what a compiler
- * could do with other code is not in it.
+ * of net times over the number of pieces; and how long the same takes in the same process without a profiler, in steps between
+ * those with one. What the bricks hold is learnt from a graph of the first pieces. Each brick does the same work, a chain of
+ * operations that wait for each other; what a compiler could do with other code is not in it.
  */
 public final class NetStudy {
 
     private static final int PIECES_A_STEP = 200;
-    private static final int STEPS = 5_000;
+    private static final int STEPS_A_TURN = 100;
+    private static final int TURNS = 50;
+
+    /** A processor that has waited is slow at first: so long a turn is not timed. */
+    private static final int WAKING_STEPS = 50;
+
     private static final int GRAPHED_STEPS = 2;
 
     /** A compiler takes hundreds of calls of a method, however long its loop is. */
     private static final int WARMUP_STEPS = 2_000;
     private static final int HELD = 10;
+
+    private static final int GO = 1;
+    private static final int END = 2;
+    private static final String INLINED = "INLINED";
 
     /** How the bricks are timed. */
     private enum Way {
@@ -48,103 +63,151 @@ public final class NetStudy {
     }
 
     private long state = 1;
+    private long bareNs;
 
     private NetStudy() {}
 
     /**
      * Runs the study, or one process of it.
      *
-     * @param args see the class; a way and a chain's length for a process
+     * @param args see the class; a way, a chain's length and a port for a process
      * @throws IOException when a process fails
      */
     public static void main(String[] args) throws IOException {
-        if (args.length > 0 && Arrays.stream(Way.values()).anyMatch(way -> way.name().equals(args[0]))) {
-            new NetStudy().process(Way.valueOf(args[0]), Integer.parseInt(args[1]));
+        List<String> named = List.of(args).subList(Math.min(2, args.length), args.length);
+        if (args.length > 0 && isWay(args[0])) {
+            new NetStudy().process(Way.valueOf(args[0]), Integer.parseInt(args[1]), Integer.parseInt(args[2]));
             return;
         }
-        int processes = args.length > 0 ? Integer.parseInt(args[0]) : 15;
-        int brickNs = args.length > 1 ? Integer.parseInt(args[1]) : 200;
-        boolean inlined = args.length > 2 && args[2].equals("inlined");
+        int pairs = args.length > 0 ? Integer.parseInt(args[0]) : 21;
         // An operation of the chain takes about 1 ns on processors of today.
-        study(processes, brickNs, inlined);
+        int chain = args.length > 1 ? Integer.parseInt(args[1]) : 200;
+        List<Way> ways = Arrays.stream(Way.values())
+                .filter(way -> way != Way.PLAIN)
+                .filter(way -> named.contains(way.name()) || named.stream().noneMatch(NetStudy::isWay))
+                .toList();
+        study(pairs, chain, ways, named.contains(INLINED));
     }
 
-    private static void study(int processes, int chain, boolean inlined) throws IOException {
+    private static boolean isWay(String name) {
+        return Arrays.stream(Way.values()).anyMatch(way -> way.name().equals(name));
+    }
+
+    /** What one pair of processes printed, ns for a piece. */
+    private record Pair(double plainNs, double netNs, double recordedNs, double sameProcessNs) {
+
+        double percentOfPair() {
+            return 100 * (netNs / plainNs - 1);
+        }
+
+        double percentOfProcess() {
+            return 100 * (netNs / sameProcessNs - 1);
+        }
+    }
+
+    private static void study(int pairs, int chain, List<Way> ways, boolean inlined) throws IOException {
         List<String> options = List.of(
                 "-XX:CompileCommand=quiet",
                 "-XX:CompileCommand=" + (inlined ? "inline," : "dontinline,") + NetStudy.class.getName() + "::piece");
-        Map<Way, List<double[]>> figures = new TreeMap<>();
-        for (int round = 0; round < processes; round++) {
-            List<Way> ways = new ArrayList<>(List.of(Way.values()));
-            Collections.shuffle(ways);
-            for (Way way : ways) {
-                String printed = ChildProcess.java(NetStudy.class)
-                        .jvmOptions(options)
-                        .arguments(List.of(way.name(), Integer.toString(chain)))
-                        .run()
-                        .assertSucceeded()
-                        .out();
-                String[] numbers = printed.strip().split(" ", -1);
-                figures.computeIfAbsent(way, none -> new ArrayList<>())
-                        .add(Arrays.stream(numbers).mapToDouble(Double::parseDouble).toArray());
+        Map<Way, List<Pair>> figures = new TreeMap<>();
+        for (int round = 0; round < pairs; round++) {
+            List<Way> order = new ArrayList<>(ways);
+            Collections.shuffle(order);
+            for (Way way : order) {
+                figures.computeIfAbsent(way, none -> new ArrayList<>()).add(pair(way, chain, options));
             }
         }
-        double plainNs = median(figures.getOrDefault(Way.PLAIN, List.of()), 0);
-        System.out.println("| bricks by | as recorded, ns | net, ns | net to other processes without a profiler "
-                + "| to the same process without one | of single processes |");
-        System.out.println("|---|---|---|---|---|---|");
-        figures.forEach((way, runs) -> {
-            double[] ratios = runs.stream()
-                    .mapToDouble(run -> 100 * (run[0] / run[2] - 1))
-                    .sorted()
-                    .toArray();
-            System.out.printf(
-                    Locale.ROOT,
-                    "| %s | %.1f | %.1f | %+.2f %% | %+.2f %% | %+.2f..%+.2f %% |%n",
-                    way.words,
-                    median(runs, 1),
-                    median(runs, 0),
-                    100 * (median(runs, 0) / plainNs - 1),
-                    ratios[ratios.length / 2],
-                    ratios[0],
-                    ratios[ratios.length - 1]);
-        });
+        System.out.println("| bricks by | pairs | no profiler, ns | as recorded | net | net to no profiler, median of pairs "
+                + "| middle half of pairs | all pairs | the same process without one, median |");
+        System.out.println("|---|---|---|---|---|---|---|---|---|");
+        figures.forEach((way, all) -> System.out.printf(
+                Locale.ROOT,
+                "| %s | %d | %.1f | %.1f | %.1f | %+.2f %% | %+.2f..%+.2f %% | %+.2f..%+.2f %% | %+.2f %% |%n",
+                way.words,
+                all.size(),
+                at(0.5, all, Pair::plainNs),
+                at(0.5, all, Pair::recordedNs),
+                at(0.5, all, Pair::netNs),
+                at(0.5, all, Pair::percentOfPair),
+                at(0.25, all, Pair::percentOfPair),
+                at(0.75, all, Pair::percentOfPair),
+                at(0, all, Pair::percentOfPair),
+                at(1, all, Pair::percentOfPair),
+                at(0.5, all, Pair::percentOfProcess)));
     }
 
-    private static double median(List<double[]> runs, int figure) {
-        double[] sorted = runs.stream().mapToDouble(run -> run[figure]).sorted().toArray();
-        return sorted[sorted.length / 2];
+    private static double at(double share, List<Pair> pairs, ToDoubleFunction<Pair> figure) {
+        double[] sorted = pairs.stream().mapToDouble(figure).sorted().toArray();
+        return sorted[(int) Math.round(share * (sorted.length - 1))];
+    }
+
+    private static Pair pair(Way way, int chain, List<String> options) throws IOException {
+        try (ServerSocket server = new ServerSocket(0, 2, InetAddress.getLoopbackAddress())) {
+            server.setSoTimeout(60_000);
+            RunningProcess plain = start(Way.PLAIN, chain, server, options);
+            RunningProcess profiled = start(way, chain, server, options);
+            try (Socket one = server.accept();
+                    Socket other = server.accept()) {
+                for (int turn = 0; turn < TURNS; turn++) {
+                    answer(one, GO);
+                    answer(other, GO);
+                }
+                answer(one, END);
+                answer(other, END);
+            }
+            double[] without = figures(plain);
+            double[] with = figures(profiled);
+            return new Pair(without[0], with[0], with[1], with[2]);
+        }
+    }
+
+    private static RunningProcess start(Way way, int chain, ServerSocket server, List<String> options) throws IOException {
+        return ChildProcess.java(NetStudy.class)
+                .jvmOptions(options)
+                .arguments(List.of(way.name(), Integer.toString(chain), Integer.toString(server.getLocalPort())))
+                .start();
+    }
+
+    /** Has a process do something, and waits until it has. */
+    private static void answer(Socket process, int what) throws IOException {
+        process.getOutputStream().write(what);
+        if (process.getInputStream().read() != what) {
+            throw new IOException("a process of the study has ended early");
+        }
+    }
+
+    private static double[] figures(RunningProcess process) {
+        String printed = process.result().assertSucceeded().out();
+        return Arrays.stream(printed.strip().split(" ", -1)).mapToDouble(Double::parseDouble).toArray();
     }
 
     // ---- one process ----
 
-    private void process(Way way, int chain) {
+    /** Something that is done in turns with another process. */
+    private interface Step {
+        void run();
+    }
+
+    private void process(Way way, int chain, int port) throws IOException {
         if (way == Way.PLAIN) {
-            plain(chain);
+            plain(chain, port);
             return;
         }
         BrickProfiler profiler = BrickProfiler.builder().percentiles(way == Way.PERCENTILES).build();
         profiler.enable();
-        for (int step = 0; step < WARMUP_STEPS; step++) {
-            step(profiler, way, chain);
-        }
+        repeat(WARMUP_STEPS, () -> step(profiler, way, chain));
         profiler.graph().enable();
-        for (int step = 0; step < GRAPHED_STEPS; step++) {
-            step(profiler, way, chain);
-        }
+        repeat(GRAPHED_STEPS, () -> step(profiler, way, chain));
         profiler.graph().disable();
         // The compiler begins anew where the graph's branch was first taken.
-        profiler.snapshotAndReset();
-        for (int step = 0; step < WARMUP_STEPS; step++) {
-            step(profiler, way, chain);
-            timeBare(chain);
-        }
-        profiler.snapshotAndReset();
-        long bareNs = 0;
-        for (int step = 0; step < STEPS; step++) {
+        Step both = () -> {
             step(profiler, way, chain);
             bareNs += timeBare(chain);
-        }
+        };
+        repeat(WARMUP_STEPS, both);
+        profiler.snapshotAndReset();
+        bareNs = 0;
+        inTurns(port, chain, both);
         profiler.calibrate();
         ProfileSnapshot snapshot = profiler.snapshot();
         BrickId whole = way == Way.NESTED ? BrickId.GATE_PROJECTION : BrickId.RMS_NORM;
@@ -152,13 +215,35 @@ public final class NetStudy {
         print(snapshot.facts().netNs(brick).orElseThrow(), brick.totalNs(), bareNs);
     }
 
-    private void plain(int chain) {
-        long elapsedNs = 0;
-        for (int step = -WARMUP_STEPS; step < STEPS; step++) {
-            long stepNs = timeBare(chain);
-            elapsedNs += step < 0 ? 0 : stepNs;
+    private void plain(int chain, int port) throws IOException {
+        // As much work in a turn as in the other process.
+        Step both = () -> {
+            state = bare(state, chain);
+            bareNs += timeBare(chain);
+        };
+        repeat(2 * WARMUP_STEPS, both);
+        bareNs = 0;
+        inTurns(port, chain, both);
+        print(bareNs);
+    }
+
+    private static void repeat(int times, Step step) {
+        for (int i = 0; i < times; i++) {
+            step.run();
         }
-        print(elapsedNs, elapsedNs, elapsedNs);
+    }
+
+    private void inTurns(int port, int chain, Step step) throws IOException {
+        try (Socket study = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            int asked = study.getInputStream().read();
+            while (asked == GO) {
+                repeat(WAKING_STEPS, () -> state = bare(state, chain));
+                repeat(STEPS_A_TURN, step);
+                study.getOutputStream().write(GO);
+                asked = study.getInputStream().read();
+            }
+            study.getOutputStream().write(END);
+        }
     }
 
     private long timeBare(int chain) {
@@ -169,7 +254,7 @@ public final class NetStudy {
 
     private void print(long... sumsNs) {
         System.out.println(Arrays.stream(sumsNs)
-                .mapToObj(ns -> Double.toString((double) ns / PIECES_A_STEP / STEPS))
+                .mapToObj(ns -> Double.toString((double) ns / PIECES_A_STEP / STEPS_A_TURN / TURNS))
                 .collect(Collectors.joining(" ")));
         if (state == 0) {
             System.out.println("never, but a compiler does not know");

@@ -162,7 +162,7 @@ final class WindowExportTest {
         }
 
         assertThat(written()).singleElement().asString().endsWith("rank-00003/window-000002.json".replace('/', File.separatorChar));
-        assertThat(Files.readString(written().get(0))).contains("\"windows_deleted\": 1").contains("\"every\": \"10 steps\"");
+        assertThat(Files.readString(written().get(0))).contains("\"windows_deleted\":1").contains("\"every\":\"10 steps\"");
         assertThat(export.deleted()).isEqualTo(2);
         assertThat(export.written()).isEqualTo(3);
     }
@@ -200,7 +200,7 @@ final class WindowExportTest {
         assertThat(written()).hasSize(1);
         assertThat(only.totalNs()).isEqualTo(700);
         assertThat(only.identity().describe()).contains("steps 0 to 2");
-        assertThat(Files.readString(written().get(0))).contains("\"windows_failed\": 2");
+        assertThat(Files.readString(written().get(0))).contains("\"windows_failed\":2");
     }
 
     @Test

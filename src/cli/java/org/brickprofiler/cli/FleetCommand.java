@@ -2,6 +2,7 @@ package org.brickprofiler.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.URI;
 import java.nio.file.FileSystems;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import org.brickprofiler.cli.Terminal.InputBar;
+import org.brickprofiler.cli.fleet.DuckPlugin;
 import org.brickprofiler.cli.fleet.FleetEngine;
 import org.brickprofiler.cli.fleet.FleetPack;
 import org.brickprofiler.cli.fleet.FleetPacker;
@@ -37,9 +39,15 @@ import picocli.CommandLine;
         name = "fleet",
         sortOptions = false,
         usageHelpWidth = 100,
-        subcommands = {FleetCommand.PackCommand.class, FleetReportCommand.class, FleetCommand.SqlCommand.class},
+        subcommands = {
+            FleetCommand.PackCommand.class,
+            FleetReportCommand.class,
+            FleetCommand.SqlCommand.class,
+            FleetCommand.PluginCommand.class
+        },
         description = "Packs the profiles of many ranks and runs into tables, and asks them. Needs the JDBC driver of "
-                + "DuckDB, beside the jar of this program or where the variable BRICK_DUCKDB says.",
+                + "DuckDB, beside the jar of this program or where the variable BRICK_DUCKDB says; the command plugin gets "
+                + "it.",
         commandListHeading = "%nCommands (brick fleet COMMAND --help explains one):%n",
         footerHeading = "%nExamples:%n",
         footer = {
@@ -78,20 +86,32 @@ final class FleetCommand implements Callable<Integer> {
     /** Which pack is asked, and by which engine. The fields are filled by picocli. */
     static final class PackOptions {
 
-        @Option(names = "--pack", paramLabel = "DIR", description = "The pack (${DEFAULT-VALUE}).")
-        private Path folder = Path.of(PACK);
+        @Option(
+                names = "--pack",
+                paramLabel = "DIR",
+                description = "The pack, a folder or an address that the engine reads (${DEFAULT-VALUE}).")
+        private String location = PACK;
 
         @Mixin
         private EngineOptions how;
 
-        /** Opens the pack, as {@link EngineOptions#pack} does. */
-        FleetPack pack(PrintWriter err) throws IOException {
-            return how.pack(folder, err);
+        /** Opens the pack, as {@link EngineOptions#open} does. */
+        OpenPack open(PrintWriter err) throws IOException {
+            return how.open(location, err);
         }
+    }
 
-        /** Starts the engine, as {@link EngineOptions#engine} does. */
-        FleetEngine engine(FleetPack pack) throws IOException {
-            return how.engine(pack);
+    /**
+     * A pack and the engine that has its tables.
+     *
+     * @param pack the pack
+     * @param engine the engine, which is closed with it
+     */
+    record OpenPack(FleetPack pack, FleetEngine engine) implements AutoCloseable {
+
+        @Override
+        public void close() {
+            engine.close();
         }
     }
 
@@ -113,33 +133,22 @@ final class FleetCommand implements Callable<Integer> {
         private @Nullable String master;
 
         /**
-         * Opens a pack, which checks all of its files, and reports what is wrong with it.
+         * Opens a pack, of which all files are checked, as tables of the engine, and reports what is wrong with it.
          *
-         * @param folder the pack
+         * @param location the pack
          * @param err where to report
-         * @return the pack
-         * @throws IOException when there is none, or it is damaged
+         * @return both, to be closed
+         * @throws IOException when there is no such pack or engine, or the pack is damaged
          */
-        FleetPack pack(Path folder, PrintWriter err) throws IOException {
-            FleetPack pack = FleetPack.open(folder, salvage);
-            report(pack.problems(), folder, err);
-            return pack;
-        }
-
-        /**
-         * Starts the engine with the tables of a pack.
-         *
-         * @param pack the pack
-         * @return the engine, to be closed
-         * @throws IOException when it cannot be started
-         */
-        FleetEngine engine(FleetPack pack) throws IOException {
-            FleetEngine.Options how = FleetEngine.Options.defaults();
+        OpenPack open(String location, PrintWriter err) throws IOException {
+            FleetEngine.Options usual = FleetEngine.Options.defaults();
             FleetEngine started = FleetEngine.open(
-                    engine, new FleetEngine.Options(how.memoryBytes(), how.threads(), how.temporary(), master));
+                    engine, new FleetEngine.Options(usual.memoryBytes(), usual.threads(), usual.temporary(), master));
             try {
+                FleetPack pack = FleetPack.open(started, location, salvage);
+                report(pack.problems(), location, err);
                 pack.mount(started);
-                return started;
+                return new OpenPack(pack, started);
             } catch (IOException | RuntimeException | Error failed) {
                 started.close();
                 throw failed;
@@ -147,10 +156,10 @@ final class FleetCommand implements Callable<Integer> {
         }
     }
 
-    private static void report(List<PackProblem> problems, Path folder, PrintWriter err) {
+    private static void report(List<PackProblem> problems, String pack, PrintWriter err) {
         if (!problems.isEmpty()) {
             long leftOut = problems.stream().mapToLong(PackProblem::leftOut).sum();
-            Brick.report(err, folder + ": problems: " + problems.size() + "; files or windows left out for them: " + leftOut
+            Brick.report(err, pack + ": problems: " + problems.size() + "; files or windows left out for them: " + leftOut
                     + "; the table " + FleetPack.PROBLEMS + " has them all");
         }
     }
@@ -224,7 +233,7 @@ final class FleetCommand implements Callable<Integer> {
                 String run = problem.runId() == null ? "" : "run " + problem.runId() + ": ";
                 Brick.report(err, problem.kind().key() + ": " + (file.isEmpty() ? run : file) + problem.reason());
             }
-            report(problems, out, err);
+            report(problems, out.toString(), err);
             if (result.windows() == 0) {
                 Brick.report(err, "no window is left; " + out + " is as it was");
                 return CommandLine.ExitCode.SOFTWARE;
@@ -343,10 +352,9 @@ final class FleetCommand implements Callable<Integer> {
 
         @Override
         public Integer call() throws IOException {
-            FleetPack pack = options.pack(spec.commandLine().getErr());
             Rows rows;
-            try (FleetEngine engine = options.engine(pack)) {
-                rows = engine.query(select);
+            try (OpenPack open = options.open(spec.commandLine().getErr())) {
+                rows = open.engine().query(select);
             }
             PrintWriter out = spec.commandLine().getOut();
             if (form == null) {
@@ -354,6 +362,46 @@ final class FleetCommand implements Callable<Integer> {
             } else {
                 out.print(form.json ? RowsText.json(rows) : form.csv ? RowsText.csv(rows) : RowsText.markdown(rows));
             }
+            out.flush();
+            return CommandLine.ExitCode.OK;
+        }
+    }
+
+    /** Gets what fleets are asked with. */
+    @Command(
+            name = "plugin",
+            sortOptions = false,
+            usageHelpWidth = 100,
+            description = "Downloads the JDBC driver of DuckDB, " + DuckPlugin.ARTIFACT + ", 80 MB, checks that it is the one "
+                    + "that this program was tested with, and puts it where this program looks for it.",
+            optionListHeading = "%nOptions:%n")
+    static final class PluginCommand implements Callable<Integer> {
+
+        @Spec
+        private CommandSpec spec;
+
+        @Option(names = "--from", paramLabel = "URL", description = "A Maven repository (${DEFAULT-VALUE}).")
+        private URI repository = URI.create("https://repo1.maven.org/maven2");
+
+        @Option(
+                names = "--to",
+                paramLabel = "DIR",
+                description = "The folder, which the variable BRICK_DUCKDB names then; without, the one that it names "
+                        + "already, else that of the jar of this program.")
+        private @Nullable Path folder;
+
+        @SuppressWarnings("unused") // picocli reads it
+        @Mixin
+        private Brick.HelpOption help;
+
+        @Override
+        public Integer call() throws IOException {
+            Path jar;
+            try (InputBar bar = InputBar.of(Path.of("DuckDB"), DuckPlugin.USUAL_BYTES)) {
+                jar = DuckPlugin.download(repository, folder, bar::at);
+            }
+            PrintWriter out = spec.commandLine().getOut();
+            out.println("DuckDB: " + jar.toAbsolutePath());
             out.flush();
             return CommandLine.ExitCode.OK;
         }

@@ -1,12 +1,9 @@
 package org.brickprofiler.cli;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.brickprofiler.cli.fleet.FleetEngine;
-import org.brickprofiler.cli.fleet.FleetPack;
 import org.brickprofiler.cli.fleet.FleetRuns;
 import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Run;
@@ -36,10 +33,10 @@ final class FleetCompareCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @Parameters(paramLabel = "BEFORE", arity = "1..*", description = "Packs. After two dashes, those of the other side.")
-    private List<Path> before;
+    private List<String> before;
 
     @Option(names = "--", paramLabel = "AFTER", arity = "1..*", hidden = true)
-    private @Nullable List<Path> after;
+    private @Nullable List<String> after;
 
     @Mixin
     private FleetCommand.EngineOptions how;
@@ -71,12 +68,11 @@ final class FleetCompareCommand implements Callable<Integer> {
                 spec.commandLine().getErr());
     }
 
-    private List<Run> runs(List<Path> folders) throws IOException {
+    private List<Run> runs(List<String> packs) throws IOException {
         List<Run> runs = new ArrayList<>();
-        for (Path folder : folders) {
-            FleetPack pack = how.pack(folder, spec.commandLine().getErr());
-            try (FleetEngine engine = how.engine(pack)) {
-                runs.addAll(FleetRuns.of(engine, folder.toString()));
+        for (String pack : packs) {
+            try (FleetCommand.OpenPack open = how.open(pack, spec.commandLine().getErr())) {
+                runs.addAll(FleetRuns.of(open.engine(), pack));
             }
         }
         return runs;

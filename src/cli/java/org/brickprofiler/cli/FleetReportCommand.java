@@ -6,8 +6,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import org.brickprofiler.cli.fleet.FleetEngine;
-import org.brickprofiler.cli.fleet.FleetPack;
 import org.brickprofiler.cli.fleet.FleetReport;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
@@ -64,10 +62,9 @@ final class FleetReportCommand implements Callable<Integer> {
         if (page != null) {
             OutputFile.requireWritable(page);
         }
-        FleetPack pack = options.pack(spec.commandLine().getErr());
         FleetReport report;
-        try (FleetEngine engine = options.engine(pack)) {
-            report = FleetReport.of(engine, pack.problems());
+        try (FleetCommand.OpenPack open = options.open(spec.commandLine().getErr())) {
+            report = FleetReport.of(open.engine(), open.pack().problems());
         }
         PrintWriter out = spec.commandLine().getOut();
         if (page != null) {

@@ -26,8 +26,10 @@ import org.brickprofiler.trace.read.Omission;
 import org.brickprofiler.trace.read.ReadOptions;
 import org.brickprofiler.trace.read.TraceFormatException;
 import org.brickprofiler.trace.read.TraceProfile;
+import org.brickprofiler.trace.read.TraceProfile.Disturbance;
 import org.brickprofiler.trace.read.TraceProfile.Placement;
 import org.brickprofiler.trace.read.TraceProfile.Range;
+import org.brickprofiler.trace.read.TraceProfile.VirtualMachine;
 import org.brickprofiler.trace.read.TraceReader;
 import org.brickprofiler.trace.read.TraceRules;
 import org.brickprofiler.trace.read.TraceTimeline;
@@ -238,7 +240,10 @@ final class Input {
             return above + TextReport.render(snapshot);
         }
 
-        /** What a report in JSON holds besides the profile: of a trace, how it is known what its products are. */
+        /**
+         * What a report in JSON holds besides the profile: of a trace, how it is known what its products are, in which
+         * ranges they were launched, and what the virtual machine did meanwhile.
+         */
         Map<String, ?> further() {
             List<Placement> placements = trace.map(TraceProfile::placements).orElse(List.of());
             List<Range> ranges = trace.map(TraceProfile::ranges).orElse(List.of());
@@ -249,7 +254,28 @@ final class Input {
             if (!ranges.isEmpty()) {
                 further.put("ranges", ranges.stream().map(Profile::fields).toList());
             }
+            trace.map(TraceProfile::virtualMachine)
+                    .filter(machine -> machine.anchors() > 0 || !machine.disturbances().isEmpty())
+                    .ifPresent(machine -> further.put("virtual_machine", fields(machine)));
             return further;
+        }
+
+        private static Map<String, ?> fields(VirtualMachine machine) {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("clock_anchors", machine.anchors());
+            fields.put("clock_error_ns", machine.clockErrorNs());
+            fields.put("disturbances", machine.disturbances().stream().map(Profile::fields).toList());
+            return fields;
+        }
+
+        private static Map<String, ?> fields(Disturbance disturbance) {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("brick", disturbance.brick());
+            fields.put("cause", disturbance.cause().displayName());
+            fields.put("total_ns", disturbance.elapsedNs());
+            fields.put("share", disturbance.share());
+            fields.put("share_of_p99", disturbance.shareOfTail());
+            return fields;
         }
 
         private static Map<String, ?> fields(Range range) {

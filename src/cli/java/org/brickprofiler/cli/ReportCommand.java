@@ -115,7 +115,7 @@ final class ReportCommand implements Callable<Integer> {
 
     /** The page of a profile, of a trace with its timeline: the trace is read once more, where that is possible. */
     private HtmlReport page(Input.Profile input, @Nullable BrickRoofline roofline) throws IOException {
-        HtmlReport profile = HtmlReport.of(input.snapshot());
+        HtmlReport profile = HtmlReport.of(input.snapshot()).withFurther(input.further());
         HtmlReport page = roofline == null ? profile : profile.withRoofline(roofline);
         boolean hasTimes = input.trace().stream().anyMatch(trace -> trace.counting() != Counting.TASK_GRAPHS);
         if (!hasTimes || !Files.isRegularFile(file)) {

@@ -10,19 +10,26 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.checksum.Comparison;
 import org.brickprofiler.graph.CriticalPath;
 import org.brickprofiler.graph.ExecutionGraph;
 import org.brickprofiler.graph.ExecutionNode;
+import org.brickprofiler.graph.Roofline;
 import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.report.internal.HtmlPage;
@@ -46,6 +53,9 @@ public final class HtmlReport {
 
     /** The most nodes of a graph that a page holds, those from the top: beyond, it would grow past what opens at once. */
     static final int MOST_NODES = 10_000;
+
+    /** One TFLOP/s in GFLOP/s, of which the page draws both kinds of rooflines. */
+    private static final double GIGA_PER_TERA = 1e3;
 
     /** What stands for a parent or a layer where there is none. */
     private static final int NONE = -1;
@@ -130,10 +140,41 @@ public final class HtmlReport {
      * @return a page with it, in place of an earlier one
      */
     public HtmlReport withRoofline(BrickRoofline roofline) {
-        return new HtmlReport(
-                snapshot,
-                Map.of("roofline", RooflineReport.values(Objects.requireNonNull(roofline, "roofline"))),
-                added);
+        return withFurther(Map.of("roofline", RooflineReport.values(Objects.requireNonNull(roofline, "roofline"))));
+    }
+
+    /**
+     * Adds what else is known of the profile to the JSON that can be saved. The page shows {@code virtual_machine}: what
+     * the virtual machine did while bricks ran, as {@code brick report --json} writes it of a flight recording.
+     *
+     * @param further as {@link JsonReport#toJson(ProfileSnapshot, Map)} takes it
+     * @return a page with it; keys take the place of equal earlier ones
+     * @throws IllegalArgumentException when a key is one of the report's own, or a value is of another type
+     */
+    public HtmlReport withFurther(Map<String, ?> further) {
+        Map<String, Object> all = new LinkedHashMap<>(this.further);
+        all.putAll(Objects.requireNonNull(further, "further"));
+        JsonReport.toJson(snapshot, all);
+        return new HtmlReport(snapshot, Collections.unmodifiableMap(all), added);
+    }
+
+    /**
+     * Adds how far the kernels of a graph stay below what their device can do: for each name the median of its launches,
+     * with the lowest and the highest, and a chart of the 40 that took most time. Of a kernel, intensity and rate are
+     * known as {@link org.brickprofiler.graph.ExecutionNode.Kernel} has them; kernels without are named.
+     *
+     * @param graph the graph as it is now; one thread
+     * @param peakTflops the device's peak rate, TFLOP/s
+     * @param bandwidthGBps its memory bandwidth, GB/s of 10<sup>9</sup> bytes
+     * @return a page with it, in place of an earlier one
+     * @throws IllegalArgumentException when the peak or the bandwidth is not positive and finite
+     */
+    public HtmlReport withKernelRoofline(ExecutionGraph graph, double peakTflops, double bandwidthGBps) {
+        Objects.requireNonNull(graph, "graph");
+        List<Roofline.Distance> launches = Roofline.distances(graph, peakTflops, bandwidthGBps);
+        return with(
+                "kernel-roofline",
+                element("kernel-roofline", json -> writeRoofline(graph, launches, peakTflops, bandwidthGBps, json)));
     }
 
     /**
@@ -148,7 +189,7 @@ public final class HtmlReport {
     }
 
     /**
-     * Adds how long kernels took.
+     * Adds how long kernels took. Where their work is known, {@link #withKernelRoofline} adds how well they did it.
      *
      * @param kernels what {@link org.brickprofiler.kernel.KernelTimings#snapshot()} returned
      * @return a page with it, in place of an earlier one
@@ -229,6 +270,52 @@ public final class HtmlReport {
             json.writeEndObject();
         }
         json.writeEndArray();
+    }
+
+    private static void writeRoofline(
+            ExecutionGraph graph,
+            List<Roofline.Distance> launches,
+            double peakTflops,
+            double bandwidthGBps,
+            JsonGenerator json)
+            throws IOException {
+        Map<String, List<Roofline.Distance>> byName = launches.stream()
+                .sorted(Comparator.comparingDouble(Roofline.Distance::distance))
+                .collect(Collectors.groupingBy(Roofline.Distance::name, TreeMap::new, Collectors.toList()));
+        json.writeStartObject();
+        json.writeNumberField("peak_gflops", GIGA_PER_TERA * peakTflops);
+        json.writeNumberField("bandwidth_gbps", bandwidthGBps);
+        json.writeArrayFieldStart("kernels");
+        for (List<Roofline.Distance> kernel : byName.values()) {
+            Roofline.Distance median = kernel.get((kernel.size() - 1) / 2);
+            json.writeStartObject();
+            json.writeStringField("name", median.name());
+            json.writeNumberField("count", kernel.size());
+            json.writeNumberField(
+                    "total_ns",
+                    kernel.stream()
+                            .mapToLong(launch -> graph.node(launch.node()).timeNs().orElse(0))
+                            .sum());
+            json.writeStringField("bound", median.bound().name().toLowerCase(Locale.ROOT));
+            json.writeNumberField("gflops", GIGA_PER_TERA * median.achievedTflops());
+            json.writeNumberField("arithmetic_intensity", median.intensity());
+            json.writeNumberField("distance", median.distance());
+            json.writeNumberField("least_distance", kernel.get(0).distance());
+            json.writeNumberField("most_distance", kernel.get(kernel.size() - 1).distance());
+            json.writeNumberField(
+                    "above_roof",
+                    kernel.stream().filter(Roofline.Distance::aboveRoof).count());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeArrayFieldStart("unplaced");
+        for (String name : Roofline.unplaced(graph).stream()
+                .map(node -> graph.node(node).name())
+                .collect(Collectors.toCollection(TreeSet::new))) {
+            json.writeString(name);
+        }
+        json.writeEndArray();
+        json.writeEndObject();
     }
 
     private static void writePlaces(List<TileProfiler.Place> places, JsonGenerator json) throws IOException {

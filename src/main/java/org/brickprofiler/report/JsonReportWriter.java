@@ -1,7 +1,9 @@
 package org.brickprofiler.report;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.PrettyPrinter;
 import com.fasterxml.jackson.core.StreamWriteFeature;
+import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
@@ -38,11 +40,13 @@ final class JsonReportWriter {
 
     private final JsonGenerator json;
     private final ProfileSnapshot snapshot;
+    private final boolean isCompact;
     private final long totalNs;
 
-    private JsonReportWriter(JsonGenerator json, ProfileSnapshot snapshot) {
+    private JsonReportWriter(JsonGenerator json, ProfileSnapshot snapshot, boolean isCompact) {
         this.json = json;
         this.snapshot = snapshot;
+        this.isCompact = isCompact;
         this.totalNs = snapshot.totalNs();
     }
 
@@ -54,21 +58,24 @@ final class JsonReportWriter {
      * @throws IOException when that fails
      */
     static void write(ProfileSnapshot snapshot, OutputStream out) throws IOException {
-        write(snapshot, Map.of(), out);
+        write(snapshot, Map.of(), false, out);
     }
 
     /**
      * Writes a report, and more keys behind its own.
      *
+     * @param isCompact whether without indentation, without what follows from other values, and without sums that are 0
      * @throws com.fasterxml.jackson.core.JsonGenerationException when a key is one of the report's own
      * @throws IllegalArgumentException when a value is of a type that is not written
      */
-    static void write(ProfileSnapshot snapshot, Map<String, ?> further, OutputStream out) throws IOException {
-        try (JsonGenerator json = JsonText.generator(out, JsonText.indented())) {
+    static void write(ProfileSnapshot snapshot, Map<String, ?> further, boolean isCompact, OutputStream out)
+            throws IOException {
+        PrettyPrinter printer = isCompact ? new MinimalPrettyPrinter() : JsonText.indented();
+        try (JsonGenerator json = JsonText.generator(out, printer)) {
             if (!further.isEmpty()) {
                 json.enable(StreamWriteFeature.STRICT_DUPLICATE_DETECTION.mappedFeature());
             }
-            new JsonReportWriter(json, snapshot).report(further);
+            new JsonReportWriter(json, snapshot, isCompact).report(further);
             json.writeRaw('\n');
         }
     }
@@ -92,11 +99,13 @@ final class JsonReportWriter {
         json.writeBooleanField("zero_copy", snapshot.zeroCopy());
         json.writeNumberField("total_tokens", snapshot.totalTokens());
         json.writeNumberField("total_ns", totalNs);
-        number("total_throughput", snapshot.totalThroughput());
+        derived("total_throughput", snapshot.totalThroughput());
         json.writeStringField("pct_base", "brick_time");
         environments();
         bricks();
-        categories();
+        if (!isCompact) {
+            categories();
+        }
         json.writeBooleanField("tile_profiling_enabled", !snapshot.tilesOff());
         tiles();
         streams();
@@ -208,27 +217,27 @@ final class JsonReportWriter {
         json.writeStringField("category", brick.category().displayName());
         json.writeNumberField("count", brick.count());
         json.writeNumberField("total_ns", brick.totalNs());
-        number("avg_us", brick.avgUs());
-        number("min_us", brick.minUs());
-        number("max_us", brick.maxUs());
+        derived("avg_us", brick.avgUs());
+        derived("min_us", brick.minUs());
+        derived("max_us", brick.maxUs());
         json.writeNumberField("min_ns", brick.minNs());
         json.writeNumberField("max_ns", brick.maxNs());
         json.writeNumberField("last_ns", brick.lastNs());
         json.writeNumberField("last_at_unix_ns", brick.lastAtUnixNs());
         OptionalLong netNs = snapshot.facts().netNs(brick);
-        if (netNs.isPresent()) {
+        if (netNs.isPresent() && !isCompact) {
             json.writeNumberField("net_ns", netNs.getAsLong());
         }
-        number("throughput", brick.throughput());
-        number("pct", brick.percentage(totalNs));
+        derived("throughput", brick.throughput());
+        derived("pct", brick.percentage(totalNs));
         json.writeNumberField("total_elements", brick.totalElements());
-        json.writeNumberField("total_bytes", brick.totalBytes());
-        json.writeNumberField("total_compressed_bytes", brick.totalCompressedBytes());
-        number("compression_ratio", brick.compressionRatio());
-        number("throughput_gbps", brick.throughputGbps());
-        json.writeNumberField("total_cycles", brick.totalCycles());
-        json.writeNumberField("min_cycles", brick.minCycles());
-        json.writeNumberField("max_cycles", brick.maxCycles());
+        sum("total_bytes", brick.totalBytes());
+        sum("total_compressed_bytes", brick.totalCompressedBytes());
+        derived("compression_ratio", brick.compressionRatio());
+        derived("throughput_gbps", brick.throughputGbps());
+        sum("total_cycles", brick.totalCycles());
+        sum("min_cycles", brick.minCycles());
+        sum("max_cycles", brick.maxCycles());
         json.writeStringField("bottleneck", brick.bottleneck().name().toLowerCase(Locale.ROOT));
         if (brick.latency().isPresent()) {
             distribution("latency", brick.latency().get(), brick::percentileNs);
@@ -248,8 +257,8 @@ final class JsonReportWriter {
         json.writeNumberField("flops", work.flops());
         json.writeNumberField("bytes", work.bytes());
         json.writeNumberField("working_set_bytes", work.workingSetBytes());
-        number("gflops", brick.gflops());
-        number("arithmetic_intensity", work.intensity());
+        derived("gflops", brick.gflops());
+        derived("arithmetic_intensity", work.intensity());
         json.writeEndObject();
     }
 
@@ -269,10 +278,10 @@ final class JsonReportWriter {
     private void distribution(String key, LatencyDistribution latency, DoubleToLongFunction percentileNs)
             throws IOException {
         json.writeObjectFieldStart(key);
-        number("p50_us", percentileNs.applyAsLong(50) / 1e3);
-        number("p90_us", percentileNs.applyAsLong(90) / 1e3);
-        number("p99_us", percentileNs.applyAsLong(99) / 1e3);
-        number("p999_us", percentileNs.applyAsLong(99.9) / 1e3);
+        derived("p50_us", percentileNs.applyAsLong(50) / 1e3);
+        derived("p90_us", percentileNs.applyAsLong(90) / 1e3);
+        derived("p99_us", percentileNs.applyAsLong(99) / 1e3);
+        derived("p999_us", percentileNs.applyAsLong(99.9) / 1e3);
         number("relative_error", LatencyDistribution.RELATIVE_ERROR);
         json.writeArrayFieldStart("buckets");
         long[] counts = latency.counts();
@@ -306,13 +315,13 @@ final class JsonReportWriter {
             json.writeStringField("level", tile.level().displayName());
             json.writeNumberField("count", tile.count());
             json.writeNumberField("total_ns", tile.totalNs());
-            number("avg_us", tile.avgUs());
-            number("min_us", tile.minUs());
-            number("max_us", tile.maxUs());
+            derived("avg_us", tile.avgUs());
+            derived("min_us", tile.minUs());
+            derived("max_us", tile.maxUs());
             json.writeNumberField("min_ns", tile.minNs());
             json.writeNumberField("max_ns", tile.maxNs());
-            number("gflops", tile.gflops());
-            number("arithmetic_intensity", tile.arithmeticIntensity());
+            derived("gflops", tile.gflops());
+            derived("arithmetic_intensity", tile.arithmeticIntensity());
             json.writeNumberField("total_elements", tile.totalElements());
             json.writeNumberField("total_flops", tile.totalFlops());
             json.writeNumberField("slowest_row", tile.slowestRow());
@@ -376,9 +385,9 @@ final class JsonReportWriter {
         json.writeNumberField("total_ns", phase.totalNs());
         json.writeNumberField("min_ns", phase.minNs());
         json.writeNumberField("max_ns", phase.maxNs());
-        number("avg_us", phase.avgNs() / 1e3);
-        number("output_tokens_per_s", phase.outputTokensPerSecond());
-        number("prefill_tokens_per_s", phase.prefillTokensPerSecond());
+        derived("avg_us", phase.avgNs() / 1e3);
+        derived("output_tokens_per_s", phase.outputTokensPerSecond());
+        derived("prefill_tokens_per_s", phase.prefillTokensPerSecond());
         json.writeNumberField("sequences", phase.sequences());
         json.writeNumberField("prefill_tokens", phase.prefillTokens());
         json.writeNumberField("output_tokens", phase.outputTokens());
@@ -487,6 +496,20 @@ final class JsonReportWriter {
             json.writeEndObject();
         }
         json.writeEndArray();
+    }
+
+    /** What {@link JsonReportReader} works out again. */
+    private void derived(String key, double value) throws IOException {
+        if (!isCompact) {
+            number(key, value);
+        }
+    }
+
+    /** What most bricks have none of; a key that is missing reads as 0. */
+    private void sum(String key, long value) throws IOException {
+        if (!isCompact || value != 0) {
+            json.writeNumberField(key, value);
+        }
     }
 
     private void number(String key, double value) throws IOException {

@@ -10,6 +10,8 @@ const samples = sum(bricks, (brick) => brick.count);
 const phases = profile.steps === undefined ? [] : profile.steps.phases;
 const timeline = held("timeline");
 const roofline = profile.roofline;
+const kernelRoof = held("kernel-roofline");
+const run = profile.run || {};
 const graph = graphOfPass();
 const nodes = graph === undefined ? [] : nodesOf(graph);
 
@@ -203,6 +205,11 @@ function runLine() {
   return visible(parts.filter((part) => part !== "").join(", "));
 }
 
+/** Names in a sentence. */
+function listed(names) {
+  return names.flatMap((name, i) => [i === 0 ? "" : ", ", named(name)]);
+}
+
 /** The brick whose elements are the tokens of a pass: every token passes it once. */
 function tokenBrick() {
   const once = ["Sampling", "LmHead", "Embedding"].map((name) => bricks.find((brick) => brick.name === name));
@@ -288,7 +295,7 @@ function limits() {
   if (bound.length > 0) {
     sentences.push(
       " Launch-bound, the host takes longer to launch them than the device to do them: ",
-      bound.flatMap((brick, i) => [i === 0 ? "" : ", ", named(brick.name)]),
+      listed(bound.map((brick) => brick.name)),
       ".",
     );
   }
@@ -351,7 +358,7 @@ function faults() {
   if (above.length > 0) {
     found.push([
       "Above the roof, which cannot be: ",
-      ...above.flatMap((brick, i) => [i === 0 ? "" : ", ", named(brick.name)]),
+      ...listed(above.map((brick) => brick.name)),
       ". Their work, their time, their working set, the number of threads or the machine\u2019s figures are wrong.",
     ]);
   }
@@ -368,6 +375,18 @@ function faults() {
     if (stream.failure) {
       found.push(["Stream ", named(stream.stream), ": ", html("bdi", {}, visible(stream.failure)), "."]);
     }
+  }
+  const disturbed = run.disturbances || [];
+  if (disturbed.length > 0) {
+    found.push(["Disturbed: ", html("bdi", {}, visible(disturbed.join(", "))), ". What the machine did for others is in the times."]);
+  }
+  const impossible = kernelRoof === undefined ? [] : kernelRoof.kernels.filter((kernel) => kernel.above_roof > 0);
+  if (impossible.length > 0) {
+    found.push([
+      "Kernels above the roof, which cannot be: ",
+      ...listed(impossible.map((kernel) => kernel.name)),
+      ". Their rate, their intensity or the device\u2019s figures are wrong.",
+    ]);
   }
   if (wallNs > 0 && brickNs > wallNs && profile.literal_overlaps === 0) {
     found.push("Brick time exceeds wall time: bricks ran on several threads at once, or inside one another.");
@@ -578,6 +597,61 @@ function deviceSection() {
   return section("Devices", "", table("Devices", columns, streams).element);
 }
 
+const MACHINE = {
+  steal_pct: ["Steal by other machines", "\u00a0%"],
+  other_processes_pct: ["Other processes", "\u00a0% of the processors\u2019 time"],
+  load_1min: ["Load over the last minute", ""],
+  celsius: ["Warmest part at the end", "\u00a0\u00b0C"],
+  mhz: ["Mean frequency at the end", "\u00a0MHz"],
+};
+
+/** What the machine did, and the virtual machines: of all of them, since they started. */
+function meanwhileFacts() {
+  const facts = Object.entries(run.machine || {}).map(([key, value]) => {
+    const [label, unit] = MACHINE[key] || [key, ""];
+    return [label, number(value) + unit];
+  });
+  const machines = run.virtual_machines || [];
+  const upNs = sum(machines, (machine) => machine.up_ns);
+  const since = (ns) => duration(ns) + ", " + percent(100 * ratio(ns, upNs)) + "\u00a0% of the " + duration(upNs) + " since the start";
+  if (upNs > 0) {
+    facts.push(["Garbage collection", since(sum(machines, (machine) => machine.gc_ns))]);
+    facts.push(["Compilation", since(sum(machines, (machine) => machine.jit_ns)) + ", by all compiler threads"]);
+  }
+  return facts;
+}
+
+function meanwhileSection() {
+  const facts = meanwhileFacts();
+  const { clock_anchors: anchors, clock_error_ns: errorNs, disturbances } = profile.virtual_machine || { disturbances: [] };
+  if (anchors > 0) {
+    facts.push(["Clock of the recording", "bricks placed within " + duration(errorNs) + " by " + plural(anchors, "anchor", "anchors")]);
+  }
+  if (facts.length === 0 && disturbances.length === 0) {
+    return "";
+  }
+  const part = (label, key) => ({ label, value: (each) => each[key], cell: (each) => percent(100 * each[key]) });
+  const columns = [
+    { label: "brick", text: true, value: (each) => each.brick, cell: (each) => named(each.brick) },
+    { label: "meanwhile", text: true, value: (each) => each.cause, cell: (each) => each.cause },
+    { label: "time", value: (each) => each.total_ns, cell: (each) => time(each.total_ns) },
+    part("% of its time", "share"),
+    part("% of its p99", "share_of_p99"),
+  ];
+  return section(
+    "Meanwhile",
+    "",
+    facts.length === 0 ? "" : factList(facts),
+    disturbances.length === 0
+      ? ""
+      : [html("p", { class: "above" }, "While bricks and steps ran:"), table("Meanwhile", columns, disturbances, { sorted: 2 }).element],
+  );
+}
+
+function factList(facts) {
+  return html("dl", { class: "facts" }, facts.map(([what, value]) => [html("dt", {}, what), html("dd", {}, html("bdi", {}, visible(value)))]));
+}
+
 function known(...parts) {
   const there = parts.filter((part) => String(part).trim() !== "");
   return there.length === 0 ? "not known" : there.join(", ");
@@ -605,8 +679,7 @@ function environmentSection() {
   if (profile.zero_copy) {
     facts.push(["Zero copy", "transfers copy nothing"]);
   }
-  const list = html("dl", { class: "facts" }, facts.map(([what, value]) => [html("dt", {}, what), html("dd", {}, html("bdi", {}, visible(value)))]));
-  return section("Environment", "", list);
+  return section("Environment", "", factList(facts));
 }
 
 // ---- one pass: its layers, and its graph as a tree along its critical path ----
@@ -1103,7 +1176,12 @@ function brickPoints() {
       x: brick.arithmetic_intensity,
       y: brick.gflops,
       category: categories.get(brick.name),
+      said: roofPart(brick),
     }));
+}
+
+function roofPart(each) {
+  return percent(100 * (1 - each.distance)) + "\u00a0% of its roof, " + each.bound;
 }
 
 /** The bandwidths that a brick has as its roof, and those of named levels; each once, the highest first. */
@@ -1124,11 +1202,9 @@ function powersOfTen(from, to) {
   return powers;
 }
 
-/** Rates by intensity, both logarithmic: what is below a line is what the machine leaves. */
-function roofChart(points) {
+/** Rates by intensity, both logarithmic: what is below a line is what the machine leaves. The highest line is the first. */
+function roofChart(name, peak, lines, points) {
   const [width, height, left, top] = [900, 380, 60, 24];
-  const peak = roofline.peak_gflops;
-  const lines = roofs();
   const least = Math.min(...lines.map((line) => line.gbps));
   const xs = [...points.map((point) => point.x), peak / least];
   const ys = [...points.map((point) => point.y), peak];
@@ -1139,13 +1215,13 @@ function roofChart(points) {
   const x = (value) => left + width * at(value, x0, x1);
   const y = (value) => top + height * (1 - at(value, y0, y1));
   const bottom = top + height;
-  const said = roofline.bricks.map((brick) => shortened(brick.name) + " " + percent(100 * (1 - brick.distance)) + "\u00a0% of its roof, " + brick.bound);
+  const said = points.filter((point) => point.said !== undefined).map((point) => point.name + " " + point.said);
   const picture = svg("svg", {
     width: left + width + 150,
     height: bottom + 40,
     viewBox: `0 0 ${left + width + 150} ${bottom + 40}`,
     role: "img",
-    "aria-label": "Roofline, up to " + number(peak) + " GFLOP/s. " + said.slice(0, 12).join("; "),
+    "aria-label": name + ", up to " + number(peak) + " GFLOP/s. " + said.slice(0, 12).join("; "),
   });
   for (const value of powersOfTen(x0, x1)) {
     picture.append(svg("line", { class: "axis", x1: x(value), x2: x(value), y1: top, y2: bottom }));
@@ -1188,7 +1264,7 @@ function roofChart(points) {
     picture.append(svg("path", { class: "range", d: `M${px.toFixed(1)} ${py.toFixed(1)}L${(px + 10).toFixed(1)} ${labelled.toFixed(1)}` }));
     picture.append(boundMark(point.bound, px, py, point.category));
   }
-  return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Roofline" }, picture);
+  return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": name }, picture);
 }
 
 function rooflineSection() {
@@ -1220,22 +1296,72 @@ function rooflineSection() {
     { label: "GB/s", value: (brick) => brick.gbps, cell: (brick) => rateCell(brick.gbps) },
     { label: "FLOP/B", value: (brick) => brick.arithmetic_intensity || 0, cell: (brick) => rateCell(brick.arithmetic_intensity || 0) },
   ];
-  const kinds = [...new Set(used.map((point) => point.bound))];
-  const legend = html(
-    "p",
-    { class: "quiet legend" },
-    kinds.map((kind) => html("span", {}, symbolOf(kind), kind === "tile" ? "tiles, each by one thread" : "bound by " + kind)),
-  );
   return section(
     "Distance to the roof",
     note(known(roofline.cpu, plural(roofline.threads, "thread", "threads") + " on one brick", "measured " + moment(roofline.measured_at))),
-    used.length === 0 ? "" : [legend, roofChart(used)],
+    used.length === 0 ? "" : [legend(used), roofChart("Roofline", roofline.peak_gflops, roofs(), used)],
     roofline.bricks.length === 0
       ? html("p", {}, "No brick has known work: recordWork, or a WorkModel, states it.")
       : table("Distance to the roof", columns, roofline.bricks).element,
     roofline.unplaced.length === 0
       ? ""
-      : html("p", { class: "above" }, "Without known work or time: ", roofline.unplaced.flatMap((name, i) => [i === 0 ? "" : ", ", named(name)])),
+      : html("p", { class: "above" }, "Without known work or time: ", listed(roofline.unplaced)),
+  );
+}
+
+function legend(points) {
+  const kinds = [...new Set(points.map((point) => point.bound))];
+  return html(
+    "p",
+    { class: "quiet legend" },
+    kinds.map((kind) => html("span", {}, symbolOf(kind), kind === "tile" ? "tiles, each by one thread" : "bound by " + kind)),
+  );
+}
+
+/** So many kernels are drawn, those with most time; further labels would hide them. */
+const MOST_KERNELS_DRAWN = 40;
+
+/** Kernels below the roof of their device, which is another one than that of the machine. */
+function kernelRoofSection() {
+  if (kernelRoof === undefined) {
+    return "";
+  }
+  const { peak_gflops: peak, bandwidth_gbps: gbps, unplaced } = kernelRoof;
+  const kernels = [...kernelRoof.kernels].sort((a, b) => b.total_ns - a.total_ns);
+  const drawn = kernels.filter((kernel) => kernel.gflops > 0).slice(0, MOST_KERNELS_DRAWN).map((kernel) => ({
+    name: (kernel.above_roof > 0 ? "! " : "") + shortened(kernel.name),
+    bound: kernel.bound,
+    x: kernel.arithmetic_intensity,
+    y: kernel.gflops,
+    category: "Other",
+    said: roofPart(kernel),
+  }));
+  const part = (label, key, mark = () => "") => ({
+    label,
+    value: (kernel) => 1 - kernel[key],
+    cell: (kernel) => percent(100 * (1 - kernel[key])) + mark(kernel),
+  });
+  const columns = [
+    { label: "kernel", text: true, value: (kernel) => kernel.name, cell: (kernel) => named(kernel.name) },
+    { label: "launches", value: (kernel) => kernel.count, cell: (kernel) => count(kernel.count) },
+    { label: "total", value: (kernel) => kernel.total_ns, cell: (kernel) => (kernel.total_ns === 0 ? NONE : time(kernel.total_ns)) },
+    { label: "bound by", text: true, value: (kernel) => kernel.bound, cell: (kernel) => [symbolOf(kernel.bound), kernel.bound] },
+    part("% of roof, median", "distance"),
+    part("lowest", "most_distance"),
+    part("highest", "least_distance", (kernel) => (kernel.above_roof > 0 ? " !" : "")),
+    { label: "GFLOP/s", value: (kernel) => kernel.gflops, cell: (kernel) => number(kernel.gflops) },
+    { label: "FLOP/B", value: (kernel) => kernel.arithmetic_intensity, cell: (kernel) => number(kernel.arithmetic_intensity) },
+  ];
+  const left = kernels.length - drawn.length;
+  return section(
+    "Distance of kernels to the roof",
+    note("Of their device: " + number(peak) + " GFLOP/s, " + number(gbps) + " GB/s"),
+    drawn.length === 0 ? "" : [legend(drawn), roofChart("Roofline of kernels", peak, [{ gbps, level: "memory" }], drawn)],
+    kernels.length === 0
+      ? html("p", {}, "No kernel has a known intensity and rate.")
+      : table("Distance of kernels to the roof", columns, kernels, { sorted: 2 }).element,
+    drawn.length > 0 && left > 0 ? html("p", { class: "above" }, "Listed, but not drawn: " + plural(left, "kernel", "kernels") + ".") : "",
+    unplaced.length === 0 ? "" : html("p", { class: "above" }, "Launches without a known intensity or rate: ", listed(unplaced)),
   );
 }
 
@@ -1292,7 +1418,9 @@ show(
   tileSection(),
   graph === undefined ? "" : graphSection(graph, nodes),
   kernelSection(),
+  kernelRoofSection(),
   deviceSection(),
   checksumSection(),
+  meanwhileSection(),
   environmentSection(),
 );

@@ -2,7 +2,10 @@ package org.brickprofiler.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -14,8 +17,10 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
+import jdk.jfr.Recording;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.jfr.BrickEvents;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
@@ -51,6 +56,38 @@ class ReportCommandTest {
         assertThat(report.out())
                 .startsWith("Trace\n  counted     " + counted + "\n  rows        " + rows + "\n  wall time   ")
                 .containsPattern("\n\nBrick profile\n");
+    }
+
+    @Spec("14.18")
+    @Test
+    void jsonAndPageOfARecordingSayWhatTheVirtualMachineDidMeanwhile() throws Exception {
+        Path file = folder.resolve("bricks.jfr");
+        BrickProfiler profiler = BrickProfiler.builder().percentiles(true).build();
+        profiler.enable();
+        try (Recording recording = new Recording();
+                BrickEvents events = BrickEvents.of(profiler)) {
+            assertThat(events).isNotNull();
+            recording.enable("brick.Execution");
+            recording.enable("jdk.GCPhasePause");
+            recording.start();
+            profiler.time(BrickId.LM_HEAD, 1, System::gc);
+            recording.stop();
+            recording.dump(file);
+        }
+
+        Cli report = Cli.run("report", file, "--json");
+        JsonNode known = new ObjectMapper().readTree(report.out()).get("virtual_machine");
+        assertThat(known.get("clock_anchors").asInt()).isPositive();
+        JsonNode pause = known.get("disturbances").get(0);
+        assertThat(pause.get("brick").asText()).isEqualTo("LmHead");
+        assertThat(pause.get("cause").asText()).isEqualTo("garbage collection");
+        double share = pause.get("total_ns").asDouble() / profiler.snapshot().totalNs();
+        assertThat(pause.get("share").asDouble()).isBetween(1e-9, 1.0).isCloseTo(share, within(1e-9));
+        assertThat(pause.get("share_of_p99")).isEqualTo(pause.get("share"));
+
+        Path page = folder.resolve("out.html");
+        assertThat(Cli.run("report", file, "--html", page).exitCode()).isZero();
+        assertThat(page).content().contains(report.out());
     }
 
     /** A trace of another program has no elements, no threads that recorded, and no profiler of ours. */

@@ -5,16 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.function.ToDoubleFunction;
 import org.brickprofiler.Backend;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.RunIdentity;
 import org.brickprofiler.StepInfo.Phase;
 import org.brickprofiler.StepStats;
@@ -23,7 +27,9 @@ import org.brickprofiler.checksum.ChecksumOptions;
 import org.brickprofiler.checksum.Comparison;
 import org.brickprofiler.checksum.Tolerance;
 import org.brickprofiler.graph.CriticalPath;
+import org.brickprofiler.graph.Dim3;
 import org.brickprofiler.graph.ExecutionGraph;
+import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.report.internal.HumanUnits;
 import org.brickprofiler.roofline.BrickRoofline;
@@ -45,6 +51,52 @@ class HtmlReportIT extends PageInBrowser {
     private static final String ROW = "#section-bricks tbody tr:not(.detail)";
     private static final String NAME = ROW + " bdi";
 
+    private static final double PEAK_TFLOPS = 100;
+    private static final double BANDWIDTH_GBPS = 2_000;
+
+    /** What the command line adds of a flight recording. */
+    private static final Map<String, ?> RECORDED = Map.of(
+            "virtual_machine",
+            Map.<String, Object>of(
+                    "clock_anchors", 3,
+                    "clock_error_ns", 250,
+                    "disturbances",
+                    List.of(
+                            disturbance("<b>AttentionScore", "garbage collection", 2_000_000, 0.031, 0.12),
+                            disturbance("step: decode", "while compiling", 3_000_000, 0.02, 0.015))));
+
+    private static Map<String, ?> disturbance(String brick, String cause, long ns, double share, double shareOfP99) {
+        return Map.<String, Object>of("brick", brick, "cause", cause, "total_ns", ns, "share", share, "share_of_p99", shareOfP99);
+    }
+
+    private static ProfileSnapshot disturbed() {
+        RunFacts facts = new RunFacts(
+                OptionalDouble.empty(), OptionalDouble.empty(), Map.of("steal_pct", 7.25, "<i>own", 3.0),
+                List.of("steal 7 %"),
+                List.of(new RunFacts.VirtualMachine(9, Instant.EPOCH, 2_000_000_000, 50_000_000, 500_000_000)),
+                List.of(), Map.of());
+        return Samples.plain().withFacts(facts);
+    }
+
+    /** Launches of a device with a ridge at 50 FLOP/byte: at most 20 TFLOP/s at 10, and 100 beyond 50. */
+    private static ExecutionGraph kernels() {
+        ExecutionGraph graph = new ExecutionGraph();
+        for (double tflops : new double[] {10, 5, 2}) {
+            graph.addNode(kernel("attention", 10, tflops, 1_000));
+        }
+        graph.addNode(kernel("<i>gemm", 200, 90, 40_000));
+        graph.addNode(kernel("impossible", 10, 25, 10));
+        graph.addNode(kernel("idle", 10, 0, 20));
+        graph.addNode(new ExecutionNode.Kernel("copy", 1, Dim3.of(1), Dim3.of(1), 0));
+        return graph;
+    }
+
+    private static ExecutionNode.Kernel kernel(String name, double intensity, double tflops, long ns) {
+        return new ExecutionNode.Kernel(
+                name, 1, Dim3.of(1), Dim3.of(1), 0, OptionalLong.of(ns), OptionalDouble.of(intensity),
+                OptionalDouble.of(tflops));
+    }
+
     /** Pages with all that can be added to a profile, among others. */
     static List<HtmlReport> pages() {
         List<HtmlReport> pages = new ArrayList<>(profiles().stream().map(HtmlReport::of).toList());
@@ -52,7 +104,10 @@ class HtmlReportIT extends PageInBrowser {
                 .withTimeline(Samples.timeline(new int[] {10, 30, 20, 500, 40}, 12))
                 .withTiles(places())
                 .withKernels(List.of(new KernelTiming("gemm", Backend.CUDA, 4, 3_000_000, 700_000, 800_000, 750_000))));
-        pages.add(HtmlReport.of(RooflineReportTest.PROFILE).withRoofline(roofline()));
+        pages.add(HtmlReport.of(RooflineReportTest.PROFILE)
+                .withRoofline(roofline())
+                .withKernelRoofline(kernels(), PEAK_TFLOPS, BANDWIDTH_GBPS));
+        pages.add(HtmlReport.of(disturbed()).withFurther(RECORDED));
         return pages;
     }
 
@@ -391,6 +446,45 @@ class HtmlReportIT extends PageInBrowser {
 
     private static BrickRoofline roofline() {
         return BrickRoofline.of(RooflineReportTest.PROFILE, RooflineReportTest.MACHINE, 8);
+    }
+
+    @Spec("8.6")
+    @Test
+    void drawsKernelsBelowTheRoofOfTheirDevice() throws Exception {
+        show(HtmlReport.of(Samples.plain()).withKernelRoofline(kernels(), PEAK_TFLOPS, BANDWIDTH_GBPS));
+
+        String section = "distance-of-kernels-to-the-roof";
+        assertThat(column(section, "kernel")).containsExactly("<i>gemm", "attention", "idle", "impossible");
+        assertThat(column(section, "launches")).containsExactly("1", "3", "1", "1");
+        assertThat(column(section, "total")).containsExactly(time(40_000), time(3_000), time(20), time(10));
+        assertThat(column(section, "bound by")).containsExactly("compute", "memory", "memory", "memory");
+        assertThat(column(section, "% of roof, median")).containsExactly("90.0", "25.0", "0.0", "125.0");
+        assertThat(column(section, "lowest")).containsExactly("90.0", "10.0", "0.0", "125.0");
+        assertThat(column(section, "highest")).containsExactly("90.0", "50.0", "0.0", "125.0 !");
+        assertThat(column(section, "GFLOP/s")).containsExactly("90,000", "5,000", "0.000", "25,000");
+        assertThat(browser.texts("#section-" + section + " svg text"))
+                .contains("<i>gemm", "attention", "! impossible", "memory 2,000 GB/s", "100,000 GFLOP/s")
+                .doesNotContain("idle", "copy");
+        assertThat(browser.text("#section-" + section).replace('\u00a0', ' '))
+                .contains("Listed, but not drawn: 1 kernel.", "Launches without a known intensity or rate: copy");
+        assertThat(browser.text(".notices")).contains("Kernels above the roof, which cannot be: impossible.");
+    }
+
+    @Spec("8.6")
+    @Test
+    void saysWhatTheMachineAndItsVirtualMachineDidMeanwhile() throws Exception {
+        show(HtmlReport.of(disturbed()).withFurther(RECORDED));
+
+        assertThat(browser.text(".notices")).contains("Disturbed: steal 7 %.");
+        assertThat(browser.text("#section-meanwhile .facts").replace('\u00a0', ' '))
+                .contains("<i>own", "Steal by other machines", "7.250 %")
+                .contains("50.00 ms, 2.5 % of the 2.000 s since the start", "500.0 ms, 25.0 % of the 2.000 s", "by 3 anchors");
+        assertThat(column("meanwhile", "brick")).containsExactly("step: decode", "<b>AttentionScore");
+        assertThat(column("meanwhile", "meanwhile")).containsExactly("while compiling", "garbage collection");
+        assertThat(column("meanwhile", "time")).containsExactly(time(3_000_000), time(2_000_000));
+        assertThat(column("meanwhile", "% of its time")).containsExactly("2.0", "3.1");
+        assertThat(column("meanwhile", "% of its p99")).containsExactly("1.5", "12.0");
+        assertThat(savedJson()).isEqualTo(JsonReport.toJson(disturbed(), RECORDED));
     }
 
     @Spec("8.6")

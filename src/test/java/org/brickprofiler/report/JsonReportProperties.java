@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.domains.Domain;
@@ -21,6 +22,7 @@ final class JsonReportProperties {
     @Property(tries = 300)
     void whatIsWrittenIsReadBackExactly(@ForAll ProfileSnapshot snapshot) throws IOException {
         assertThat(JsonReport.fromJson(JsonReport.toJson(snapshot))).isEqualTo(snapshot);
+        assertThat(JsonReport.fromJson(JsonReport.toCompactJson(snapshot, Map.of()))).isEqualTo(snapshot);
     }
 
     @Property(tries = 100)

@@ -14,6 +14,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.tile.TileLevel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +46,17 @@ final class JsonReportTest {
         ProfileSnapshot snapshot = profiler.snapshot();
 
         assertThat(JsonReport.fromJson(JsonReport.toJson(snapshot))).isEqualTo(snapshot);
+    }
+
+    @Test
+    @Spec("23.6")
+    void theCompactFormIsOneLineOfLessThanHalfTheText() throws IOException {
+        String json = JsonReport.toCompactJson(Samples.full(), Map.of("more", 1));
+
+        assertThat(json).hasLineCount(1).endsWith(",\"more\":1}\n").doesNotContain("_us\"", "\"pct\"");
+        assertThat(json.length()).isLessThan(JsonReport.toJson(Samples.full()).length() / 2);
+        assertThat(JsonReport.fromJson(json)).isEqualTo(Samples.full());
+        assertThatIllegalArgumentException().isThrownBy(() -> JsonReport.toCompactJson(Samples.full(), Map.of("bricks", 1)));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.brickprofiler.cli.fleet;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -88,6 +89,14 @@ final class DuckEngine implements FleetEngine {
         }
         String files = parquetFiles.stream().map(DuckEngine::literal).collect(Collectors.joining(", "));
         view(name, "SELECT * FROM read_parquet([" + files + "], hive_partitioning = false)");
+    }
+
+    @Override
+    public InputStream read(String file) throws IOException {
+        if (file.contains("://")) {
+            throw new IOException("cannot read " + file + ": DuckDB is asked for files of this machine only; Spark reads others");
+        }
+        return Files.newInputStream(Path.of(file));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package org.brickprofiler.cli.fleet;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.ServiceLoader;
@@ -25,6 +26,17 @@ public interface FleetEngine extends AutoCloseable {
      * @throws IOException when one cannot be read; the message is the engine's reason
      */
     void table(String name, List<String> parquetFiles) throws IOException;
+
+    /**
+     * Opens a file where tables are read from.
+     *
+     * @param file a path or an address, as of {@link #table}
+     * @return its bytes, to be closed
+     * @throws java.io.FileNotFoundException when there is none
+     * @throws java.nio.file.NoSuchFileException when there is none
+     * @throws IOException when it cannot be read
+     */
+    InputStream read(String file) throws IOException;
 
     /**
      * Gives a query a name, in place of an older one.

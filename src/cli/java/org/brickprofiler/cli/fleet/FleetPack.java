@@ -1,9 +1,11 @@
 package org.brickprofiler.cli.fleet;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -11,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 import org.brickprofiler.cli.fleet.Manifest.PackFile;
@@ -32,12 +35,18 @@ public final class FleetPack {
 
     private static final int BUFFER_BYTES = 1 << 20;
 
-    private final Path folder;
+    /** What addresses begin with; a single letter is a drive. */
+    private static final Pattern SCHEME = Pattern.compile("^[A-Za-z][A-Za-z0-9+.-]+:");
+
+    /** What no path of the manifest has. */
+    private static final Pattern OUTSIDE = Pattern.compile("^/|(^|/)\\.\\.(/|$)|[\\\\:]");
+
+    private final String folder;
     private final Manifest manifest;
     private final List<PackFile> files;
     private final List<PackProblem> damage;
 
-    private FleetPack(Path folder, Manifest manifest, List<PackFile> files, List<PackProblem> damage) {
+    private FleetPack(String folder, Manifest manifest, List<PackFile> files, List<PackProblem> damage) {
         this.folder = folder;
         this.manifest = manifest;
         this.files = files;
@@ -65,31 +74,35 @@ public final class FleetPack {
     /**
      * Opens a pack, and reads all of its files once to check them.
      *
-     * @param folder where it is
+     * @param engine which reads them
+     * @param location where it is: a folder of this machine, or an address that the engine reads, which begins with a scheme
      * @param salvage whether to leave out the windows of damaged files, in all tables, instead of refusing
      * @return the pack
      * @throws IOException when there is none, it is of another version, or, unless salvaged, a file of it is missing or not
      *     what was written; the message names the file
      */
-    public static FleetPack open(Path folder, boolean salvage) throws IOException {
-        Manifest manifest = Manifest.read(folder);
+    public static FleetPack open(FleetEngine engine, String location, boolean salvage) throws IOException {
+        String folder = SCHEME.matcher(location).find()
+                ? location.replaceFirst("/+$", "")
+                : Path.of(location).toAbsolutePath().toString();
+        Manifest manifest = manifest(engine, folder, location);
         Map<PackFile, String> damaged = new LinkedHashMap<>();
         for (PackFile file : manifest.files()) {
-            String fault = fault(folder, file);
+            String fault = fault(engine, folder, file);
             if (!fault.isEmpty()) {
                 damaged.put(file, fault);
             }
         }
         if (!damaged.isEmpty() && !salvage) {
             Map.Entry<PackFile, String> first = damaged.entrySet().iterator().next();
-            throw new IOException(folder.resolve(first.getKey().path()) + " " + first.getValue()
+            throw new IOException(folder + "/" + first.getKey().path() + " " + first.getValue()
                     + (damaged.size() == 1 ? "" : " (and " + (damaged.size() - 1) + " more files)")
                     + "; pack again, or --salvage leaves its windows out");
         }
         return of(folder, manifest, damaged);
     }
 
-    private static FleetPack of(Path folder, Manifest manifest, Map<PackFile, String> damaged) throws IOException {
+    private static FleetPack of(String folder, Manifest manifest, Map<PackFile, String> damaged) throws IOException {
         Set<String> lost = new HashSet<>();
         damaged.keySet().forEach(file -> lost.add(file.part()));
         List<PackFile> files =
@@ -114,20 +127,33 @@ public final class FleetPack {
         return new FleetPack(folder, manifest, files, List.copyOf(damage));
     }
 
-    /** What is wrong with a file; nothing where it is what was written. */
-    private static String fault(Path folder, PackFile file) throws IOException {
-        Path path = folder.resolve(file.path()).normalize();
-        if (!path.startsWith(folder.normalize())) {
-            throw new IOException(folder.resolve(Manifest.NAME) + " is damaged: " + file.path() + " leads out of its folder");
+    private static Manifest manifest(FleetEngine engine, String folder, String location) throws IOException {
+        InputStream bytes;
+        try {
+            bytes = engine.read(folder + "/" + Manifest.NAME);
+        } catch (NoSuchFileException | FileNotFoundException none) {
+            throw new IOException(
+                    location + " is no pack of profiles: it has no " + Manifest.NAME + ", which brick fleet pack writes", none);
         }
-        if (!Files.isRegularFile(path)) {
+        return Manifest.read(location, bytes);
+    }
+
+    /** What is wrong with a file; nothing where it is what was written. */
+    private static String fault(FleetEngine engine, String folder, PackFile file) throws IOException {
+        if (OUTSIDE.matcher(file.path()).find()) {
+            throw new IOException(folder + "/" + Manifest.NAME + " is damaged: " + file.path() + " leads out of its folder");
+        }
+        CRC32C sum = new CRC32C();
+        long bytes;
+        try (InputStream in = engine.read(folder + "/" + file.path())) {
+            bytes = addTo(sum, in);
+        } catch (NoSuchFileException | FileNotFoundException none) {
             return "is missing";
         }
-        long bytes = Files.size(path);
         if (bytes != file.bytes()) {
             return "has " + bytes + " bytes instead of " + file.bytes();
         }
-        return checksum(path) == file.crc32c() ? "" : "is not what was written: its checksum differs";
+        return (int) sum.getValue() == file.crc32c() ? "" : "is not what was written: its checksum differs";
     }
 
     /**
@@ -151,13 +177,20 @@ public final class FleetPack {
      */
     static int checksum(Path file) throws IOException {
         CRC32C sum = new CRC32C();
-        byte[] buffer = new byte[BUFFER_BYTES];
         try (InputStream in = Files.newInputStream(file)) {
-            for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-                sum.update(buffer, 0, read);
-            }
+            addTo(sum, in);
         }
         return (int) sum.getValue();
+    }
+
+    private static long addTo(CRC32C sum, InputStream in) throws IOException {
+        byte[] buffer = new byte[BUFFER_BYTES];
+        long bytes = 0;
+        for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+            sum.update(buffer, 0, read);
+            bytes += read;
+        }
+        return bytes;
     }
 
     /**
@@ -192,7 +225,7 @@ public final class FleetPack {
                     table,
                     files.stream()
                             .filter(file -> file.table().equals(table))
-                            .map(file -> folder.resolve(file.path()).toAbsolutePath().toString())
+                            .map(file -> folder + "/" + file.path())
                             .toList());
         }
         engine.view(PROBLEMS, problemRows());

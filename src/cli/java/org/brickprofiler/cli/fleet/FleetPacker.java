@@ -34,9 +34,8 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a pack of profiles. Each worker reads some thousand files of a run into DuckDB's memory and has it write them as
- * Parquet, so that what is in memory does not grow with the number of files, but for some hundred bytes of each file's
- * head.
+ * Makes a pack of profiles. Each worker reads some thousand files of a run into a {@link PartWriter}, so that what is in
+ * memory does not grow with the number of files, but for some hundred bytes of each file's head.
  *
  * <p>The tables go into a new folder within the pack's; the manifest, which takes the place of the former one in one step,
  * names it. Whoever reads, or is interrupted, sees the former pack or the new one. One pack is written by one process at a
@@ -44,41 +43,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FleetPacker {
 
-    /** Windows in one Parquet file: with 36 bricks some 100 MB in DuckDB's memory, and 3 to 10 MB on the disk. */
+    /** Most windows in one Parquet file: with 36 bricks some 100 MB in DuckDB's memory, and 3 to 10 MB on the disk. */
     private static final int PART_WINDOWS = 8_192;
+
+    /** Fewer are not worth another file. */
+    private static final int LEAST_WINDOWS = 512;
 
     private static final String TABLES_FOLDER = "tables-";
     private static final String LOCK = ".lock";
-
-    /** The columns of a table while it is filled. */
-    private static String columns(String table) {
-        return "run_id VARCHAR, rank INTEGER, win BIGINT, "
-                + switch (table) {
-                    case "rank_window" ->
-                        "world_size BIGINT, host VARCHAR, device VARCHAR, model VARCHAR, precision VARCHAR,"
-                                + " commit_id VARCHAR, phase VARCHAR, start_ms BIGINT, wall_ns BIGINT, first_step BIGINT,"
-                                + " last_step BIGINT";
-                    case "brick_window" ->
-                        "category VARCHAR, brick VARCHAR, count BIGINT, total_ns BIGINT, min_ns BIGINT, max_ns BIGINT,"
-                                + " elements BIGINT, buckets INTEGER[], counts BIGINT[]";
-                    case "step_window" ->
-                        "phase VARCHAR, steps BIGINT, total_ns BIGINT, tokens BIGINT, max_ns BIGINT";
-                    case "device_window" ->
-                        "device VARCHAR, stream VARCHAR, bricks BIGINT, busy_ns BIGINT, idle_ns BIGINT";
-                    default -> throw new IllegalArgumentException("no table " + table);
-                };
-    }
-
-    /** What is written of a table. */
-    private static String written(String table) {
-        return switch (table) {
-            case "rank_window" -> "* REPLACE (CAST(world_size AS INTEGER) AS world_size)";
-            case "brick_window" ->
-                "* EXCLUDE (buckets, counts), CASE WHEN buckets IS NOT NULL THEN"
-                        + " CAST(list_zip(buckets, counts) AS STRUCT(bucket INTEGER, n BIGINT)[]) END AS dist";
-            default -> "*";
-        };
-    }
 
     private final Path folder;
     private final @Nullable String model;
@@ -86,7 +58,6 @@ public final class FleetPacker {
     private final Progress progress;
 
     private final AtomicLong readBytes = new AtomicLong();
-    private final AtomicLong engineNs = new AtomicLong();
     private long totalBytes;
 
     /** Hears how far packing is. Any thread. */
@@ -105,9 +76,8 @@ public final class FleetPacker {
      *
      * @param manifest of the pack
      * @param windows that are in the tables
-     * @param engineNs time that the engine took, of all threads together
      */
-    public record Result(Manifest manifest, long windows, long engineNs) {}
+    public record Result(Manifest manifest, long windows) {}
 
     /**
      * Some files to pack.
@@ -293,14 +263,15 @@ public final class FleetPacker {
             List<Part> parts = parts(plan);
             AtomicInteger next = new AtomicInteger();
             all(workers, () -> {
-                try (PartWriter writer = new PartWriter(tables)) {
+                ProfileWindow reader = new ProfileWindow();
+                try (DuckEngine engine = engine()) {
                     for (int i = next.getAndIncrement(); i < parts.size(); i = next.getAndIncrement()) {
-                        writer.write(parts.get(i), files, taken, problems);
+                        files.addAll(write(parts.get(i), new PartWriter(engine, folder, tables), reader, taken, problems));
                     }
                 }
                 return null;
             });
-            emptyTables(tables, files);
+            files.addAll(emptyTables(tables, files));
             Map<String, List<Head>> runs = new TreeMap<>();
             taken.forEach(head -> runs.computeIfAbsent(head.runId(), none -> new ArrayList<>()).add(head));
             runs.values().forEach(run -> problems.addAll(PackPlan.missing(run)));
@@ -311,7 +282,7 @@ public final class FleetPacker {
                 manifest.write(folder);
                 deleteFormer(tables);
             }
-            return new Result(manifest, taken.size(), engineNs.get());
+            return new Result(manifest, taken.size());
         } catch (IOException | RuntimeException | Error failed) {
             DuckEngine.delete(tables);
             throw failed;
@@ -332,18 +303,30 @@ public final class FleetPacker {
                 .toList();
     }
 
-    private static List<Part> parts(PackPlan plan) {
+    private List<Part> parts(PackPlan plan) {
         List<Part> parts = new ArrayList<>();
         Set<String> names = new HashSet<>();
         plan.runs().forEach((run, windows) -> {
             String name = folderName(run, names);
-            for (int from = 0, number = 0; from < windows.size(); from += PART_WINDOWS, number++) {
+            int count = parts(windows.size());
+            for (int number = 0; number < count; number++) {
                 parts.add(new Part(
                         String.format("run=%s/%05d.parquet", name, number),
-                        windows.subList(from, Math.min(windows.size(), from + PART_WINDOWS))));
+                        windows.subList(from(number, count, windows.size()), from(number + 1, count, windows.size()))));
             }
         });
         return parts;
+    }
+
+    /** Of one size, and as many for each worker. */
+    private int parts(int windows) {
+        int needed = (windows + PART_WINDOWS - 1) / PART_WINDOWS;
+        int alike = (needed + options.threads() - 1) / options.threads() * options.threads();
+        return windows / alike < LEAST_WINDOWS ? needed : alike;
+    }
+
+    private static int from(int part, int parts, int windows) {
+        return (int) ((long) windows * part / parts);
     }
 
     /** Of the run's name what every file system takes; the column {@code run_id} has the name itself. */
@@ -356,14 +339,43 @@ public final class FleetPacker {
         return name;
     }
 
-    private void emptyTables(Path tables, List<PackFile> files) throws IOException {
-        for (String table : FleetPack.TABLES) {
-            if (files.stream().noneMatch(file -> file.table().equals(table))) {
-                try (PartWriter writer = new PartWriter(tables)) {
-                    files.add(writer.copy(table, "empty.parquet", 0));
+    /** One of a worker, with its share of the memory. */
+    private DuckEngine engine() throws IOException {
+        return DuckEngine.open(
+                new FleetEngine.Options(options.memoryBytes() / options.threads(), 1, options.temporary(), null));
+    }
+
+    private List<PackFile> write(
+            Part part, PartWriter tables, ProfileWindow reader, List<Head> taken, List<PackProblem> problems)
+            throws IOException {
+        try (tables) {
+            for (Head head : part.windows()) {
+                byte[] bytes = Files.readAllBytes(head.file());
+                try {
+                    reader.read(bytes);
+                    tables.add(head, reader);
+                    taken.add(head);
+                } catch (Unreadable unreadable) {
+                    problems.add(PackPlan.problem(unreadable.kind, head, String.valueOf(unreadable.getMessage())));
+                }
+                done(bytes.length);
+            }
+            return tables.finish(part.path());
+        }
+    }
+
+    /** Every table has a file. */
+    private List<PackFile> emptyTables(Path tables, List<PackFile> files) throws IOException {
+        List<PackFile> empty = new ArrayList<>();
+        try (DuckEngine engine = engine();
+                PartWriter none = new PartWriter(engine, folder, tables)) {
+            for (String table : FleetPack.TABLES) {
+                if (files.stream().noneMatch(file -> file.table().equals(table))) {
+                    empty.add(none.finish(table, "empty.parquet"));
                 }
             }
         }
+        return empty;
     }
 
     /** What an earlier pack, or one that was interrupted, left. */
@@ -371,130 +383,6 @@ public final class FleetPacker {
         try (Stream<Path> there = Files.list(folder)) {
             there.filter(each -> each.getFileName().toString().startsWith(TABLES_FOLDER) && !each.equals(tables))
                     .forEach(DuckEngine::delete);
-        }
-    }
-
-    /** Writes parts, through an engine of its own. One thread. */
-    private final class PartWriter implements AutoCloseable {
-        private final Path tables;
-        private final DuckEngine engine;
-        private final ProfileWindow reader = new ProfileWindow();
-
-        PartWriter(Path tables) throws IOException {
-            this.tables = tables;
-            this.engine = DuckEngine.open(new FleetEngine.Options(
-                    options.memoryBytes() / options.threads(), 1, options.temporary(), null));
-        }
-
-        void write(Part part, List<PackFile> files, List<Head> taken, List<PackProblem> problems) throws IOException {
-            long[] rows = new long[FleetPack.TABLES.size()];
-            for (String table : FleetPack.TABLES) {
-                create(table);
-            }
-            List<Head> own = new ArrayList<>();
-            try (DuckAppender ranks = new DuckAppender(engine.connection(), "rank_window");
-                    DuckAppender bricks = new DuckAppender(engine.connection(), "brick_window");
-                    DuckAppender steps = new DuckAppender(engine.connection(), "step_window");
-                    DuckAppender devices = new DuckAppender(engine.connection(), "device_window")) {
-                for (Head head : part.windows()) {
-                    byte[] bytes = Files.readAllBytes(head.file());
-                    try {
-                        reader.read(bytes);
-                        long started = System.nanoTime();
-                        rank(ranks, head);
-                        bricks(bricks, head);
-                        steps(steps, head);
-                        devices(devices, head);
-                        engineNs.addAndGet(System.nanoTime() - started);
-                        rows[0]++;
-                        rows[1] += reader.bricks;
-                        rows[2] += reader.phases;
-                        rows[3] += reader.streams;
-                        own.add(head);
-                    } catch (Unreadable unreadable) {
-                        problems.add(PackPlan.problem(
-                                unreadable.kind, head, String.valueOf(unreadable.getMessage())));
-                    }
-                    done(bytes.length);
-                }
-            }
-            for (int table = 0; table < rows.length; table++) {
-                if (rows[table] > 0) {
-                    files.add(copy(FleetPack.TABLES.get(table), part.path(), rows[table]));
-                }
-            }
-            taken.addAll(own);
-        }
-
-        private void rank(DuckAppender table, Head head) throws IOException {
-            @Nullable Integer size = head.worldSize();
-            table.beginRow().add(head.runId()).add(head.rank()).add(head.window());
-            table.add(size == null ? null : (Long) (long) size);
-            table.add(head.host()).add(head.device()).add(head.model()).add(head.precision()).add(head.commit());
-            table.add(head.phase()).add(head.startMs()).add(head.wallNs()).add(head.firstStep()).add(head.lastStep());
-            table.endRow();
-        }
-
-        private void bricks(DuckAppender table, Head head) throws IOException {
-            for (int i = 0; i < reader.bricks; i++) {
-                table.beginRow().add(head.runId()).add(head.rank()).add(head.window());
-                table.add(reader.category[i]).add(reader.name[i]);
-                for (long figure : reader.figures[i]) {
-                    table.add(figure);
-                }
-                table.add(reader.buckets[i]).add(reader.counts[i]).endRow();
-            }
-        }
-
-        private void steps(DuckAppender table, Head head) throws IOException {
-            for (int i = 0; i < reader.phases; i++) {
-                table.beginRow().add(head.runId()).add(head.rank()).add(head.window()).add(reader.phase[i]);
-                for (long figure : reader.steps[i]) {
-                    table.add(figure);
-                }
-                table.endRow();
-            }
-        }
-
-        private void devices(DuckAppender table, Head head) throws IOException {
-            for (int i = 0; i < reader.streams; i++) {
-                table.beginRow().add(head.runId()).add(head.rank()).add(head.window());
-                table.add(reader.device[i]).add(reader.stream[i]);
-                for (long figure : reader.times[i]) {
-                    table.add(figure);
-                }
-                table.endRow();
-            }
-        }
-
-        private void create(String table) throws IOException {
-            engine.execute("CREATE OR REPLACE TABLE " + table + " (" + columns(table) + ")");
-        }
-
-        PackFile copy(String table, String path, long rows) throws IOException {
-            long started = System.nanoTime();
-            if (rows == 0) {
-                create(table);
-            }
-            Path file = tables.resolve(table).resolve(path);
-            Files.createDirectories(file.getParent());
-            engine.execute("COPY (SELECT " + written(table) + " FROM " + table + ") TO "
-                    + DuckEngine.literal(file.toString()) + " (FORMAT parquet, COMPRESSION zstd)");
-            engineNs.addAndGet(System.nanoTime() - started);
-            forced(file);
-            return FleetPack.entry(folder, table, file, rows);
-        }
-
-        /** The manifest must not name what a crash of the machine takes away. */
-        private void forced(Path file) throws IOException {
-            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-                channel.force(true);
-            }
-        }
-
-        @Override
-        public void close() {
-            engine.close();
         }
     }
 }

@@ -9,7 +9,6 @@ import com.fasterxml.jackson.core.util.DefaultIndenter;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -134,12 +133,21 @@ public record Manifest(long profiles, long identical, List<PackFile> files, List
      * @throws IOException when there is none, or it is damaged or of another version; the message names the file
      */
     static Manifest read(Path folder) throws IOException {
-        Path file = folder.resolve(NAME);
-        if (Files.notExists(file)) {
-            throw new IOException(folder + " is no pack of profiles: it has no " + NAME + ", which brick fleet pack writes");
-        }
-        try (InputStream in = InputFile.open(file);
-                JsonParser json = FACTORY.createParser(in)) {
+        return read(folder.toString(), InputFile.open(folder.resolve(NAME)));
+    }
+
+    /**
+     * Reads it.
+     *
+     * @param folder the pack, for messages
+     * @param bytes of the file; closed
+     * @return what it says
+     * @throws IOException when it cannot be read, is damaged or of another version; the message names the file
+     */
+    static Manifest read(String folder, InputStream bytes) throws IOException {
+        String file = folder + "/" + NAME;
+        try (bytes;
+                JsonParser json = FACTORY.createParser(bytes)) {
             json.nextToken();
             Fields all = new Fields(tree(json));
             if (json.nextToken() != null) {

@@ -48,8 +48,8 @@ final class ProfileWindow {
     String[] category = new String[64];
     /** Of each brick: count, total, least and greatest ns, elements. */
     long[][] figures = new long[64][5];
-    int[] @Nullable [] buckets = new int[64][];
-    long[] @Nullable [] counts = new long[64][];
+    /** Of each brick its buckets that have samples, as {@link #inBucket}; null without percentiles. */
+    long[] @Nullable [] dist = new long[64][];
 
     /** The phases of steps, and of each: steps, total ns, tokens, greatest ns. */
     int phases;
@@ -64,8 +64,7 @@ final class ProfileWindow {
     String[] device = new String[8];
     long[][] times = new long[8][3];
 
-    private int[] bucket = new int[256];
-    private long[] samples = new long[256];
+    private long[] used = new long[256];
 
     /** A file that is no profile, or not a whole one; the message says why. */
     static final class Unreadable extends Exception {
@@ -254,13 +253,11 @@ final class ProfileWindow {
             name = Arrays.copyOf(name, 2 * i);
             category = Arrays.copyOf(category, 2 * i);
             figures = grown(figures, 5);
-            buckets = Arrays.copyOf(buckets, 2 * i);
-            counts = Arrays.copyOf(counts, 2 * i);
+            dist = Arrays.copyOf(dist, 2 * i);
         }
         long[] figure = figures[i];
         Arrays.fill(figure, 0);
-        buckets[i] = null;
-        counts[i] = null;
+        dist[i] = null;
         String named = "";
         String of = BrickCategory.OTHER.displayName();
         while (json.nextToken() == JsonToken.FIELD_NAME) {
@@ -289,30 +286,36 @@ final class ProfileWindow {
     }
 
     private void distribution(JsonParser json, int i) throws IOException, Unreadable {
-        int used = 0;
         while (json.nextToken() == JsonToken.FIELD_NAME) {
             boolean wanted = json.currentName().equals("buckets");
             if (json.nextToken() != JsonToken.START_ARRAY || !wanted) {
                 json.skipChildren();
                 continue;
             }
+            int length = 0;
             while (json.nextToken() == JsonToken.START_ARRAY) {
-                if (used == bucket.length) {
-                    bucket = Arrays.copyOf(bucket, 2 * used);
-                    samples = Arrays.copyOf(samples, 2 * used);
+                if (length == used.length) {
+                    used = Arrays.copyOf(used, 2 * length);
                 }
                 json.nextToken();
-                long number = whole(json);
+                long bucket = whole(json);
                 json.nextToken();
-                samples[used] = whole(json);
-                if (number >= LatencyBuckets.COUNT || json.nextToken() != JsonToken.END_ARRAY) {
-                    throw damaged("there is no bucket " + number + " of two numbers");
+                long samples = whole(json);
+                if (bucket >= LatencyBuckets.COUNT || samples > MOST_SAMPLES || json.nextToken() != JsonToken.END_ARRAY) {
+                    throw damaged("there is no bucket " + bucket + " of two numbers, the second of which is " + samples);
                 }
-                bucket[used++] = (int) number;
+                used[length++] = inBucket((int) bucket, samples);
             }
-            buckets[i] = Arrays.copyOf(bucket, used);
-            counts[i] = Arrays.copyOf(samples, used);
+            dist[i] = Arrays.copyOf(used, length);
         }
+    }
+
+    /** Of a bucket; more would take centuries. */
+    private static final long MOST_SAMPLES = Long.MAX_VALUE / LatencyBuckets.COUNT - 1;
+
+    /** A bucket and its samples as one number: the bucket is the remainder by {@link LatencyBuckets#COUNT}. */
+    static long inBucket(int bucket, long samples) {
+        return samples * LatencyBuckets.COUNT + bucket;
     }
 
     private void stepsOf(JsonParser json) throws IOException, Unreadable {

@@ -9,7 +9,7 @@ import org.brickprofiler.internal.io.AtomicFile;
 import org.brickprofiler.internal.io.FileFormat;
 import org.brickprofiler.report.JsonReport;
 
-/** Snapshots as {@link JsonReport} writes them. Any thread. */
+/** Snapshots as {@link JsonReport#toCompactJson} has them: there may be hundreds of thousands. Any thread. */
 public final class JsonProfiles extends FileFormat<ProfileSnapshot> {
 
     private static final String NEEDED = "com.fasterxml.jackson.core.JsonFactory";
@@ -31,7 +31,7 @@ public final class JsonProfiles extends FileFormat<ProfileSnapshot> {
 
     @Override
     public void write(ProfileSnapshot value, Map<String, ?> further, Path path) throws IOException {
-        byte[] json = JsonReport.toJson(value, further).getBytes(StandardCharsets.UTF_8);
+        byte[] json = JsonReport.toCompactJson(value, further).getBytes(StandardCharsets.UTF_8);
         AtomicFile.write(path, out -> out.write(json));
     }
 }

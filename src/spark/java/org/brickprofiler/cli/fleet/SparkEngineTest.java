@@ -4,11 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.spark.sql.SparkSession;
+import org.brickprofiler.cli.fleet.Manifest.PackFile;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -68,6 +74,45 @@ final class SparkEngineTest {
     void aRunWhoseNameIsANumberStaysAText() throws IOException {
         spark.view("runs", "SELECT DISTINCT run_id FROM rank_window");
         assertThat(spark.query("SELECT run_id FROM runs")).isEqualTo(new Rows(List.of("run_id"), List.of(List.of("007"))));
+    }
+
+    /** The file system of this machine at addresses that only Hadoop knows. */
+    public static final class Elsewhere extends RawLocalFileSystem {
+
+        @Override
+        public URI getUri() {
+            return URI.create("elsewhere:///");
+        }
+    }
+
+    @Test
+    @Spec("24.4")
+    void aPackIsCheckedAndReadWhereOnlySparkReads() throws IOException {
+        SparkSession.active().sparkContext().hadoopConfiguration().set("fs.elsewhere.impl", Elsewhere.class.getName());
+        Path pack = Files.createDirectory(folder.resolve("pack"));
+        List<PackFile> files = new ArrayList<>();
+        for (String table : FleetPack.TABLES) {
+            Path file = Files.copy(folder.resolve(table + ".parquet"), pack.resolve(table + ".parquet"));
+            files.add(FleetPack.entry(pack, table, file, 1));
+        }
+        new Manifest(1, 0, files, List.of()).write(pack);
+        Rows expected = spark.query("SELECT sum(total_ns) AS ns FROM brick_window");
+        try (FleetEngine other = FleetEngine.open("spark", new FleetEngine.Options(1 << 29, 2, folder, "local[2]"))) {
+            for (String address : List.of("elsewhere://" + pack, pack.toUri().toString(), pack + "/")) {
+                FleetPack.open(other, address, false).mount(other);
+                assertThat(other.query("SELECT sum(total_ns) AS ns FROM brick_window")).as(address).isEqualTo(expected);
+            }
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> FleetPack.open(duck, "elsewhere://" + pack, false))
+                    .withMessageContaining("of this machine only");
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> FleetPack.open(other, "elsewhere://" + folder, false))
+                    .withMessageStartingWith("elsewhere://" + folder + " is no pack");
+            Files.write(pack.resolve("step_window.parquet"), new byte[8], StandardOpenOption.WRITE);
+            assertThatExceptionOfType(IOException.class)
+                    .isThrownBy(() -> FleetPack.open(other, "elsewhere://" + pack, false))
+                    .withMessageStartingWith("elsewhere://" + pack + "/step_window.parquet is not what was written");
+        }
     }
 
     @Test

@@ -63,8 +63,14 @@ final class FleetPackerTest {
     @SuppressWarnings("NullAway")
     private List<List<@Nullable Object>> ask(String sql, boolean salvage) throws IOException {
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, OPTIONS)) {
-            FleetPack.open(pack, salvage).mount(engine);
+            FleetPack.open(engine, pack.toString(), salvage).mount(engine);
             return engine.query(sql).rows();
+        }
+    }
+
+    private FleetPack open(boolean salvage) throws IOException {
+        try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, OPTIONS)) {
+            return FleetPack.open(engine, pack.toString(), salvage);
         }
     }
 
@@ -252,7 +258,7 @@ final class FleetPackerTest {
         }
 
         assertThatIOException()
-                .isThrownBy(() -> FleetPack.open(pack, false))
+                .isThrownBy(() -> open(false))
                 .withMessageStartingWith(file.toString())
                 .withMessageContaining("--salvage");
         assertThat(ask("SELECT DISTINCT run_id FROM rank_window", true)).containsExactly(List.of("r2"));
@@ -269,15 +275,15 @@ final class FleetPackerTest {
         String whole = Files.readString(manifest);
 
         Files.writeString(manifest, whole.substring(0, whole.length() / 2));
-        assertThatIOException().isThrownBy(() -> FleetPack.open(pack, true)).withMessageContaining("is damaged");
+        assertThatIOException().isThrownBy(() -> open(true)).withMessageContaining("is damaged");
         Files.writeString(manifest, whole.replaceFirst("\"schema_version\" ?: ?1", "\"schema_version\":2"));
         assertThatIOException()
-                .isThrownBy(() -> FleetPack.open(pack, true))
+                .isThrownBy(() -> open(true))
                 .withMessageContaining("is of schema version 2; this program knows 1");
         Files.writeString(manifest, whole.replaceFirst("tables-[^/]*", "../.."));
-        assertThatIOException().isThrownBy(() -> FleetPack.open(pack, true)).withMessageContaining("leads out");
+        assertThatIOException().isThrownBy(() -> open(true)).withMessageContaining("leads out");
         Files.delete(manifest);
-        assertThatIOException().isThrownBy(() -> FleetPack.open(pack, true)).withMessageContaining("is no pack");
+        assertThatIOException().isThrownBy(() -> open(true)).withMessageContaining("is no pack");
     }
 
     @Spec("24.5")

@@ -52,7 +52,7 @@ public final class FleetTimes {
         return (System.nanoTime() - startedNs) / 1_000_000;
     }
 
-    private static long mostMemoryMb() throws IOException {
+    static long mostMemoryMb() throws IOException {
         return Files.readAllLines(Path.of("/proc/self/status")).stream()
                 .filter(line -> line.startsWith("VmHWM:"))
                 .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) >> 10)

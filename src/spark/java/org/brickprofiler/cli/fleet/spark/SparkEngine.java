@@ -1,6 +1,7 @@
 package org.brickprofiler.cli.fleet.spark;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -76,6 +77,12 @@ final class SparkEngine implements FleetEngine {
                     .createOrReplaceTempView(name);
             return name;
         });
+    }
+
+    @Override
+    public InputStream read(String file) throws IOException {
+        org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(file);
+        return path.getFileSystem(session.sparkContext().hadoopConfiguration()).open(path);
     }
 
     @Override
