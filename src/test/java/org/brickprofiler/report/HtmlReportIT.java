@@ -470,6 +470,23 @@ class HtmlReportIT extends PageInBrowser {
         assertThat(browser.text(".notices")).contains("Kernels above the roof, which cannot be: impossible.");
     }
 
+    @Test
+    void drawsTheKernelsWithMostTimeOfMany() throws Exception {
+        ExecutionGraph graph = new ExecutionGraph();
+        for (int i = 0; i < 50; i++) {
+            graph.addNode(kernel("kernel " + i, 10, 1 + i, 1_000 + i));
+        }
+        show(HtmlReport.of(Samples.plain()).withKernelRoofline(graph, PEAK_TFLOPS, BANDWIDTH_GBPS));
+
+        String section = "distance-of-kernels-to-the-roof";
+        assertThat(column(section, "kernel")).hasSize(50);
+        assertThat(browser.texts("#section-" + section + " svg text.strong"))
+                .hasSize(40)
+                .anyMatch(label -> label.endsWith("kernel 10"))
+                .doesNotContain("kernel 9");
+        assertThat(browser.text("#section-" + section)).contains("Listed, but not drawn: 10 kernels.");
+    }
+
     @Spec("8.6")
     @Test
     void saysWhatTheMachineAndItsVirtualMachineDidMeanwhile() throws Exception {

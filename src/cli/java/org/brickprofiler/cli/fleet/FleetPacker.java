@@ -107,6 +107,8 @@ public final class FleetPacker {
      */
     public Result pack(Collection<Path> files) throws IOException {
         requireOwnFolder();
+        // Before hundreds of thousands of files are read in vain.
+        DuckPlugin.driver();
         List<Source> sources = sources(files);
         totalBytes = sources.stream().mapToLong(Source::bytes).sum();
         List<PackProblem> problems = Collections.synchronizedList(new ArrayList<>());

@@ -220,6 +220,20 @@ final class FleetPackerTest {
 
     @Spec("24.3")
     @Test
+    void moreSamplesInABucketThanCanBeAreRefused() throws IOException {
+        twoRanksOfThreeWindows();
+        Path file = windows.write(WindowFiles.of("r1", 1, 2, 2).build(), 100);
+        Files.writeString(file, Files.readString(file)
+                .replaceFirst("(\"buckets\":\\s*\\[\\s*\\[\\s*\\d+,\\s*)\\d+", "$19000000000000000000"));
+
+        assertThat(pack().manifest().problems())
+                .filteredOn(problem -> problem.kind() == Kind.DAMAGED)
+                .singleElement()
+                .satisfies(problem -> assertThat(problem.reason()).contains("9000000000000000000"));
+    }
+
+    @Spec("24.3")
+    @Test
     void ofTwoModelsOneIsChosen() throws IOException {
         windows.write(WindowFiles.of("a", 0, 1, 0).model("m1").build(), 100);
         windows.write(WindowFiles.of("b", 0, 1, 0).model("m2").build(), 100);
