@@ -140,7 +140,7 @@ public final class Brick implements Callable<Integer>, IParameterExceptionHandle
     private static Object command(String name) {
         return switch (name) {
             case "report" -> new ReportCommand();
-            case "compare" -> CompareCommand.commandLine();
+            case "compare" -> ComparisonOptions.commandLine(new CompareCommand());
             case "run" -> new RunCommand();
             case "fleet" -> FleetCommand.commandLine();
             case "convert" -> new ConvertCommand();

@@ -85,34 +85,23 @@ final class CompareCommand implements Callable<Integer> {
     @Mixin
     private Brick.HelpOption help;
 
-    /** The command, in which two dashes stand between the sides: they end no options, and nothing is part of them. */
-    static CommandLine commandLine() {
-        return new CommandLine(new CompareCommand())
-                .setEndOfOptionsDelimiter("\0")
-                .setPosixClusteredShortOptionsAllowed(false);
-    }
-
     @Override
     public Integer call() throws IOException {
         options.check();
-        if (after == null) {
-            throw new CommandLine.ParameterException(
-                    spec.commandLine(), "there is no second side: its runs come after --");
-        }
+        List<String> others = ComparisonOptions.second(after, "runs", spec.commandLine());
         if (same != null && options.hasFloor()) {
             throw new CommandLine.ParameterException(spec.commandLine(), "--aa excludes --floor");
         }
         Map<ProfileSnapshot, Path> known = new HashMap<>();
         List<Run> first = runs(before, known);
-        List<Run> second = runs(after, known);
+        List<Run> second = runs(others, known);
         Comparison.Options how = options.toOptions();
         if (same != null) {
             how = how.withFloorPercent(Comparison.noiseFloorPercent(runs(same, new HashMap<>()), how));
         }
         return options.print(
                 Comparison.of(MachineWatch.marked(first, second), MachineWatch.marked(second, first), how),
-                spec.commandLine().getOut(),
-                spec.commandLine().getErr());
+                spec.commandLine());
     }
 
     private List<Run> runs(List<String> arguments, Map<ProfileSnapshot, Path> known) throws IOException {

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Callable;
 import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Comparison.Kind;
 import org.brickprofiler.compare.Comparison.Line;
@@ -66,6 +67,19 @@ final class ComparisonOptions {
         private @Nullable Path html;
     }
 
+    /** A command, in which two dashes stand between the sides: they end no options, and nothing is part of them. */
+    static CommandLine commandLine(Callable<Integer> command) {
+        return new CommandLine(command).setEndOfOptionsDelimiter("\0").setPosixClusteredShortOptionsAllowed(false);
+    }
+
+    /** The second side, which has to be there. */
+    static <T> List<T> second(@Nullable List<T> after, String what, CommandLine command) {
+        if (after == null) {
+            throw new CommandLine.ParameterException(command, "there is no second side: its " + what + " come after --");
+        }
+        return after;
+    }
+
     /**
      * Checks what can be checked without runs.
      *
@@ -118,7 +132,9 @@ final class ComparisonOptions {
     }
 
     /** Prints a comparison, and says what it means for the exit code. */
-    int print(Comparison comparison, PrintWriter out, PrintWriter err) throws IOException {
+    int print(Comparison comparison, CommandLine command) throws IOException {
+        PrintWriter out = command.getOut();
+        PrintWriter err = command.getErr();
         Path page = page();
         if (page != null) {
             byte[] bytes = ComparisonReport.toHtml(comparison).getBytes(StandardCharsets.UTF_8);

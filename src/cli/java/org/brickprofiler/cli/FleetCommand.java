@@ -80,7 +80,7 @@ final class FleetCommand implements Callable<Integer> {
 
     /** The command; comparing needs two dashes between the packs. */
     static CommandLine commandLine() {
-        return new CommandLine(new FleetCommand()).addSubcommand(FleetCompareCommand.commandLine());
+        return new CommandLine(new FleetCommand()).addSubcommand(ComparisonOptions.commandLine(new FleetCompareCommand()));
     }
 
     /** Which pack is asked, and by which engine. The fields are filled by picocli. */

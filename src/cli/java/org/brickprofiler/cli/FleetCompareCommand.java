@@ -14,7 +14,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
 /** Compares the runs of two sets of packs. */
 @Command(
@@ -48,24 +47,11 @@ final class FleetCompareCommand implements Callable<Integer> {
     @Mixin
     private Brick.HelpOption help;
 
-    /** The command, in which two dashes stand between the sides: they end no options. */
-    static CommandLine commandLine() {
-        return new CommandLine(new FleetCompareCommand())
-                .setEndOfOptionsDelimiter("\0")
-                .setPosixClusteredShortOptionsAllowed(false);
-    }
-
     @Override
     public Integer call() throws IOException {
         options.check();
-        if (after == null) {
-            throw new CommandLine.ParameterException(
-                    spec.commandLine(), "there is no second side: its packs come after --");
-        }
-        return options.print(
-                Comparison.of(runs(before), runs(after), options.toOptions()),
-                spec.commandLine().getOut(),
-                spec.commandLine().getErr());
+        List<String> others = ComparisonOptions.second(after, "packs", spec.commandLine());
+        return options.print(Comparison.of(runs(before), runs(others), options.toOptions()), spec.commandLine());
     }
 
     private List<Run> runs(List<String> packs) throws IOException {

@@ -409,7 +409,7 @@ final class RunCommand implements Callable<Integer> {
             out.flush();
             return CommandLine.ExitCode.OK;
         }
-        return options.print(comparison(), out, err);
+        return options.print(comparison(), spec.commandLine());
     }
 
     private Comparison comparison() {

@@ -90,7 +90,7 @@ public final class FleetReport {
     public static FleetReport of(FleetEngine engine, List<PackProblem> problems) throws IOException {
         Map<Question, Rows> answers = new EnumMap<>(Question.class);
         for (Question question : ASKED) {
-            answers.put(question, engine.query(question.sql()));
+            answers.put(question, question.answer(engine));
         }
         return new FleetReport(problems, Stragglers.of(engine), answers);
     }

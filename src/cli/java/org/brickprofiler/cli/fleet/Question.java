@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What can be asked of the tables of a fleet: SQL that every engine runs unchanged, and answers alike. Each constant has a
- * file of its name beside this class.
+ * file of its name beside this class, and so has each view that it asks.
  */
 enum Question {
     /** The steps of all ranks by phase. */
@@ -30,17 +30,19 @@ enum Question {
     /** What each rank computed, communicated, and had no work for. */
     SHARES,
     /** How bricks changed from the first third of the windows to the last. */
-    DRIFT,
+    DRIFT("numbered_window"),
     /** The time of each brick on each rank. */
     RANK_BRICKS,
     /** The time of each brick in each part of the windows. */
-    WINDOWS,
+    WINDOWS("numbered_window"),
     /** Candidates for a rank that is slow in a brick, or in all. */
-    STRAGGLER_BRICKS,
+    STRAGGLER_BRICKS("numbered_window", "brick_stand"),
+    /** In which windows a rank is slow in a brick. */
+    STRAGGLER_BRICK_WINDOWS("numbered_window", "brick_stand", "rank_stand"),
     /** Where each rank stands, and its slow windows. */
-    STRAGGLER_RANKS,
+    STRAGGLER_RANKS("rank_stand"),
     /** How long collectives take on each host. */
-    STRAGGLER_LINKS,
+    STRAGGLER_LINKS("numbered_window"),
     /** What each run was. */
     RUNS,
     /** The bricks of each run. */
@@ -48,9 +50,16 @@ enum Question {
     /** The steps of each run. */
     RUN_STEPS;
 
-    /** The text, without the comment. */
-    String sql() {
-        String file = name().toLowerCase(Locale.ROOT) + ".sql";
+    /** In an order in which each can be made. */
+    @SuppressWarnings("ImmutableEnumChecker") // List.of makes no other one
+    private final List<String> views;
+
+    Question(String... views) {
+        this.views = List.of(views);
+    }
+
+    private static String sql(String name) {
+        String file = name + ".sql";
         try (InputStream in = Question.class.getResourceAsStream(file)) {
             return new String(Objects.requireNonNull(in, file).readAllBytes(), UTF_8);
         } catch (IOException damaged) {
@@ -58,9 +67,17 @@ enum Question {
         }
     }
 
+    /** Asks, and makes the views that it takes. */
+    Rows answer(FleetEngine engine) throws IOException {
+        for (String view : views) {
+            engine.view(view, sql(view));
+        }
+        return engine.query(sql(name().toLowerCase(Locale.ROOT)));
+    }
+
     /** Asks. */
     List<Row> ask(FleetEngine engine) throws IOException {
-        return rows(engine.query(sql()));
+        return rows(answer(engine));
     }
 
     /** The rows of an answer. */

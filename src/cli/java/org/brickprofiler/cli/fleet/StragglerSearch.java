@@ -9,11 +9,13 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -77,16 +79,59 @@ final class StragglerSearch {
         }
     }
 
-    private record RankKey(String run, int number) {}
+    private record RankKey(String run, int number) {
+        static final Comparator<RankKey> ORDER = Comparator.comparing(RankKey::run).thenComparing(RankKey::number);
+    }
 
     /** Ranks that are compared with each other. */
     private record Peers(String run, String device) {}
 
-    private record SlowWindow(long number, long beyondPpm, OptionalLong lateNs, long computeNs) {}
+    /**
+     * A window in which a rank takes longer than it usually does, altogether or in a brick.
+     *
+     * @param ownNs how much longer, ns a step
+     */
+    private record SlowWindow(long number, long beyondPpm, OptionalLong lateNs, double ownNs) {
+
+        static SlowWindow of(Question.Row row, String column) {
+            long beyondPpm = row.number("beyond_ppm");
+            return new SlowWindow(
+                    row.number("win"), beyondPpm, row.ifNumber("late_ns"), part((double) row.number(column), beyondPpm));
+        }
+
+        /** The same window, of two bricks. */
+        SlowWindow with(SlowWindow other) {
+            return new SlowWindow(number, Math.max(beyondPpm, other.beyondPpm), lateNs, ownNs + other.ownNs);
+        }
+    }
+
+    /** Windows of a rank in which some bricks take longer, and no others do. */
+    private static final class SlowBricks {
+
+        private final boolean moreWork;
+        private final List<String> bricks = new ArrayList<>();
+        private final Map<Long, SlowWindow> windows = new TreeMap<>();
+
+        SlowBricks(boolean moreWork) {
+            this.moreWork = moreWork;
+        }
+
+        void add(String brick, List<SlowWindow> some) {
+            bricks.add(brick);
+            some.forEach(window -> windows.merge(window.number(), window, SlowWindow::with));
+        }
+
+        /** Whether most windows of the fewer ones are the same. */
+        boolean overlaps(List<SlowWindow> some) {
+            long both = some.stream().filter(window -> windows.containsKey(window.number())).count();
+            return 2 * both > Math.min(some.size(), windows.size());
+        }
+    }
 
     private final FleetEngine engine;
     private final Map<RankKey, Rank> ranks = new HashMap<>();
     private final Map<RankKey, List<SlowWindow>> slowWindows = new HashMap<>();
+    private final Map<RankKey, List<SlowBricks>> slowBricks = new TreeMap<>(RankKey.ORDER);
     private final Map<Peers, List<Rank>> peers = new TreeMap<>(Comparator.comparing(Peers::run).thenComparing(Peers::device));
     private final List<Finding> findings = new ArrayList<>();
     private final List<String> remarks = new ArrayList<>();
@@ -101,6 +146,7 @@ final class StragglerSearch {
         remark();
         if (testedRanks > 0) {
             bricks();
+            brickWindows();
             windows();
             links();
             unexplained();
@@ -120,12 +166,8 @@ final class StragglerSearch {
     private void ranks() throws IOException {
         for (Question.Row row : Question.STRAGGLER_RANKS.ask(engine)) {
             RankKey key = new RankKey(row.text("run_id"), (int) row.number("rank"));
-            OptionalLong window = row.ifNumber("win");
-            if (window.isPresent()) {
-                slowWindows
-                        .computeIfAbsent(key, none -> new ArrayList<>())
-                        .add(new SlowWindow(
-                                window.getAsLong(), row.number("beyond_ppm"), row.ifNumber("late_ns"), row.number("compute_ns")));
+            if (row.ifNumber("win").isPresent()) {
+                slowWindows.computeIfAbsent(key, none -> new ArrayList<>()).add(SlowWindow.of(row, "compute_ns"));
             } else {
                 Rank rank = new Rank(
                         key.run(),
@@ -142,6 +184,10 @@ final class StragglerSearch {
             }
         }
         testedRanks = peers.values().stream().filter(StragglerSearch::isTested).mapToInt(List::size).sum();
+    }
+
+    private List<Rank> peersOf(Rank rank) {
+        return peers.getOrDefault(new Peers(rank.run(), rank.device()), List.of());
     }
 
     private static boolean isTested(List<Rank> group) {
@@ -228,12 +274,11 @@ final class StragglerSearch {
     }
 
     private void bricks() throws IOException {
-        Map<RankKey, List<Question.Row>> slow = new TreeMap<>(Comparator.comparing(RankKey::run).thenComparing(RankKey::number));
+        Map<RankKey, List<Question.Row>> slow = new TreeMap<>(RankKey.ORDER);
         for (Question.Row row : Question.STRAGGLER_BRICKS.ask(engine)) {
             RankKey key = new RankKey(row.text("run_id"), (int) row.number("rank"));
             Rank rank = ranks.get(key);
-            if (rank != null && isTested(peers.getOrDefault(new Peers(rank.run(), rank.device()), List.of()))
-                    && isUnusual(row)) {
+            if (rank != null && isTested(peersOf(rank)) && isUnusual(row)) {
                 slow.computeIfAbsent(key, none -> new ArrayList<>()).add(row);
             }
         }
@@ -259,26 +304,37 @@ final class StragglerSearch {
     }
 
     private void bricks(Rank rank, List<Question.Row> rows) {
-        List<Question.Row> common =
-                rows.stream().filter(row -> row.ifText("brick").isEmpty()).toList();
-        List<Question.Row> single =
-                rows.stream().filter(row -> row.ifText("brick").isPresent()).toList();
-        common.forEach(row -> findings.add(throughout(rank, row)));
-        Map<Boolean, List<Question.Row>> byWork = single.stream().collect(Collectors.partitioningBy(StragglerSearch::isMoreWork));
-        byWork.forEach((moreWork, some) -> {
-            if (!some.isEmpty()) {
-                findings.add(finding(
-                        moreWork ? Kind.MORE_WORK : Kind.BRICKS,
-                        rank,
-                        some.stream().map(row -> row.text("brick")).toList(),
-                        some.stream().mapToLong(row -> row.number("beyond_ppm")).max().orElseThrow() / 1e4,
-                        rank.windows(),
-                        Math.round(some.stream()
-                                .mapToDouble(row -> part(
-                                        rank.computeNs() * row.number("share_ppm") / 1e6, row.number("beyond_ppm")))
-                                .sum())));
+        Map<Kind, List<Question.Row>> byKind = new EnumMap<>(Kind.class);
+        for (Question.Row row : rows) {
+            if (row.ifText("brick").isEmpty()) {
+                findings.add(throughout(rank, row));
+            } else {
+                Kind kind = isMoreWork(row) ? Kind.MORE_WORK : lasts(row) ? Kind.BRICKS : Kind.SOME_WINDOWS;
+                byKind.computeIfAbsent(kind, none -> new ArrayList<>()).add(row);
             }
+        }
+        byKind.forEach((kind, some) -> {
+            boolean lasts = kind != Kind.SOME_WINDOWS;
+            String column = lasts ? "beyond_ppm" : "held_ppm";
+            findings.add(finding(
+                    kind,
+                    rank,
+                    some.stream().map(row -> row.text("brick")).toList(),
+                    some.stream().mapToLong(row -> row.number(column)).max().orElseThrow() / 1e4,
+                    lasts ? rank.windows() : some.stream().mapToInt(row -> heldWindows(rank, row)).max().orElseThrow(),
+                    Math.round(some.stream()
+                            .mapToDouble(row -> part(rank.computeNs() * row.number("share_ppm") / 1e6, row.number(column)))
+                            .sum())));
         });
+    }
+
+    /** Whether a brick is slow in nearly all blocks of windows. */
+    private static boolean lasts(Question.Row row) {
+        return row.number("held") >= MOST_WINDOWS * row.number("blocks");
+    }
+
+    private static int heldWindows(Rank rank, Question.Row row) {
+        return Math.round((float) rank.windows() * row.number("held") / row.number("blocks"));
     }
 
     /** Whether most of the difference is that of the work. */
@@ -304,12 +360,65 @@ final class StragglerSearch {
                 rank.lateNs(), OptionalLong.empty());
     }
 
+    private void brickWindows() throws IOException {
+        Map<RankKey, Map<String, List<Question.Row>>> slow = new TreeMap<>(RankKey.ORDER);
+        for (Question.Row row : Question.STRAGGLER_BRICK_WINDOWS.ask(engine)) {
+            slow.computeIfAbsent(new RankKey(row.text("run_id"), (int) row.number("rank")), none -> new TreeMap<>())
+                    .computeIfAbsent(row.text("brick"), none -> new ArrayList<>())
+                    .add(row);
+        }
+        slow.forEach((key, bricks) -> {
+            Rank rank = ranks.get(key);
+            if (rank != null && isTested(peersOf(rank))) {
+                bricks.forEach((brick, rows) -> brickWindows(rank, brick, rows));
+            }
+        });
+        slowBricks.forEach((key, some) -> some.stream().filter(bricks -> !isReported(key, bricks)).forEach(bricks -> someWindows(
+                bricks.moreWork ? Kind.MORE_WORK : Kind.SOME_WINDOWS,
+                Objects.requireNonNull(ranks.get(key)),
+                bricks.bricks,
+                List.copyOf(bricks.windows.values()))));
+    }
+
+    /** Whether they are known to be slow in half of the windows already. */
+    private boolean isReported(RankKey key, SlowBricks bricks) {
+        return findings.stream()
+                .filter(finding -> finding.kind() == Kind.SOME_WINDOWS && finding.run().equals(key.run())
+                        && finding.rank().equals(OptionalInt.of(key.number())))
+                .anyMatch(finding -> finding.bricks().containsAll(bricks.bricks));
+    }
+
+    private void brickWindows(Rank rank, String brick, List<Question.Row> rows) {
+        Question.Row any = rows.get(0);
+        double tests = (double) testedRanks * any.number("bricks");
+        if (isMoreThanChance(rows.size(), rank, any.number("slow"), any.number("windows"), tests)) {
+            boolean moreWork = 2 * rows.stream().filter(StragglerSearch::isMoreWork).count() > rows.size();
+            List<SlowWindow> windows = rows.stream().map(row -> SlowWindow.of(row, "brick_ns")).toList();
+            List<SlowBricks> known = slowBricks.computeIfAbsent(rank.key(), none -> new ArrayList<>());
+            known.stream()
+                    .filter(bricks -> bricks.moreWork == moreWork && bricks.overlaps(windows))
+                    .findFirst()
+                    .orElseGet(() -> {
+                        known.add(new SlowBricks(moreWork));
+                        return known.get(known.size() - 1);
+                    })
+                    .add(brick, windows);
+        }
+    }
+
     private void windows() {
         peers.forEach((key, group) -> {
             if (isTested(group)) {
                 long all = group.stream().mapToLong(Rank::windows).sum();
                 long slow = group.stream().mapToLong(rank -> slowOf(rank).size()).sum();
-                group.forEach(rank -> windows(rank, all, slow));
+                for (Rank rank : group) {
+                    List<SlowWindow> own = slowOf(rank).stream()
+                            .filter(window -> 2 * inBricks(rank, window.number()) < window.ownNs())
+                            .toList();
+                    if (isMoreThanChance(own.size(), rank, slow, all, testedRanks)) {
+                        someWindows(Kind.SOME_WINDOWS, rank, List.of(), own);
+                    }
+                }
             }
         });
     }
@@ -318,27 +427,42 @@ final class StragglerSearch {
         return slowWindows.getOrDefault(rank.key(), List.of());
     }
 
-    private void windows(Rank rank, long all, long slow) {
-        List<SlowWindow> own = slowOf(rank);
-        if (own.size() < FEWEST_SLOW_WINDOWS) {
-            return;
+    /** What single bricks that are reported take longer in a window, ns a step. */
+    private double inBricks(Rank rank, long window) {
+        return slowBricks.getOrDefault(rank.key(), List.of()).stream()
+                .map(bricks -> bricks.windows.get(window))
+                .filter(Objects::nonNull)
+                .mapToDouble(SlowWindow::ownNs)
+                .sum();
+    }
+
+    /** Whether a rank has more slow windows than chance gives it at the rate of its peers; theirs include its own. */
+    private static boolean isMoreThanChance(int own, Rank rank, long slow, long windows, double tests) {
+        if (own < FEWEST_SLOW_WINDOWS) {
+            return false;
         }
-        double rate = (1.0 + slow - own.size()) / (1.0 + all - rank.windows());
-        double chance = BinomialDistribution.of(rank.windows(), Math.min(1, rate)).survivalProbability(own.size() - 1);
-        if (chance <= LEVEL / testedRanks) {
-            double percent = median(own.stream().mapToDouble(SlowWindow::beyondPpm).toArray()) / 1e4;
-            OptionalLong late = rank.lateNs().isEmpty()
-                    ? OptionalLong.empty()
-                    : OptionalLong.of(Math.round(median(own.stream()
-                            .mapToDouble(window -> window.lateNs().orElse(0))
-                            .toArray())));
-            long ownNs = Math.round(median(own.stream()
-                    .mapToDouble(window -> part((double) window.computeNs(), window.beyondPpm()))
-                    .toArray()));
-            findings.add(new Finding(
-                    Kind.SOME_WINDOWS, rank.run(), OptionalInt.of(rank.number()), rank.host(), List.of(), percent,
-                    stretches(own), own.size(), ownNs, late, OptionalLong.empty()));
-        }
+        double rate = (1.0 + slow - own) / (1.0 + windows - rank.windows());
+        return BinomialDistribution.of(rank.windows(), Math.min(1, rate)).survivalProbability(own - 1) <= LEVEL / tests;
+    }
+
+    private void someWindows(Kind kind, Rank rank, List<String> bricks, List<SlowWindow> windows) {
+        OptionalLong late = rank.lateNs().isEmpty()
+                ? OptionalLong.empty()
+                : OptionalLong.of(Math.round(median(windows.stream()
+                        .mapToDouble(window -> window.lateNs().orElse(0))
+                        .toArray())));
+        findings.add(new Finding(
+                kind,
+                rank.run(),
+                OptionalInt.of(rank.number()),
+                rank.host(),
+                bricks,
+                median(windows.stream().mapToDouble(SlowWindow::beyondPpm).toArray()) / 1e4,
+                stretches(windows),
+                windows.size(),
+                Math.round(median(windows.stream().mapToDouble(SlowWindow::ownNs).toArray())),
+                late,
+                OptionalLong.empty()));
     }
 
     private static List<Stretch> stretches(List<SlowWindow> windows) {

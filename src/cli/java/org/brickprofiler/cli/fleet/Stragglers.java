@@ -23,13 +23,15 @@ import java.util.TreeSet;
  * quantile of Student's distribution at {@value #LEVEL} divided by the number of tests (Bonferroni), with 0.37 degrees of
  * freedom for each peer, the efficiency of that spread at the normal distribution (Rousseeuw and Croux, <i>Alternatives to
  * the median absolute deviation</i>, 1993), and {@value #MOST_DEGREES} at most. The spread of a brick is drawn up to what is
- * usual among bricks, which counts as {@value #PRIOR_DEGREES} further degrees. There are five such questions: all bricks alike, single bricks, links, arrivals
- * that no brick explains, and windows, for which the number of a rank's slow windows is compared with the binomial
- * distribution at the rate of all other ranks. Where ranks differ by chance only, and that is nearly normal, the chance of
- * any finding is so at most five times the level. Less than {@value #FLOOR_PERCENT} % counts for nothing, however sure.
+ * usual among bricks, which counts as {@value #PRIOR_DEGREES} further degrees. There are six such questions: all bricks
+ * alike, single bricks, links, arrivals that no brick explains, windows, and windows of single bricks; for the last two the
+ * number of a rank's slow windows is compared with the binomial distribution at the rate of all other ranks. Where ranks
+ * differ by chance only, and that is nearly normal, the chance of any finding is so at most six times the level. Less than
+ * {@value #FLOOR_PERCENT} % counts for nothing, however sure.
  *
  * <p><b>Limits.</b> Fewer than {@value #FEWEST_PEERS} peers, or {@value #FEWEST_WINDOWS} windows, show nobody what is usual.
- * All ranks of a run are taken to enter the same collectives.
+ * All ranks of a run are taken to enter the same collectives. Windows of a single brick are looked at where the mean of a
+ * twentieth of them is {@value #FLOOR_PERCENT} % longer, so that a shorter time or a smaller difference is not found.
  *
  * @param findings who it is, the most costly first
  * @param remarks what was not tested and why, and what to know of the fleet; one sentence each
@@ -66,7 +68,7 @@ public record Stragglers(List<Finding> findings, List<String> remarks) {
         BRICKS("slow in some bricks"),
         /** All of its bricks take longer: a lower clock, heat, a neighbour. */
         THROUGHOUT("slow throughout"),
-        /** It takes longer in some windows, and in the others it does not. */
+        /** It takes longer in some windows, in all its bricks or in some, and in the others it does not. */
         SOME_WINDOWS("slow in some windows"),
         /** All ranks of a host are in collectives for longer, although they compute as fast as the others. */
         LINK("slow link"),
@@ -158,20 +160,23 @@ public record Stragglers(List<Finding> findings, List<String> remarks) {
             return switch (kind) {
                 case BRICKS -> "slow in " + String.join(", ", bricks) + " by " + by;
                 case THROUGHOUT -> "slow throughout by " + by;
-                case SOME_WINDOWS -> "slow by " + by + " in " + windowCount + " windows" + stretches();
+                case SOME_WINDOWS -> "slow " + (bricks.isEmpty() ? "" : "in " + String.join(", ", bricks) + " ") + "by " + by
+                        + inWindows();
                 case LINK -> "slow link: " + String.join(", ", bricks) + " " + by + " longer on all of its ranks";
                 case MORE_WORK -> "more work in a sample: " + by
-                        + (bricks.isEmpty() ? " in all bricks" : " in " + String.join(", ", bricks));
+                        + (bricks.isEmpty() ? " in all bricks" : " in " + String.join(", ", bricks))
+                        + (windows.isEmpty() ? "" : inWindows());
                 case NOT_KNOWN -> "late by " + by + " of what it computes, cause not known";
             };
         }
 
-        private String stretches() {
+        private String inWindows() {
             int shown = Math.min(3, windows.size());
-            return windows.isEmpty()
-                    ? ""
-                    : " (" + String.join(", ", windows.subList(0, shown).stream().map(Stretch::toString).toList())
-                            + (shown < windows.size() ? ", …" : "") + ")";
+            return " in " + windowCount + " windows"
+                    + (windows.isEmpty()
+                            ? ""
+                            : " (" + String.join(", ", windows.subList(0, shown).stream().map(Stretch::toString).toList())
+                                    + (shown < windows.size() ? ", …" : "") + ")");
         }
     }
 

@@ -1,16 +1,8 @@
 -- How the mean time of a sample changed from the first third of a run's windows to the last, in millionths, of each
 -- brick: on the middle rank, on how many ranks it rose, and on which most. A rank counts that recorded in both thirds.
-WITH numbered AS (
-    SELECT
-        run_id,
-        win,
-        row_number() OVER (PARTITION BY run_id ORDER BY win) AS place,
-        count(*) OVER (PARTITION BY run_id) AS windows
-    FROM (SELECT DISTINCT run_id, win FROM rank_window)
-),
-ends AS (
+WITH ends AS (
     SELECT run_id, win, CASE WHEN 3 * place <= windows THEN 1 ELSE 2 END AS third
-    FROM numbered
+    FROM numbered_window
     WHERE windows >= 3 AND (3 * place <= windows OR 3 * place > 2 * windows)
 ),
 sums AS (

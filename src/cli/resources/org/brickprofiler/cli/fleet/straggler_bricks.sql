@@ -1,73 +1,22 @@
 -- Which ranks take longer than their peers in a brick, or in all bricks alike (brick is NULL): candidates, by 2 % and more.
--- Peers are the ranks of a run with the same device. Windows are added up to at most 20 blocks. In each block a rank stands
--- at the ratio of its mean to the median of its peers; where it stands altogether is the median over the blocks. What all
--- its bricks have in common, their median, is a row of its own, and is taken from the others. Millionths. work_ppm is how
--- much more than the median of its peers the rank has to do in a sample, and share_ppm the brick's share of what it
--- computed.
-WITH numbered AS (
-    SELECT
-        run_id,
-        win,
-        row_number() OVER (PARTITION BY run_id ORDER BY win) AS place,
-        count(*) OVER (PARTITION BY run_id) AS windows
-    FROM (SELECT run_id, win FROM rank_window GROUP BY run_id, win) AS each_once
-),
-blocks AS (
-    SELECT
-        run_id,
-        win,
-        CAST(floor((place - 1) * 2e1 / (CASE WHEN windows < 20 THEN 20 ELSE windows END)) AS BIGINT) AS block
-    FROM numbered
-),
-devices AS (
-    SELECT run_id, rank, coalesce(min(device), '') AS device FROM rank_window GROUP BY run_id, rank
-),
-sums AS (
-    SELECT
-        brick_window.run_id AS run_id,
-        brick_window.rank AS rank,
-        brick,
-        block,
-        CAST(sum(total_ns) AS BIGINT) AS total_ns,
-        CAST(sum(count) AS BIGINT) AS samples,
-        CAST(sum(elements) AS BIGINT) AS elements
-    FROM brick_window
-    JOIN blocks ON brick_window.run_id = blocks.run_id AND brick_window.win = blocks.win
-    WHERE category <> 'Communication' AND count > 0
-    GROUP BY brick_window.run_id, brick_window.rank, brick, block
-),
-means AS (
-    SELECT
-        sums.run_id AS run_id,
-        device,
-        sums.rank AS rank,
-        brick,
-        block,
-        1e0 * total_ns / samples AS ns,
-        total_ns,
-        1e0 * elements / samples AS work
-    FROM sums
-    JOIN devices ON sums.run_id = devices.run_id AND sums.rank = devices.rank
-),
-usual AS (
-    SELECT run_id, device, brick, block, median(ns) AS ns, median(work) AS work
-    FROM means
-    GROUP BY run_id, device, brick, block
+-- Where a rank stands altogether is the median over the blocks of windows. What all its bricks have in common, their median,
+-- is a row of its own, and is taken from the others. Millionths. work_ppm is how much more than the median of its peers the
+-- rank has to do in a sample, and share_ppm the brick's share of what it computed. held is in how many blocks, of how many,
+-- the brick was at least half as far from its peers as it is altogether, and held_ppm how far on the mean of these.
+WITH blocks AS (
+    SELECT run_id, device, rank, brick, block, stand, work, total_ns FROM brick_stand
 ),
 stands AS (
     SELECT
-        means.run_id AS run_id,
-        means.device AS device,
-        means.rank AS rank,
-        means.brick AS brick,
-        floor(median(floor(1e6 * means.ns / usual.ns) - 1e6)) AS stand,
-        floor(median(CASE WHEN usual.work > 0 THEN floor(1e6 * means.work / usual.work) - 1e6 ELSE 0e0 END)) AS work,
+        run_id,
+        device,
+        rank,
+        brick,
+        floor(median(stand)) AS stand,
+        floor(median(work)) AS work,
         CAST(sum(total_ns) AS BIGINT) AS total_ns
-    FROM means
-    JOIN usual ON means.run_id = usual.run_id AND means.device = usual.device
-        AND means.brick = usual.brick AND means.block = usual.block
-    WHERE usual.ns > 0
-    GROUP BY means.run_id, means.device, means.rank, means.brick
+    FROM blocks
+    GROUP BY run_id, device, rank, brick
 ),
 common AS (
     SELECT
@@ -106,6 +55,7 @@ beside AS (
         compared.rank AS rank,
         compared.brick AS brick,
         ranks,
+        middle,
         stand - middle AS beyond,
         work,
         share
@@ -123,6 +73,29 @@ usual_spreads AS (
     FROM spreads
     WHERE brick <> ''
     GROUP BY run_id, device
+),
+apart AS (
+    SELECT
+        beside.run_id AS run_id,
+        beside.rank AS rank,
+        beside.brick AS brick,
+        beyond,
+        blocks.stand - common.stand - middle AS stand
+    FROM beside
+    JOIN blocks ON beside.run_id = blocks.run_id AND beside.rank = blocks.rank AND beside.brick = blocks.brick
+    JOIN common ON beside.run_id = common.run_id AND beside.rank = common.rank
+    WHERE beyond >= 20000
+),
+held AS (
+    SELECT
+        run_id,
+        rank,
+        brick,
+        count(*) AS blocks,
+        CAST(sum(CASE WHEN 2 * stand >= beyond THEN 1 ELSE 0 END) AS BIGINT) AS held,
+        floor(avg(CASE WHEN 2 * stand >= beyond THEN stand END)) AS stand
+    FROM apart
+    GROUP BY run_id, rank, brick
 )
 SELECT
     beside.run_id AS run_id,
@@ -135,10 +108,14 @@ SELECT
     CAST(spreads.spread AS BIGINT) AS spread_ppm,
     CAST(usual_spreads.spread AS BIGINT) AS usual_spread_ppm,
     ranks,
-    bricks
+    bricks,
+    held.blocks AS blocks,
+    held,
+    CAST(held.stand AS BIGINT) AS held_ppm
 FROM beside
 JOIN spreads ON beside.run_id = spreads.run_id AND beside.device = spreads.device
     AND coalesce(beside.brick, '') = spreads.brick
 JOIN usual_spreads ON beside.run_id = usual_spreads.run_id AND beside.device = usual_spreads.device
+LEFT JOIN held ON beside.run_id = held.run_id AND beside.rank = held.rank AND beside.brick = held.brick
 WHERE beyond >= 20000
 ORDER BY run_id, rank, brick NULLS FIRST

@@ -1,22 +1,7 @@
 -- How long each collective takes on the ranks of a host beside their peers, the ranks of the run with the same device: the
 -- median over the host's ranks of where each stands, in ns of a step; and where the least of them stands. spread_ns is how
--- far ranks usually are from the middle of their peers. Windows are added up to at most 20 blocks.
-WITH numbered AS (
-    SELECT
-        run_id,
-        win,
-        row_number() OVER (PARTITION BY run_id ORDER BY win) AS place,
-        count(*) OVER (PARTITION BY run_id) AS windows
-    FROM (SELECT run_id, win FROM rank_window GROUP BY run_id, win) AS each_once
-),
-blocks AS (
-    SELECT
-        run_id,
-        win,
-        CAST(floor((place - 1) * 2e1 / (CASE WHEN windows < 20 THEN 20 ELSE windows END)) AS BIGINT) AS block
-    FROM numbered
-),
-hosts AS (
+-- far ranks usually are from the middle of their peers.
+WITH hosts AS (
     SELECT run_id, rank, min(host) AS host, coalesce(min(device), '') AS device
     FROM rank_window
     WHERE host IS NOT NULL
@@ -25,7 +10,7 @@ hosts AS (
 steps AS (
     SELECT step_window.run_id AS run_id, rank, block, sum(steps) AS steps
     FROM step_window
-    JOIN blocks ON step_window.run_id = blocks.run_id AND step_window.win = blocks.win
+    JOIN numbered_window ON step_window.run_id = numbered_window.run_id AND step_window.win = numbered_window.win
     GROUP BY step_window.run_id, rank, block
 ),
 sums AS (
@@ -37,7 +22,7 @@ sums AS (
         sum(total_ns) AS total_ns,
         sum(count) AS samples
     FROM brick_window
-    JOIN blocks ON brick_window.run_id = blocks.run_id AND brick_window.win = blocks.win
+    JOIN numbered_window ON brick_window.run_id = numbered_window.run_id AND brick_window.win = numbered_window.win
     WHERE category = 'Communication' AND count > 0
     GROUP BY brick_window.run_id, brick_window.rank, brick, block
 ),

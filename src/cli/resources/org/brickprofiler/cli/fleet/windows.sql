@@ -1,19 +1,11 @@
 -- The mean time of a sample by brick over time: on the middle rank, in each of at most 60 equal parts of a run's windows; of
 -- the 64 bricks with the most time.
-WITH numbered AS (
-    SELECT
-        run_id,
-        win,
-        row_number() OVER (PARTITION BY run_id ORDER BY win) AS place,
-        count(*) OVER (PARTITION BY run_id) AS windows
-    FROM (SELECT run_id, win FROM rank_window GROUP BY run_id, win) AS each_once
-),
-parts AS (
+WITH parts AS (
     SELECT
         run_id,
         win,
         CAST(floor((place - 1) * 6e1 / (CASE WHEN windows < 60 THEN 60 ELSE windows END)) AS BIGINT) AS part
-    FROM numbered
+    FROM numbered_window
 ),
 bricks AS (
     SELECT category, brick, row_number() OVER (ORDER BY sum(total_ns) DESC, brick, category) AS place

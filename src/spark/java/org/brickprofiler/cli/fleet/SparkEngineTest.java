@@ -18,15 +18,13 @@ import org.brickprofiler.cli.fleet.Manifest.PackFile;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The same SQL over the same files, asked of Spark and of the embedded engine, which has to be there. */
 final class SparkEngineTest {
-
-    private static final Path QUESTIONS = Path.of("src", "cli", "resources", "org", "brickprofiler", "cli", "fleet");
 
     @TempDir
     private static Path folder;
@@ -53,20 +51,13 @@ final class SparkEngineTest {
         spark.close();
     }
 
-    @TestFactory
+    @ParameterizedTest
+    @EnumSource(Question.class)
     @Spec("24.14")
-    Stream<DynamicTest> everyQuestionHasEqualAnswers() throws IOException {
-        List<Path> questions;
-        try (Stream<Path> all = Files.list(QUESTIONS)) {
-            questions = all.filter(file -> file.toString().endsWith(".sql")).sorted().toList();
-        }
-        assertThat(questions).isNotEmpty();
-        return questions.stream().map(file -> DynamicTest.dynamicTest(file.getFileName().toString(), () -> {
-            String sql = Files.readString(file);
-            Rows expected = duck.query(sql);
-            assertThat(expected.rows()).isNotEmpty();
-            assertThat(spark.query(sql)).isEqualTo(expected);
-        }));
+    void everyQuestionHasEqualAnswers(Question question) throws IOException {
+        Rows expected = question.answer(duck);
+        assertThat(expected.rows()).isNotEmpty();
+        assertThat(question.answer(spark)).isEqualTo(expected);
     }
 
     @Test

@@ -49,7 +49,7 @@ public final class FleetStudy {
                 }
                 System.out.printf(
                         "%d fleets with %s: in %d exactly these were reported%n",
-                        fleets, faulty ? "6 faults each" : "no fault", right);
+                        fleets, faulty ? "7 faults each" : "no fault", right);
                 isRight &= right == fleets;
             }
             if (!isRight) {
@@ -98,7 +98,9 @@ public final class FleetStudy {
         return isThere && finding.kind() == kind(fault.fault()) && switch (fault.fault()) {
             case BRICK -> finding.bricks().equals(List.of(fault.brick().displayName())) && isNear(fault, finding);
             case THROTTLED -> isNear(fault, finding);
-            case SOME_WINDOWS -> isNear(fault, finding) && covers(fault, finding);
+            case SOME_WINDOWS -> finding.bricks().isEmpty() && isNear(fault, finding) && covers(fault, finding);
+            case BRICK_IN_WINDOWS -> finding.bricks().equals(List.of(fault.brick().displayName())) && isNear(fault, finding)
+                    && covers(fault, finding);
             case LINK, UNRECORDED -> true;
         };
     }
@@ -107,7 +109,7 @@ public final class FleetStudy {
         return switch (fault) {
             case BRICK -> Kind.BRICKS;
             case THROTTLED -> Kind.THROUGHOUT;
-            case SOME_WINDOWS -> Kind.SOME_WINDOWS;
+            case SOME_WINDOWS, BRICK_IN_WINDOWS -> Kind.SOME_WINDOWS;
             case LINK -> Kind.LINK;
             case UNRECORDED -> Kind.NOT_KNOWN;
         };

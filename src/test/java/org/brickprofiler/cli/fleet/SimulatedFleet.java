@@ -79,6 +79,8 @@ final class SimulatedFleet {
     enum Fault {
         /** One brick of a rank takes longer. */
         BRICK,
+        /** One brick of a rank takes longer in some windows. */
+        BRICK_IN_WINDOWS,
         /** All bricks of a rank take longer. */
         THROTTLED,
         /** All bricks of a rank take longer in some windows. */
@@ -94,7 +96,7 @@ final class SimulatedFleet {
      *
      * @param fault what is wrong
      * @param where a rank, or a host for a link
-     * @param brick which, for {@link Fault#BRICK}; else any
+     * @param brick which, for {@link Fault#BRICK} and {@link Fault#BRICK_IN_WINDOWS}; else any
      * @param by how much longer, as a share of the brick's, the bricks' or the transfer's time
      * @param from the first window that has it
      * @param to the window after the last one
@@ -103,6 +105,19 @@ final class SimulatedFleet {
 
         boolean isIn(int window) {
             return window >= from && window < to;
+        }
+
+        /** The host that has it. */
+        int host() {
+            return fault == Fault.LINK ? where : where / RANKS_A_HOST;
+        }
+
+        boolean slows(BrickId some) {
+            return switch (fault) {
+                case BRICK, BRICK_IN_WINDOWS -> some == brick;
+                case THROTTLED, SOME_WINDOWS -> true;
+                case LINK, UNRECORDED -> false;
+            };
         }
     }
 
@@ -161,12 +176,13 @@ final class SimulatedFleet {
 
     /**
      * The faults of the study: three ranks with one brick 8 % slower, one throttled rank, one that lags for 20 windows in
-     * 200, and one host behind a slow link, all in different hosts, drawn by the seed.
+     * 200, one host behind a slow link, and one rank with one brick 8 % slower for 20 windows; all in different hosts, drawn
+     * by the seed.
      */
     static List<Injected> studyFaults(Shape shape) {
         UniformRandomProvider random = RandomSource.XO_RO_SHI_RO_128_PP.create(shape.seed() ^ 0x5eed);
         int hosts = shape.ranks() / RANKS_A_HOST;
-        int[] host = new PermutationSampler(random, hosts, 6).sample();
+        int[] host = new PermutationSampler(random, hosts, 7).sample();
         int[] rank = Arrays.stream(host)
                 .map(number -> number * RANKS_A_HOST + random.nextInt(RANKS_A_HOST))
                 .toArray();
@@ -180,6 +196,9 @@ final class SimulatedFleet {
         faults.add(new Injected(Fault.THROTTLED, rank[3], BrickId.RMS_NORM, 0.12, 0, all));
         faults.add(new Injected(Fault.SOME_WINDOWS, rank[4], BrickId.RMS_NORM, 0.1, from, from + some));
         faults.add(new Injected(Fault.LINK, host[5], BrickId.ALL_REDUCE, 0.4, 0, all));
+        BrickId brick = COMPUTE.get(random.nextInt(COMPUTE.size()));
+        int then = random.nextInt(all - some);
+        faults.add(new Injected(Fault.BRICK_IN_WINDOWS, rank[6], brick, 0.08, then, then + some));
         return faults;
     }
 
@@ -289,13 +308,11 @@ final class SimulatedFleet {
 
     private void applySlowBricks(Window window, int segment) {
         for (Injected fault : faults) {
-            if (fault.isIn(window.number) && fault.fault() != Fault.LINK && fault.fault() != Fault.UNRECORDED) {
-                for (int i = segment; i < COMPUTE.size(); i += SEGMENTS) {
-                    if (fault.fault() != Fault.BRICK || fault.brick() == COMPUTE.get(i)) {
-                        long[] ns = window.totalNs[fault.where()];
-                        int brick = index(COMPUTE.get(i));
-                        ns[brick] = Math.round(ns[brick] * (1 + fault.by()));
-                    }
+            for (int i = segment; i < COMPUTE.size() && fault.isIn(window.number); i += SEGMENTS) {
+                if (fault.slows(COMPUTE.get(i))) {
+                    long[] ns = window.totalNs[fault.where()];
+                    int brick = index(COMPUTE.get(i));
+                    ns[brick] = Math.round(ns[brick] * (1 + fault.by()));
                 }
             }
         }

@@ -8,15 +8,19 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.cli.fleet.SimulatedFleet.Fault;
 import org.brickprofiler.cli.fleet.SimulatedFleet.Injected;
 import org.brickprofiler.cli.fleet.SimulatedFleet.Shape;
 import org.brickprofiler.cli.fleet.Stragglers.Finding;
 import org.brickprofiler.cli.fleet.Stragglers.Kind;
+import org.brickprofiler.cli.fleet.Stragglers.Stretch;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** In simulated fleets. {@link FleetStudy} does it in more and larger ones. */
 final class StragglersTest {
@@ -32,7 +36,11 @@ final class StragglersTest {
     @Spec("24.10")
     void findsAndNamesWhatIsWrong() throws Exception {
         List<Injected> faults = new ArrayList<>(SimulatedFleet.studyFaults(SMALL));
-        int late = faults.stream().anyMatch(fault -> fault.where() == 1) ? 2 : 1;
+        int free = IntStream.range(0, SMALL.ranks() / SimulatedFleet.RANKS_A_HOST)
+                .filter(host -> faults.stream().noneMatch(fault -> fault.host() == host))
+                .findFirst()
+                .orElseThrow();
+        int late = free * SimulatedFleet.RANKS_A_HOST;
         faults.add(new Injected(Fault.UNRECORDED, late, BrickId.RMS_NORM, 0.06, 0, 100));
 
         assertThat(FleetStudy.wrong(faults, FleetStudy.find(new SimulatedFleet(SMALL, faults), folder))).isEmpty();
@@ -44,6 +52,44 @@ final class StragglersTest {
         Stragglers stragglers = FleetStudy.find(new SimulatedFleet(SMALL, List.of()), folder);
 
         assertThat(stragglers).isEqualTo(new Stragglers(List.of(), List.of()));
+    }
+
+    /** Two bricks slow at the same time are one finding; a rank that is slow altogether only because of them is no other. */
+    @Test
+    @Spec("24.10")
+    void bricksThatAreSlowInSomeWindowsAreNamedWithThese() throws Exception {
+        List<Injected> faults = List.of(
+                new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.LM_HEAD, 0.5, 31, 49),
+                new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.ATTENTION_SOFTMAX, 0.8, 31, 49));
+
+        List<Finding> findings = FleetStudy.find(new SimulatedFleet(SMALL, faults), folder).findings();
+
+        assertThat(findings).singleElement().satisfies(finding -> {
+            assertThat(finding.kind()).isEqualTo(Kind.SOME_WINDOWS);
+            assertThat(finding.bricks()).containsExactly("AttentionSoftmax", "LmHead");
+            assertThat(finding.windows()).containsExactly(new Stretch(31, 48));
+            assertThat(finding.percent()).isCloseTo(80, within(6.0));
+            assertThat(finding.what()).matches("slow in AttentionSoftmax, LmHead by .* % in 18 windows \\(31 to 48\\)");
+            double ownNs = finding.ownNs();
+            assertThat((double) finding.lateNs().orElseThrow()).isCloseTo(ownNs, within(0.2 * ownNs));
+            assertThat(finding.costNs().orElseThrow()).isPositive();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {30, 50, 65})
+    @Spec("24.10")
+    void aBrickThatIsSlowInManyWindowsIsNotCalledSlowInAll(int windows) throws Exception {
+        Injected fault = new Injected(Fault.BRICK_IN_WINDOWS, 5, BrickId.LM_HEAD, 0.2, 20, 20 + windows);
+
+        assertThat(FleetStudy.find(new SimulatedFleet(SMALL, List.of(fault)), folder).findings())
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.kind()).isEqualTo(Kind.SOME_WINDOWS);
+                    assertThat(finding.bricks()).containsExactly("LmHead");
+                    assertThat(finding.windowCount()).isBetween(windows - 2, windows + 2);
+                    assertThat(finding.percent()).isCloseTo(20, within(3.0));
+                });
     }
 
     /** The same fleet without the fault has the same chance in it: the difference of their steps is the cost. */
@@ -146,6 +192,19 @@ final class StragglersTest {
 
         assertThat(stragglers.findings()).extracting(Finding::kind).containsExactly(Kind.MORE_WORK);
         assertThat(stragglers.findings().get(0).bricks()).containsExactly("LmHead");
+    }
+
+    @Test
+    @Spec("24.10")
+    void whoHasMoreToDoInSomeWindowsIsNotCalledSlowInThem() throws Exception {
+        String more = "CASE WHEN rank = 7 AND brick = 'LmHead' AND win BETWEEN 40 AND 59 THEN %1$s * 12 // 10 ELSE %1$s END AS %1$s";
+        Stragglers stragglers = search(List.of(), "SELECT run_id, rank, win, category, brick, count, "
+                + more.formatted("total_ns") + ", " + more.formatted("elements") + " FROM stored");
+
+        assertThat(stragglers.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.kind()).isEqualTo(Kind.MORE_WORK);
+            assertThat(finding.what()).startsWith("more work in a sample: ").endsWith(" % in LmHead in 20 windows (40 to 59)");
+        });
     }
 
     private Stragglers search(List<Injected> faults, String bricks) throws Exception {

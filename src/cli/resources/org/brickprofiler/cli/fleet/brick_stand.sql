@@ -1,0 +1,50 @@
+-- Where a rank stands with a brick in a block of windows, in millionths: how much longer than the median of its peers the
+-- mean of a sample is, and how much more there is to do in it. Peers are the ranks of a run with the same device.
+WITH devices AS (
+    SELECT run_id, rank, coalesce(min(device), '') AS device FROM rank_window GROUP BY run_id, rank
+),
+sums AS (
+    SELECT
+        brick_window.run_id AS run_id,
+        brick_window.rank AS rank,
+        brick,
+        block,
+        CAST(sum(total_ns) AS BIGINT) AS total_ns,
+        CAST(sum(count) AS BIGINT) AS samples,
+        CAST(sum(elements) AS BIGINT) AS elements
+    FROM brick_window
+    JOIN numbered_window ON brick_window.run_id = numbered_window.run_id AND brick_window.win = numbered_window.win
+    WHERE category <> 'Communication' AND count > 0
+    GROUP BY brick_window.run_id, brick_window.rank, brick, block
+),
+means AS (
+    SELECT
+        sums.run_id AS run_id,
+        device,
+        sums.rank AS rank,
+        brick,
+        block,
+        1e0 * total_ns / samples AS ns,
+        total_ns,
+        1e0 * elements / samples AS work
+    FROM sums
+    JOIN devices ON sums.run_id = devices.run_id AND sums.rank = devices.rank
+),
+usual AS (
+    SELECT run_id, device, brick, block, median(ns) AS ns, median(work) AS work
+    FROM means
+    GROUP BY run_id, device, brick, block
+)
+SELECT
+    means.run_id AS run_id,
+    means.device AS device,
+    means.rank AS rank,
+    means.brick AS brick,
+    means.block AS block,
+    floor(1e6 * means.ns / usual.ns) - 1e6 AS stand,
+    CASE WHEN usual.work > 0 THEN floor(1e6 * means.work / usual.work) - 1e6 ELSE 0e0 END AS work,
+    total_ns
+FROM means
+JOIN usual ON means.run_id = usual.run_id AND means.device = usual.device
+    AND means.brick = usual.brick AND means.block = usual.block
+WHERE usual.ns > 0

@@ -1,0 +1,67 @@
+-- Where a rank stands in a window: how much longer than the median of its peers it computes in a step, in millionths, and
+-- by how many ns its collectives are shorter. Peers are the ranks of a run with the same device for what is computed, and
+-- all ranks of the run for collectives, since these they enter together.
+WITH sums AS (
+    SELECT
+        run_id,
+        rank,
+        win,
+        CAST(sum(CASE WHEN category = 'Communication' THEN 0 ELSE total_ns END) AS BIGINT) AS compute_ns,
+        CAST(sum(CASE WHEN category = 'Communication' THEN total_ns END) AS BIGINT) AS collective_ns
+    FROM brick_window
+    GROUP BY run_id, rank, win
+),
+phases AS (
+    SELECT run_id, rank, win, sum(steps) AS steps FROM step_window GROUP BY run_id, rank, win
+),
+places AS (
+    SELECT run_id, rank, coalesce(min(device), '') AS device, coalesce(min(host), '') AS host
+    FROM rank_window
+    GROUP BY run_id, rank
+),
+counted AS (
+    SELECT
+        sums.run_id AS run_id,
+        sums.rank AS rank,
+        sums.win AS win,
+        device,
+        host,
+        CAST(CASE WHEN steps > 0 THEN steps ELSE 1 END AS BIGINT) AS steps,
+        compute_ns,
+        collective_ns
+    FROM sums
+    JOIN places ON sums.run_id = places.run_id AND sums.rank = places.rank
+    LEFT JOIN phases ON sums.run_id = phases.run_id AND sums.rank = phases.rank AND sums.win = phases.win
+),
+rates AS (
+    SELECT
+        run_id,
+        rank,
+        win,
+        device,
+        host,
+        steps,
+        1e0 * compute_ns / steps AS compute_ns,
+        1e0 * collective_ns / steps AS collective_ns
+    FROM counted
+),
+usual AS (
+    SELECT run_id, device, win, median(compute_ns) AS compute_ns FROM rates GROUP BY run_id, device, win
+),
+usual_collectives AS (
+    SELECT run_id, win, median(collective_ns) AS collective_ns FROM rates GROUP BY run_id, win
+)
+SELECT
+    rates.run_id AS run_id,
+    rates.rank AS rank,
+    rates.win AS win,
+    rates.device AS device,
+    host,
+    steps,
+    rates.compute_ns AS compute_ns,
+    floor(1e6 * rates.compute_ns / usual.compute_ns) - 1e6 AS stand,
+    floor(usual_collectives.collective_ns - rates.collective_ns) AS late_ns
+FROM rates
+JOIN usual ON rates.run_id = usual.run_id AND rates.device = usual.device AND rates.win = usual.win
+JOIN usual_collectives ON rates.run_id = usual_collectives.run_id AND rates.win = usual_collectives.win
+WHERE usual.compute_ns > 0
