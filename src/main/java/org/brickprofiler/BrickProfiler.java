@@ -49,14 +49,7 @@ import org.slf4j.LoggerFactory;
  * profiler.finalize(profiler.elapsedNs());
  * }</pre>
  *
- * <p><b>The breakdown</b>, by category or as a whole:
- *
- * <pre>{@code
- * long totalNs = profiler.totalNs();
- * profiler.categoryStats().forEach((category, stats) ->
- *         System.out.printf("%s %.1f%%%n", category.displayName(), stats.percentage(totalNs)));
- * System.out.println(TextReport.render(profiler.snapshot()));
- * }</pre>
+ * <p><b>The breakdown</b> is in {@link #categoryStats()}, and in reports of a {@link #snapshot()}.
  *
  * <p><b>Threads.</b> Every method may be called from any thread. Recording threads never wait for each other or for a
  * reader; readers, resets and resolutions of pending measurements wait for each other. What a reader gets is consistent
@@ -531,14 +524,31 @@ public final class BrickProfiler extends BrickResults {
      * whole to the layer in which it ran longest, or to none where that was outside of layers.
      *
      * <p>Layers do not nest. Where the one before was not ended, an exception has ended its pass: it ends there, and this
-     * layer is number 0 of the next pass.
+     * layer is number 0 of the next.
      */
     public void startLayer() {
+        beginLayer(Layers.NEXT);
+    }
+
+    /**
+     * Marks the beginning of a layer by its number, where an engine knows it or does not go through all layers in order;
+     * otherwise as {@link #startLayer()}, which counts on from it.
+     *
+     * @param number its number, from 0; from 1,048,574 on all are that one
+     * @throws IllegalArgumentException when the number is negative; no layer begins then
+     */
+    public void startLayer(int number) {
+        requireNotNegative("number", number);
+        beginLayer(number);
+    }
+
+    private void beginLayer(int given) {
         if (layers.isOpen()) {
             passEnded(true, false);
         }
-        long layer = layers.start();
-        reach(SpanKind.LAYER_START, LayerToken.layer(layer), false);
+        long layer = layers.start(given);
+        int number = LayerToken.layer(layer);
+        reach(SpanKind.LAYER_START, given == Layers.NEXT ? number : ~number, false);
         GraphRecorder follower = follower();
         if (follower != null) {
             follower.startLayer(layer);
@@ -840,14 +850,11 @@ public final class BrickProfiler extends BrickResults {
         }
         boolean wasOn = enabled;
         period.pause(nowNs());
-        GraphRecorder recorder = graph;
         setCalibration(Calibrator.measure(new Calibrator.Way(
                 clock,
                 hasPercentiles,
                 registry.hasSpans(),
-                recorder == null
-                        ? Calibrator.Graph.NONE
-                        : recorder.isEnabled() ? Calibrator.Graph.ON : Calibrator.Graph.OFF,
+                Calibrator.Graph.of(graph),
                 devices == null ? null : devices.firstStream())));
         if (wasOn) {
             period.resume(nowNs());
@@ -889,7 +896,7 @@ public final class BrickProfiler extends BrickResults {
      * @throws IllegalArgumentException when there is no stream of that name, or it is null
      */
     public BrickStream stream(String name) {
-        requireStreamName(name);
+        BrickStream.requireName(name);
         if (devices != null) {
             return new BrickStream(this, devices, devices.stream(name));
         }
@@ -988,11 +995,5 @@ public final class BrickProfiler extends BrickResults {
     /** Whether recording is on, and the host's clock times the bricks. */
     boolean isOnHost() {
         return enabled && devices == null;
-    }
-
-    static void requireStreamName(@Nullable String name) {
-        if (name == null) {
-            throw new IllegalArgumentException("the name of a device stream must not be null");
-        }
     }
 }

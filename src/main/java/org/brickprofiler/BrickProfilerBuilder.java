@@ -106,7 +106,7 @@ public final class BrickProfilerBuilder {
      */
     public BrickProfilerBuilder deviceStream(String name, DeviceStream stream) {
         Objects.requireNonNull(stream, "stream");
-        BrickProfiler.requireStreamName(name);
+        BrickStream.requireName(name);
         if (streams.containsKey(name)) {
             throw new IllegalArgumentException("there is a device stream named '" + name + "' already");
         }

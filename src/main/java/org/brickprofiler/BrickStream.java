@@ -21,6 +21,12 @@ public final class BrickStream {
         this.stream = stream;
     }
 
+    static void requireName(@Nullable String name) {
+        if (name == null) {
+            throw new IllegalArgumentException("the name of a device stream must not be null");
+        }
+    }
+
     /**
      * Starts timing a brick on this stream.
      *

@@ -71,7 +71,14 @@ final class Calibrator {
     enum Graph {
         NONE,
         OFF,
-        ON
+        ON;
+
+        static Graph of(@Nullable GraphRecorder recorder) {
+            if (recorder == null) {
+                return NONE;
+            }
+            return recorder.isEnabled() ? ON : OFF;
+        }
     }
 
     /** Keeps a few spans, as a timeline does. */

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Layers implements LongSupplier {
 
+    /** Instead of a layer's number: the one after the last. */
+    static final int NEXT = -1;
+
     private final PerThread<Place, @Nullable Void> places = new PerThread<>(new Places(), null, false);
     private final AtomicLong passes = new AtomicLong();
 
@@ -80,9 +83,20 @@ final class Layers implements LongSupplier {
         return mine().own != LayerToken.VOID;
     }
 
-    /** Begins a layer of the calling thread. */
-    long start() {
+    /**
+     * Begins a layer of the calling thread.
+     *
+     * @param number its number, or {@link #NEXT}
+     */
+    long start(int number) {
         Place mine = mine();
+        if (number != NEXT) {
+            if (number < mine.next) {
+                // A layer of that number may have been in this pass: no two share a token.
+                mine.pass = 0;
+            }
+            mine.next = Math.min(number, LayerToken.LAST_LAYER);
+        }
         mine.own = next(mine);
         mine.current = mine.own;
         return mine.own;

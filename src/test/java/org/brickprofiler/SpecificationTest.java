@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 final class SpecificationTest {
 
     private static final Path PAGE = Path.of("docs", "SPEC.md");
-    private static final int MOST_WORDS = 5_800;
+    private static final int MOST_WORDS = 5_900;
     private static final Pattern RULE = Pattern.compile("^- \\*\\*([^*]+)\\*\\*", Pattern.MULTILINE);
     private static final Pattern CITATION = Pattern.compile("@Spec\\(([^)]*)\\)");
     private static final Pattern QUOTED = Pattern.compile("\"([^\"]*)\"");

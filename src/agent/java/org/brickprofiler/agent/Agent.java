@@ -106,7 +106,7 @@ public final class Agent {
 
     private void begin(Instrumentation instrumentation) {
         weaver.classes().forEach(this::check);
-        Bridge.install(new Recorder(profiler, steps));
+        Bridge.install(new Recorder(profiler, steps, this::say));
         profiler.enable();
         instrumentation.addTransformer(new Transformer(), true);
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {

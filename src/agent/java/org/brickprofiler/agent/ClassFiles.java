@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.tree.ClassNode;
 
 /** Finds class files without loading a class, and what ASM does not read out of them. Stateless; any thread. */
 final class ClassFiles {
@@ -40,6 +41,23 @@ final class ClassFiles {
         } catch (IOException unreadable) {
             return null;
         }
+    }
+
+    /**
+     * What a class consists of, without its code.
+     *
+     * @param loader the loader that would load the class; null for that of the JDK
+     * @param name the internal name, with slashes
+     * @return null where that loader knows none
+     */
+    static @Nullable ClassNode outline(@Nullable ClassLoader loader, String name) {
+        byte[] file = find(loader, name);
+        if (file == null) {
+            return null;
+        }
+        ClassNode type = new ClassNode();
+        new ClassReader(file).accept(type, ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG);
+        return type;
     }
 
     /** The binary names of all classes of the application, on its class path and in its modules; those that can be read. */

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.brickprofiler.agent.Rule.Elements;
 import org.jspecify.annotations.Nullable;
-import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
@@ -20,7 +19,7 @@ import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
-/** The code that puts a number of elements onto the stack, as a long. For one method of one class; one thread. */
+/** The code that puts a number of elements, or a layer's number, onto the stack, as a long. For one method of one class; one thread. */
 final class ElementsCode {
 
     private final ClassNode owner;
@@ -207,12 +206,10 @@ final class ElementsCode {
         if (name.equals(owner.name)) {
             return owner;
         }
-        byte[] file = ClassFiles.find(loader, name);
-        if (file == null) {
+        ClassNode type = ClassFiles.outline(loader, name);
+        if (type == null) {
             throw new IllegalArgumentException("the class " + name.replace('/', '.') + " is not found");
         }
-        ClassNode type = new ClassNode();
-        new ClassReader(file).accept(type, ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG);
         return type;
     }
 

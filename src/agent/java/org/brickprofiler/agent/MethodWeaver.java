@@ -8,18 +8,11 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
-import java.util.function.Consumer;
-import java.util.function.IntConsumer;
-import java.util.function.LongConsumer;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.brickprofiler.agent.Rule.Anchor;
 import org.brickprofiler.agent.Rule.Call;
 import org.brickprofiler.agent.Rule.Kind;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Opcodes;
-import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.FrameNode;
 import org.objectweb.asm.tree.InsnList;
@@ -53,11 +46,6 @@ final class MethodWeaver {
 
     /** What lies there in a handler: the exception. */
     private static final int HANDLER_STACK = 1;
-
-    /** The simple names of the types that are tasks, by descriptor: those that the bridge has a {@code carry} for. */
-    private static final Map<String, String> TASKS = Stream.of(
-                    Runnable.class, Callable.class, Consumer.class, IntConsumer.class, LongConsumer.class)
-            .collect(Collectors.toUnmodifiableMap(Class::descriptorString, Class::getSimpleName));
 
     private final MethodNode method;
     private final List<Span> spans = new ArrayList<>();
@@ -139,7 +127,8 @@ final class MethodWeaver {
      *
      * @param rule a rule of any kind but a task
      * @param key the brick's key; of no meaning for the other kinds
-     * @param elements the code for the number of elements; of a step for its tokens, and then its positions
+     * @param elements the code for the number of elements; of a step for its tokens, and then its positions; of a layer for
+     *     its number
      * @throws IllegalArgumentException when the method has no such place
      */
     void add(Rule rule, int key, InsnList elements) {
@@ -536,7 +525,10 @@ final class MethodWeaver {
                 code.add(key(span.key));
                 code.add(call("startBrick", "(I)J"));
             }
-            case LAYER -> code.add(call("startLayer", "()J"));
+            case LAYER -> {
+                code.add(Flow.copy(span.elements));
+                code.add(call("startLayer", "(J)J"));
+            }
             case STEP, TASK -> {
                 code.add(Flow.copy(span.elements));
                 code.add(call("startStep", "(JJ)J"));
@@ -664,72 +656,5 @@ final class MethodWeaver {
         }
         handler.add(new InsnNode(Opcodes.ATHROW));
         method.instructions.add(handler);
-    }
-
-    // ---- tasks ----
-
-    /** Makes a method that takes tasks hand on the layer of its caller with them. */
-    static void carryTask(MethodNode method) {
-        int slot = (method.access & Opcodes.ACC_STATIC) != 0 ? 0 : 1;
-        InsnList code = new InsnList();
-        for (Type type : Type.getArgumentTypes(method.desc)) {
-            if (TASKS.containsKey(type.getDescriptor())) {
-                code.add(new VarInsnNode(Opcodes.ALOAD, slot));
-                code.add(carry(type));
-                code.add(new VarInsnNode(Opcodes.ASTORE, slot));
-            }
-            slot += type.getSize();
-        }
-        method.instructions.insert(code);
-        method.maxStack = Math.max(1, method.maxStack);
-    }
-
-    /**
-     * The calls in a method whose last argument is a task.
-     *
-     * @throws IllegalArgumentException when there is no such call
-     */
-    static List<MethodInsnNode> taskCalls(MethodNode method, Call call) {
-        List<MethodInsnNode> calls = calls(method, call);
-        for (MethodInsnNode each : calls) {
-            if (lastTask(each) == null) {
-                throw new IllegalArgumentException(each.name + " takes no task as its last argument: " + taskNames());
-            }
-        }
-        return calls;
-    }
-
-    private static @Nullable Type lastTask(MethodInsnNode call) {
-        Type[] types = Type.getArgumentTypes(call.desc);
-        Type last = types.length == 0 ? Type.VOID_TYPE : types[types.length - 1];
-        return TASKS.containsKey(last.getDescriptor()) ? last : null;
-    }
-
-    /** Makes a call hand on the layer of its caller with the task that it takes last. */
-    static void carryTask(MethodNode method, MethodInsnNode call) {
-        Type task = lastTask(call);
-        if (task != null) {
-            method.instructions.insertBefore(call, carry(task));
-        }
-    }
-
-    private static MethodInsnNode carry(Type task) {
-        String descriptor = task.getDescriptor();
-        return call("carry" + TASKS.get(descriptor), "(" + descriptor + ")" + descriptor);
-    }
-
-    private static String taskNames() {
-        return TASKS.values().stream().sorted().collect(Collectors.joining(", "));
-    }
-
-    /**
-     * Checks that a method takes a task.
-     *
-     * @throws IllegalArgumentException when it takes none
-     */
-    static void requireTask(MethodNode method) {
-        if (Stream.of(Type.getArgumentTypes(method.desc)).noneMatch(type -> TASKS.containsKey(type.getDescriptor()))) {
-            throw new IllegalArgumentException(method.name + " takes none of " + taskNames());
-        }
     }
 }

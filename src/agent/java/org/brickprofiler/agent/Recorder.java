@@ -1,7 +1,10 @@
 package org.brickprofiler.agent;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.agent.bridge.Bridge;
@@ -13,8 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param profiler what it is recorded with
  * @param steps counts the steps
+ * @param say takes messages
  */
-record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
+record Recorder(BrickProfiler profiler, Steps steps, Consumer<String> say) implements Bridge.Sink {
 
     private static final long OPEN = 1;
 
@@ -87,11 +91,15 @@ record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
     }
 
     @Override
-    public long startLayer() {
+    public long startLayer(long number) {
         if (!profiler.isEnabled()) {
             return 0;
         }
-        profiler.startLayer();
+        if (number < 0) {
+            profiler.startLayer();
+        } else {
+            profiler.startLayer((int) Math.min(number, Integer.MAX_VALUE));
+        }
         return OPEN;
     }
 
@@ -130,5 +138,16 @@ record Recorder(BrickProfiler profiler, Steps steps) implements Bridge.Sink {
     @Override
     public long workFor(long layer) {
         return profiler.workFor(layer);
+    }
+
+    /** Where an interface cannot be implemented, its tasks stay what they are. */
+    @Override
+    public MethodHandle carrier(MethodHandles.Lookup caller, Class<?> task) {
+        try {
+            return TaskWeaver.carrier(caller, task);
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
+            say.accept("tasks of the type " + task.getName() + " know no layer: " + failed);
+            return MethodHandles.identity(task);
+        }
     }
 }

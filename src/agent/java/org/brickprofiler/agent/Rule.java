@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param to where it ends
  * @param brick the brick's name; empty for the other kinds
  * @param category the category of a dynamic brick
- * @param elements how many elements, or tokens, each execution processes
+ * @param elements how many elements, or tokens, each execution processes; of a layer its number, negative where it is
+ *     counted
  * @param kvLength how many positions the key-value cache of a step holds; 0 for the other kinds
  */
 record Rule(
@@ -120,6 +121,7 @@ record Rule(
 
         private static final Pattern PATH = Pattern.compile(NAME + "(?:\\." + NAME + "(?:\\(\\))?)*");
 
+        static final Elements COUNTED = new Elements(-1, List.of());
         static final Elements ZERO = new Elements(0, List.of());
         static final Elements ONE = new Elements(1, List.of());
 

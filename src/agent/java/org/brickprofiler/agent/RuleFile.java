@@ -46,6 +46,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *   warmup: 2                            # so many steps count for nothing
  * layer:
  *   in: com.example.Llama.layer          # no anchors: the whole method
+ *   number: this.index                   # counted from 0 in each step unless given
  * tasks:                                 # methods that run a task elsewhere: it works for the layer of the caller
  *   - in: com.example.Parallel.run
  *   - in: com.example.Llama.forward
@@ -151,7 +152,7 @@ final class RuleFile {
             warmup = entries.containsKey("warmup") ? Math.max(warmup, number(entries.get("warmup"))) : warmup;
         }
         for (Node layer : oneOrMore(parts.get("layer"))) {
-            rules.add(rule(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to"))));
+            rules.add(rule(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to", "number"))));
         }
         for (Node task : sequence(parts.get("tasks"))) {
             rules.add(rule(task, Kind.TASK, entries(task, Set.of("in", "lambda", "call"))));
@@ -192,7 +193,8 @@ final class RuleFile {
         }
         Node lambda = entries.get("lambda");
         Target target = target(in, lambda == null ? null : call(lambda));
-        Node elements = entries.get(kind == Kind.STEP ? "tokens" : "elements");
+        Node elements = entries.get(kind == Kind.STEP ? "tokens" : kind == Kind.LAYER ? "number" : "elements");
+        Elements unlessGiven = kind == Kind.LAYER ? Elements.COUNTED : Elements.ONE;
         Node kvLength = entries.get("kv");
         Optional<BrickCategory> category = category(entries.get("category"));
         return new Rule(
@@ -203,7 +205,7 @@ final class RuleFile {
                 to,
                 kind == Kind.BRICK ? brick(node, entries.get("brick"), category) : "",
                 category,
-                elements == null ? Elements.ONE : elements(elements),
+                elements == null ? unlessGiven : elements(elements),
                 kvLength == null ? Elements.ZERO : elements(kvLength));
     }
 

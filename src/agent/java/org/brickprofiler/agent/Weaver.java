@@ -3,7 +3,6 @@ package org.brickprofiler.agent;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,8 +40,8 @@ final class Weaver {
 
     private static final String VECTORS = "Ljdk/incubator/vector/";
 
-    /** Class files before this one have no stack maps, and may have subroutines. */
-    private static final int OLDEST = Opcodes.V1_6;
+    /** Class files before this one may have subroutines, and know no call sites that are linked. */
+    private static final int OLDEST = Opcodes.V1_7;
 
     private static final String ANNOTATION = "Lorg/brickprofiler/Brick;";
 
@@ -245,8 +244,10 @@ final class Weaver {
         private final @Nullable ClassLoader loader;
         private final Map<MethodNode, MethodWeaver> weavers = new LinkedHashMap<>();
 
-        /** The methods that take tasks. */
-        private final Set<MethodNode> taking = new LinkedHashSet<>();
+        private final TaskWeaver tasks;
+
+        /** The methods that take tasks, each with the places of these. */
+        private final Map<MethodNode, List<Integer>> taking = new LinkedHashMap<>();
 
         /** The calls that take tasks, each with its method. */
         private final Map<MethodInsnNode, MethodNode> handOvers = new LinkedHashMap<>();
@@ -259,6 +260,7 @@ final class Weaver {
         Attempt(ClassReader reader, @Nullable ClassLoader loader) {
             this.reader = reader;
             this.loader = loader;
+            tasks = new TaskWeaver(loader);
             reader.accept(type, ClassReader.EXPAND_FRAMES);
         }
 
@@ -268,10 +270,9 @@ final class Weaver {
                 String key = method.name + method.desc;
                 Call handingOver = rule.from().call();
                 if (rule.kind() == Kind.TASK && handingOver != null) {
-                    MethodWeaver.taskCalls(method, handingOver).forEach(call -> handOvers.put(call, method));
+                    tasks.calls(method, handingOver).forEach(call -> handOvers.put(call, method));
                 } else if (rule.kind() == Kind.TASK) {
-                    MethodWeaver.requireTask(method);
-                    taking.add(method);
+                    taking.put(method, tasks.parameters(method));
                 } else {
                     ElementsCode code = new ElementsCode(type, method, loader);
                     boolean atEntry = rule.from().equals(Anchor.ENTRY);
@@ -295,8 +296,8 @@ final class Weaver {
                     endless,
                     "in " + method.name + ", " + endless.to() + " is not reached from " + endless.from(),
                     true))));
-            taking.forEach(MethodWeaver::carryTask);
-            handOvers.forEach((call, method) -> MethodWeaver.carryTask(method, call));
+            taking.forEach(TaskWeaver::carry);
+            handOvers.forEach((call, method) -> TaskWeaver.carry(method, call));
             ClassWriter writer = new ClassWriter(reader, 0);
             type.accept(writer);
             return writer.toByteArray();
@@ -304,7 +305,7 @@ final class Weaver {
 
         private MethodNode method(Target target) {
             if ((type.version & 0xffff) < OLDEST) {
-                throw new IllegalArgumentException("the class is older than Java 6");
+                throw new IllegalArgumentException("the class is older than Java 7");
             }
             List<MethodNode> named = type.methods.stream()
                     .filter(method -> method.name.equals(target.method()))

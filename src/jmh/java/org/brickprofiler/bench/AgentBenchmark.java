@@ -17,10 +17,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A brick that the agent has woven, and the same work between two calls by hand, in turns. The virtual machine needs the
- * agent: {@code -Djmh.args='-jvmArgsAppend -javaagent:target/brick-profiler-0.1.0-SNAPSHOT-agent.jar=rules=FILE'} with
- * {@code src/jmh/rules/agent.yaml} as the file. The counters are what each side took, the hand's as the floor; the score
- * means nothing.
+ * A brick that the agent has woven, and the same work between two calls by hand, in turns; and, while the profiler is off, a
+ * woven brick and the same work without any call. The virtual machine needs the agent: {@code -Djmh.args='-jvmArgsAppend -javaagent:target/brick-profiler-0.1.0-SNAPSHOT-agent.jar=rules=FILE'} with
+ * {@code src/jmh/rules/agent.yaml} as the file. The counters are what each side took, the one that is not woven as the floor;
+ * the score means nothing.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -70,6 +70,22 @@ public class AgentBenchmark {
         return sum;
     }
 
+    private float bare(float[] values) {
+        return sum(values);
+    }
+
+    /** A turn of each, with a profiler that is off. */
+    @Benchmark
+    @Fork(value = 3, jvmArgsPrepend = "-Dbrick.profiler=off")
+    public float turnsOff(PairedBenchmark.Turns turns) {
+        float result = 0;
+        long beganNs = System.nanoTime();
+        for (int i = 0; i < CALLS; i++) {
+            result += bare(numbers);
+        }
+        return result + wovenTurn(turns, System.nanoTime() - beganNs);
+    }
+
     /** A turn of each. */
     @Benchmark
     public float turns(PairedBenchmark.Turns turns) {
@@ -78,12 +94,16 @@ public class AgentBenchmark {
         for (int i = 0; i < CALLS; i++) {
             result += byHand(numbers);
         }
-        long handNs = System.nanoTime() - beganNs;
-        beganNs = System.nanoTime();
+        return result + wovenTurn(turns, System.nanoTime() - beganNs);
+    }
+
+    private float wovenTurn(PairedBenchmark.Turns turns, long floorNs) {
+        float result = 0;
+        long beganNs = System.nanoTime();
         for (int i = 0; i < CALLS; i++) {
             result += woven(numbers);
         }
-        turns.add(handNs, System.nanoTime() - beganNs);
+        turns.add(floorNs, System.nanoTime() - beganNs);
         return result;
     }
 }

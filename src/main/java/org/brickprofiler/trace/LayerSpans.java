@@ -179,7 +179,7 @@ final class LayerSpans {
             SpanCopy copy = part.copy();
             long atNs = copy.startNs(entry);
             switch (copy.kind(entry)) {
-                case LAYER_START -> startLayer(atNs, (int) copy.value(entry));
+                case LAYER_START -> startLayer(atNs, copy.value(entry));
                 case LAYER_END -> endLayer(atNs, (int) copy.value(entry));
                 case STEP_START -> startStep(atNs, copy.key(entry), copy.value(entry));
                 case PASS_END -> endPass(atNs, copy.value(entry) != 0);
@@ -215,8 +215,11 @@ final class LayerSpans {
             layers.open = new Region(steps.open);
         }
 
-        private void startLayer(long atNs, int layer) {
-            if (announced || layer < number) {
+        /** Of layers that are counted a lower one is of another pass; where a number was given, it says nothing. */
+        private void startLayer(long atNs, long announcement) {
+            boolean given = announcement < 0;
+            int layer = (int) (given ? ~announcement : announcement);
+            if (announced || (!given && layer < number)) {
                 endPass(atNs, true);
             }
             number = layer;

@@ -244,13 +244,133 @@ class AgentIT {
         assertThat(profile.facts().tokensPerSec().orElseThrow()).isPositive();
         assertThat(folder.resolve("run.html")).content().contains("<html");
         // Whichever worker of the pool ran a task, it belongs to the layer in which the task was made.
-        Map<Integer, Integer> scoresByLayer = new TreeMap<>();
+        assertThat(byLayer("AttentionScore")).isEqualTo(Map.of(0, 160, 1, 160, 2, 160));
+    }
+
+    /** An engine with a pool and tasks of its own, that goes through its layers backwards and through one of them twice. */
+    private static final String BLOCKS =
+            """
+            package app;
+
+            import java.util.concurrent.ArrayBlockingQueue;
+            import java.util.concurrent.BlockingQueue;
+            import java.util.concurrent.CountDownLatch;
+
+            public final class Blocks {
+                interface Task {
+                    void run(int from, int to);
+
+                    default int grain() {
+                        return 4;
+                    }
+                }
+
+                private static final BlockingQueue<Runnable> QUEUE = new ArrayBlockingQueue<>(64);
+
+                private final int index;
+
+                Blocks(int index) {
+                    this.index = index;
+                }
+
+                void forward() throws InterruptedException {
+                    norm(8);
+                    parallel(16, (from, to) -> attend(index + from));
+                }
+
+                static void parallel(int count, Task task) throws InterruptedException {
+                    CountDownLatch latch = new CountDownLatch(count / task.grain());
+                    for (int i = 0; i < count; i += task.grain()) {
+                        int from = i;
+                        QUEUE.put(() -> {
+                            task.run(from, from + task.grain());
+                            latch.countDown();
+                        });
+                    }
+                    latch.await();
+                }
+
+                static void pass(Blocks[] blocks) throws InterruptedException {
+                    for (int i = blocks.length - 1; i >= 0; i--) {
+                        blocks[i].forward();
+                    }
+                    blocks[1].forward();
+                }
+
+                static double attend(int n) {
+                    return Math.sqrt(n);
+                }
+
+                static double norm(int n) {
+                    return Math.sqrt(n);
+                }
+
+                public static void main(String[] args) throws Exception {
+                    for (int i = 0; i < 3; i++) {
+                        Thread worker = new Thread(() -> {
+                            while (true) {
+                                try {
+                                    QUEUE.take().run();
+                                } catch (InterruptedException ended) {
+                                    return;
+                                }
+                            }
+                        });
+                        worker.setDaemon(true);
+                        worker.start();
+                    }
+                    Blocks[] blocks = {new Blocks(0), new Blocks(1), new Blocks(2)};
+                    for (int i = 0; i < 10; i++) {
+                        pass(blocks);
+                    }
+                }
+            }
+            """;
+
+    @Spec({"22.13", "22.14"})
+    @Test
+    void knowsTheLayersOfAnEngineWithItsOwnOrderAndTasks() throws Exception {
+        compile("app/Blocks.java", BLOCKS);
+        Files.writeString(
+                folder.resolve("blocks.yaml"),
+                """
+                step:
+                  in: app.Blocks.pass
+                layer:
+                  in: app.Blocks.forward
+                  number: this.index
+                tasks:
+                  - in: app.Blocks.parallel
+                bricks:
+                  - in: app.Blocks.norm
+                    brick: RMS_NORM
+                  - in: app.Blocks.attend
+                    brick: ATTENTION_SCORE
+                """);
+        ProcessResult result = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                .jvmOptions(List.of("-javaagent:" + JAR + "=rules=blocks.yaml,out=run.json,trace=t.json"))
+                .jvmOptions(List.of("-cp", classes.toString(), "app.Blocks"))
+                .without(AgentOptions.OUT_VARIABLE)
+                .in(folder)
+                .run()
+                .assertSucceeded();
+
+        assertThat(result.err()).contains("brick agent: 5 of 5 rules apply").doesNotContain("know no layer");
+        assertThat(recorded("run.json")).isEqualTo("{AttentionScore=160/160, RmsNorm=40/40}");
+        assertThat(JsonReport.read(folder.resolve("run.json")).steps().count()).isEqualTo(10);
+        assertThat(byLayer("RmsNorm")).isEqualTo(Map.of(0, 10, 1, 20, 2, 10));
+        assertThat(byLayer("AttentionScore")).isEqualTo(Map.of(0, 40, 1, 80, 2, 40));
+    }
+
+    /** How many spans of a name the timeline has in each layer. */
+    private Map<Integer, Integer> byLayer(String name) throws IOException {
+        Map<Integer, Integer> found = new TreeMap<>();
         for (JsonNode event : new ObjectMapper().readTree(folder.resolve("t.json").toFile()).get("traceEvents")) {
-            if (event.get("name").asText().equals("AttentionScore")) {
-                scoresByLayer.merge(event.get("args").path("layer").asInt(-1), 1, Integer::sum);
+            if (event.get("name").asText().equals(name)) {
+                found.merge(event.get("args").path("layer").asInt(-1), 1, Integer::sum);
             }
         }
-        assertThat(scoresByLayer).isEqualTo(Map.of(0, 160, 1, 160, 2, 160));
+        return found;
     }
 
     @Spec("22.7")

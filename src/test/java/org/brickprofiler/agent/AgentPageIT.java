@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.ProfileSnapshot;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the commands of docs/AGENT.md with its rules, as a reader would. */
+/** Runs the commands of docs/AGENT.md with its rules, and those of the agent in docs/GUIDE.md, as a reader would. */
 class AgentPageIT {
 
     private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin");
@@ -38,10 +39,7 @@ class AgentPageIT {
                 .orElseThrow();
     }
 
-    @Test
-    @Timeout(120)
-    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "the commands are of a Unix shell")
-    void everyCommandRuns() throws IOException {
+    private ProcessResult run(String commands) throws IOException {
         Path cli = Path.of(System.getProperty("cli.jar")).toAbsolutePath();
         Files.createSymbolicLink(folder.resolve("engine.jar"), cli);
         Files.createSymbolicLink(
@@ -50,16 +48,47 @@ class AgentPageIT {
         Path brick = Files.createDirectory(folder.resolve("bin")).resolve("brick");
         Files.writeString(brick, "#!/bin/sh\nexec java -jar '" + cli + "' \"$@\"\n");
         Files.setPosixFilePermissions(brick, PosixFilePermissions.fromString("rwxr-xr-x"));
-        String page = Files.readString(Path.of("docs", "AGENT.md"));
-        Files.writeString(folder.resolve("bricks.yaml"), block("yaml", page));
-
-        ProcessResult result = ChildProcess.of("sh")
-                .arguments(List.of("-e", "-c", block("sh", page)))
+        return ChildProcess.of("sh")
+                .arguments(List.of("-e", "-c", commands))
                 .environment(Map.of("PATH", brick.getParent() + ":" + JAVA + ":" + System.getenv("PATH")))
                 .without(AgentOptions.OUT_VARIABLE)
                 .in(folder)
                 .run()
                 .assertSucceeded();
+    }
+
+    @Test
+    @Timeout(120)
+    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "the commands are of a Unix shell")
+    void everyCommandOfTheGuideRuns() throws IOException {
+        String section = Pattern.compile("(?ms)^## An engine as it is$.*?(?=^## )")
+                .matcher(Files.readString(Path.of("docs", "GUIDE.md")))
+                .results()
+                .map(MatchResult::group)
+                .findFirst()
+                .orElseThrow();
+
+        ProcessResult result = run(block("sh", section));
+
+        assertThat(result.err()).contains("brick agent: 3 of 3 rules apply", "brick agent: recording on ");
+        assertThat(result.out()).contains("Brick profile\n", "matrix products", "the live report is at http://localhost:");
+        // Twenty steps of the demonstration's own warm-up are those that are forgotten.
+        assertThat(JsonReport.read(folder.resolve("run.json")).steps().count()).isEqualTo(300);
+        assertThat(JsonReport.read(folder.resolve("ab.json")).facts().unprofiledTokensPerSec()).isPresent();
+        assertThat(JsonReport.read(folder.resolve("now.json")).bricks()).isNotEmpty();
+        assertThat(folder.resolve("run.html")).isNotEmptyFile();
+        assertThat(folder.resolve("suggested.yaml")).content().contains("brick: RMS_NORM");
+        assertThat(folder.resolve("engine.jfc")).content().contains("org.brickprofiler.demo.Vectors::rmsNorm");
+    }
+
+    @Test
+    @Timeout(120)
+    @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "the commands are of a Unix shell")
+    void everyCommandRuns() throws IOException {
+        String page = Files.readString(Path.of("docs", "AGENT.md"));
+        Files.writeString(folder.resolve("bricks.yaml"), block("yaml", page));
+
+        ProcessResult result = run(block("sh", page));
 
         assertThat(result.err()).contains("brick agent: 5 of 5 rules apply");
         assertThat(result.out()).contains("Brick profile\n", "matrix products");

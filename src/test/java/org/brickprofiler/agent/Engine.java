@@ -112,6 +112,69 @@ public class Engine {
         }
     }
 
+    /** A task of the engine's own. */
+    interface Task {
+        void run(int from, int to);
+
+        default int grain() {
+            return 1;
+        }
+    }
+
+    /** One for several things. */
+    interface Unit extends Task {
+        void stop();
+    }
+
+    /** One that says itself how large its parts are. */
+    record Parts(IntConsumer look) implements Task {
+        @Override
+        public void run(int from, int to) {
+            product(from);
+            look.accept(to);
+        }
+
+        @Override
+        public int grain() {
+            return 2;
+        }
+    }
+
+    /** A layer that knows its number. */
+    record Block(int index) {
+        void forward() {
+            product(index);
+        }
+    }
+
+    /** Goes through layers in some order. */
+    void blocks(int[] order, IntConsumer look) throws InterruptedException {
+        for (int index : order) {
+            block(index, look);
+        }
+    }
+
+    /** Looks on this thread, and then on others. */
+    void block(int index, IntConsumer look) throws InterruptedException {
+        look.accept(-1);
+        inParts(4, new Parts(look));
+    }
+
+    static void inParts(int count, Task task) throws InterruptedException {
+        for (int i = 0; i < count; i += task.grain()) {
+            int from = i;
+            onThread(() -> task.run(from, from + task.grain()));
+        }
+    }
+
+    static void either(Task one, Task other) {
+        one.run(0, other.grain());
+    }
+
+    static void unit(Unit unit) {
+        unit.stop();
+    }
+
     static void onThread(Runnable task) throws InterruptedException {
         Thread thread = new Thread(task);
         thread.start();

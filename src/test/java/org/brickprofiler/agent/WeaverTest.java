@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 import org.brickprofiler.Brick;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.testing.AllocatedBytes;
@@ -19,6 +21,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 class WeaverTest {
 
     private static final String ENGINE = "  - in: org.brickprofiler.agent.Engine.";
+
+    private static final String TASKS = "Runnable, Callable, Consumer, IntConsumer, LongConsumer, or an interface of the "
+            + "engine's own with one method to implement";
 
     private static Object call(Class<?> type, String name, Object... arguments) throws Exception {
         for (Method method : type.getDeclaredMethods()) {
@@ -236,7 +241,7 @@ class WeaverTest {
         assertThat(Woven.messages(Woven.result(
                         Engine.class,
                         "tasks:\n  - in: org.brickprofiler.agent.Engine.product\n")))
-                .containsExactly("2: product takes none of Callable, Consumer, IntConsumer, LongConsumer, Runnable");
+                .containsExactly("2: product takes no task: " + TASKS);
     }
 
     /** The same task, handed over by a call that is not woven; and one of two methods is the step. */
@@ -256,8 +261,60 @@ class WeaverTest {
         call(woven, "factorial", 1);
         assertThat(Woven.PROFILER.snapshot().steps().count()).isEqualTo(2);
         assertThat(Woven.messages(Woven.result(Engine.class, "tasks:\n" + ENGINE + "pass\n    call: product\n")))
-                .containsExactly("2: product takes no task as its last argument: Callable, Consumer, IntConsumer, "
-                        + "LongConsumer, Runnable");
+                .containsExactly("2: product takes no task as its last argument: " + TASKS);
+    }
+
+    /** By an argument, a field of the receiver, and one that is negative, as of a layer that is none of the model's. */
+    @Spec("22.13")
+    @ParameterizedTest
+    @CsvSource({
+        "Engine.block, index, '[7, 7, 7, 2, 2, 2, 2, 2, 2, 3, 3, 3]'",
+        "Engine.block, arg0, '[7, 7, 7, 2, 2, 2, 2, 2, 2, 3, 3, 3]'",
+        "Engine.block, 6, '[6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6]'",
+    })
+    void layersHaveTheNumberThatTheRuleReads(String method, String number, String expected) throws Exception {
+        Class<?> woven = Woven.load(
+                Engine.class,
+                "step:\n" + ENGINE + "blocks\nlayer:\n  in: org.brickprofiler.agent." + method + "\n  number: " + number
+                        + "\ntasks:\n" + ENGINE + "inParts\n" + "bricks:\n" + ENGINE
+                        + "product\n    brick: RMS_NORM\n");
+        List<Integer> layers = Collections.synchronizedList(new ArrayList<>());
+        IntConsumer look = to -> layers.add(Woven.PROFILER.currentLayer());
+        call(woven, "blocks", new int[] {7, 2, 2, -5}, look);
+        assertThat(layers).hasToString(expected);
+        assertThat(Woven.PROFILER.currentLayer()).isEqualTo(-1);
+        assertThat(Woven.recorded()).isEqualTo("{RmsNorm=8/8}");
+        assertThat(Woven.SAID).isEmpty();
+    }
+
+    @Spec("22.13")
+    @Test
+    void layersHaveTheNumberInAFieldAndOtherwiseAreCounted() throws Exception {
+        String block = "org.brickprofiler.agent.Engine$Block";
+        String rules = "layer:\n  - in: " + block + ".forward\n    number: this.index\nbricks:\n  - in: " + block
+                + ".forward\n    brick: RMS_NORM\n";
+        assertThat(Woven.messages(Woven.result(Engine.Block.class, rules))).isEmpty();
+        assertThat(Woven.messages(Woven.result(Engine.Block.class, rules.replace("this.index", "this.indx"))))
+                .containsExactly("2: org.brickprofiler.agent.Engine$Block has no field 'indx'; the closest that exist: index");
+    }
+
+    @Spec("22.14")
+    @Test
+    void handsTheLayerOnWithTasksOfTheEnginesOwn() throws Exception {
+        Class<?> woven = Woven.load(
+                Engine.class,
+                "layer:\n" + ENGINE + "block\ntasks:\n" + ENGINE + "block\n    call: inParts\n");
+        List<Integer> layers = Collections.synchronizedList(new ArrayList<>());
+        IntConsumer look = to -> layers.add(Woven.PROFILER.currentLayer());
+        call(woven, "blocks", new int[] {0, 0}, look);
+        assertThat(layers).containsExactly(0, 0, 0, 1, 1, 1);
+        Woven.PROFILER.endPass();
+        assertThat(Woven.messages(Woven.result(
+                        Engine.class, "tasks:\n" + ENGINE + "either\n" + ENGINE + "unit\n")))
+                .containsExactly(
+                        "2: either takes more than one that may be a task, org.brickprofiler.agent.Engine$Task and "
+                                + "org.brickprofiler.agent.Engine$Task: name a call whose last argument is the task",
+                        "3: unit takes no task: " + TASKS);
     }
 
     @Spec("22.1")

@@ -2,10 +2,13 @@ package org.brickprofiler.agent;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
@@ -25,7 +28,10 @@ final class Woven {
     /** Timers that were started, less those that were stopped. */
     static final AtomicLong OPEN = new AtomicLong();
 
-    private static final Recorder RECORDER = new Recorder(PROFILER, new Recorder.Steps(0, () -> {}, null));
+    /** What was said meanwhile. */
+    static final List<String> SAID = new CopyOnWriteArrayList<>();
+
+    private static final Recorder RECORDER = new Recorder(PROFILER, new Recorder.Steps(0, () -> {}, null), SAID::add);
 
     static {
         Bridge.install(new Counting());
@@ -50,8 +56,8 @@ final class Woven {
         }
 
         @Override
-        public long startLayer() {
-            return RECORDER.startLayer();
+        public long startLayer(long number) {
+            return RECORDER.startLayer(number);
         }
 
         @Override
@@ -77,6 +83,11 @@ final class Woven {
         @Override
         public long workFor(long layer) {
             return RECORDER.workFor(layer);
+        }
+
+        @Override
+        public MethodHandle carrier(MethodHandles.Lookup caller, Class<?> task) {
+            return RECORDER.carrier(caller, task);
         }
     }
 

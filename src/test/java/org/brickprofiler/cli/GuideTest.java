@@ -20,10 +20,13 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs every command of docs/GUIDE.md, one after the other, as a reader would. */
+/** Runs every command of docs/GUIDE.md but those of the agent, one after the other, as a reader would. */
 class GuideTest {
 
     private static final Pattern COMMANDS = Pattern.compile("(?ms)^```sh\\n(.*?)^```$");
+
+    /** Its commands need the agent's jar: AgentPageIT runs them. */
+    private static final Pattern OF_THE_AGENT = Pattern.compile("(?ms)^## An engine as it is$.*?(?=^## )");
 
     @TempDir
     Path folder;
@@ -38,7 +41,9 @@ class GuideTest {
                 "#!/bin/sh\nexec '" + Path.of(System.getProperty("java.home"), "bin", "java")
                         + "' -XX:TieredStopAtLevel=1 -Xmx512m -cp \"$BRICK_CLASSES\" org.brickprofiler.cli.Brick \"$@\"\n");
         Files.setPosixFilePermissions(programs.resolve("brick"), PosixFilePermissions.fromString("rwxr-xr-x"));
-        List<String> commands = COMMANDS.matcher(Files.readString(Path.of("docs", "GUIDE.md")))
+        String page = Files.readString(Path.of("docs", "GUIDE.md"));
+        assertThat(page).containsPattern(OF_THE_AGENT);
+        List<String> commands = COMMANDS.matcher(OF_THE_AGENT.matcher(page).replaceAll(""))
                 .results()
                 .map(block -> block.group(1))
                 .toList();

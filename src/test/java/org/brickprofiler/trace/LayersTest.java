@@ -1,6 +1,7 @@
 package org.brickprofiler.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +63,11 @@ final class LayersTest extends TracedBricks {
     private void startLayerAt(long ns) {
         clock.set(ns);
         profiler.startLayer();
+    }
+
+    private void startLayerAt(long ns, int number) {
+        clock.set(ns);
+        profiler.startLayer(number);
     }
 
     private void endLayerAt(long ns) {
@@ -331,6 +337,80 @@ final class LayersTest extends TracedBricks {
                         "step 1000..1012",
                         "Layer 0 1000..1011 layer 0");
         assertThat(roots(graph())).containsExactly("Layer 0", "Layer 1", "Layer 0");
+    }
+
+    // ---- layers by their numbers ----
+
+    /** As where some layers are left out, one is in two parts, and the last ones are gone through backwards. */
+    @Spec("3.11")
+    @Test
+    void layersHaveTheNumbersThatTheyAreGivenInAnyOrder() throws Exception {
+        int[] numbers = {1, 5, 5, 4, 3};
+        List<Long> tokens = new ArrayList<>();
+        for (int i = 0; i < numbers.length; i++) {
+            startLayerAt(100L * i, numbers[i]);
+            assertThat(profiler.currentLayer()).isEqualTo(numbers[i]);
+            tokens.add(profiler.layerToken());
+            brick(BrickId.RMS_NORM, 100L * i + 1, 100L * i + 9);
+            int at = i;
+            Crew.runOnNewThread(() -> {
+                profiler.workFor(tokens.get(at));
+                brick(BrickId.ACTIVATION, 100L * at + 10, 100L * at + 20);
+            });
+            endLayerAt(100L * i + 30);
+        }
+        startLayerAt(500);
+        brick(BrickId.RMS_NORM, 501, 502);
+        endLayerAt(503);
+        endPassAt(510);
+
+        assertThat(tokens).doesNotHaveDuplicates();
+        assertThat(events(thread))
+                .filteredOn(event -> !event.startsWith("Rms"))
+                .containsExactly(
+                        "step 0..510",
+                        "Layer 1 0..30 layer 1",
+                        "Layer 5 100..130 layer 5",
+                        "Layer 5 200..230 layer 5",
+                        "Layer 4 300..330 layer 4",
+                        "Layer 3 400..430 layer 3",
+                        "Layer 4 500..503 layer 4");
+        ExecutionGraph graph = graph();
+        assertThat(roots(graph)).containsExactlyInAnyOrder("Layer 1", "Layer 5", "Layer 5", "Layer 4", "Layer 3", "Layer 4");
+        assertThat(graph.nodesByName("Layer 5"))
+                .allSatisfy(layer -> assertThat(in(graph, layer)).containsExactlyInAnyOrder("RmsNorm", "Activation"));
+    }
+
+    @Spec("3.11")
+    @Test
+    void aNumberBelowZeroIsRefusedAndTheLayerUnderWayGoesOn() {
+        startLayerAt(0, 7);
+        assertThatThrownBy(() -> profiler.startLayer(-1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("-1");
+        assertThat(profiler.currentLayer()).isEqualTo(7);
+        endLayerAt(10);
+        startLayerAt(20, Integer.MAX_VALUE);
+        assertThat(profiler.currentLayer()).isEqualTo(1_048_574);
+        endLayerAt(30);
+        startLayerAt(40);
+        assertThat(profiler.currentLayer()).isEqualTo(1_048_574);
+        endLayerAt(50);
+    }
+
+    @Spec("3.11")
+    @Test
+    void aLayerWithANumberWithinAnotherIsOfTheNextPass() {
+        startLayerAt(0, 4);
+        brick(BrickId.RMS_NORM, 1, 10);
+        startLayerAt(100, 2);
+        brick(BrickId.RMS_NORM, 101, 110);
+        endLayerAt(111);
+        endPassAt(112);
+
+        assertThat(events(thread))
+                .filteredOn(event -> !event.startsWith("Rms"))
+                .containsExactly("step 0..10", "Layer 4 0..10 layer 4", "step 100..112", "Layer 2 100..111 layer 2");
     }
 
     @Spec("3.8")

@@ -1,11 +1,12 @@
 package org.brickprofiler.agent.bridge;
 
+import java.lang.invoke.CallSite;
+import java.lang.invoke.ConstantCallSite;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Array;
 import java.util.Objects;
-import java.util.concurrent.Callable;
-import java.util.function.Consumer;
-import java.util.function.IntConsumer;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,8 +14,7 @@ import org.jspecify.annotations.Nullable;
  * {@link Sink}, which lies in a loader of its own with everything that it needs.
  *
  * <p>The sink is a constant of the virtual machine from the first call on, so that compilers see through the bridge. Every
- * method may be called from any thread; none allocates, but for the {@code carry} methods, which make one object where the
- * calling thread is in a layer.
+ * method may be called from any thread; none allocates but {@link #carrier}.
  */
 public final class Bridge {
 
@@ -42,9 +42,10 @@ public final class Bridge {
         /**
          * Begins a layer.
          *
-         * @return not 0
+         * @param number its number; negative for the one after the last
+         * @return what ends it; 0 where it is not followed
          */
-        long startLayer();
+        long startLayer(long number);
 
         /**
          * Ends a layer.
@@ -83,6 +84,15 @@ public final class Bridge {
          * @return the token of the layer that it worked for before
          */
         long workFor(long layer);
+
+        /**
+         * What makes tasks of a type work for the layer of the thread that hands them over.
+         *
+         * @param caller the class that does so
+         * @param task the type, an interface
+         * @return from a task to what takes its place
+         */
+        MethodHandle carrier(MethodHandles.Lookup caller, Class<?> task);
     }
 
     private static final class Holder {
@@ -126,10 +136,11 @@ public final class Bridge {
     /**
      * Begins a layer.
      *
+     * @param number its number; negative for the one after the last
      * @return what ends it
      */
-    public static long startLayer() {
-        return Holder.SINK.startLayer();
+    public static long startLayer(long number) {
+        return Holder.SINK.startLayer(number);
     }
 
     /**
@@ -172,109 +183,33 @@ public final class Bridge {
     }
 
     /**
-     * A task that works for the layer of the calling thread, wherever it runs.
+     * Which layer the calling thread works for.
      *
-     * @param task the task
-     * @return it, or what runs it
+     * @return its token, 0 for none
      */
-    public static @Nullable Runnable carryRunnable(@Nullable Runnable task) {
-        long layer = Holder.SINK.layerToken();
-        if (layer == 0 || task == null) {
-            return task;
-        }
-        return () -> {
-            long before = Holder.SINK.workFor(layer);
-            try {
-                task.run();
-            } finally {
-                Holder.SINK.workFor(before);
-            }
-        };
+    public static long layerToken() {
+        return Holder.SINK.layerToken();
     }
 
     /**
-     * A task that works for the layer of the calling thread, wherever it runs.
+     * Makes the calling thread work for a layer.
      *
-     * @param <T> its result
-     * @param task the task
-     * @return it, or what runs it
+     * @param layer the layer's token, 0 for none
+     * @return the token of the layer that it worked for before
      */
-    public static <T> @Nullable Callable<T> carryCallable(@Nullable Callable<T> task) {
-        long layer = Holder.SINK.layerToken();
-        if (layer == 0 || task == null) {
-            return task;
-        }
-        return () -> {
-            long before = Holder.SINK.workFor(layer);
-            try {
-                return task.call();
-            } finally {
-                Holder.SINK.workFor(before);
-            }
-        };
+    public static long workFor(long layer) {
+        return Holder.SINK.workFor(layer);
     }
 
     /**
-     * A task that works for the layer of the calling thread, wherever it runs.
+     * Links a place in woven code where a task is handed over.
      *
-     * @param <T> what it takes
-     * @param task the task
-     * @return it, or what runs it
+     * @param caller the woven class
+     * @param name of no meaning
+     * @param type from the task's type, an interface, to itself
+     * @return what puts in the place of a task one that works for the layer of the calling thread, wherever it runs
      */
-    public static <T> @Nullable Consumer<T> carryConsumer(@Nullable Consumer<T> task) {
-        long layer = Holder.SINK.layerToken();
-        if (layer == 0 || task == null) {
-            return task;
-        }
-        return value -> {
-            long before = Holder.SINK.workFor(layer);
-            try {
-                task.accept(value);
-            } finally {
-                Holder.SINK.workFor(before);
-            }
-        };
-    }
-
-    /**
-     * A task that works for the layer of the calling thread, wherever it runs.
-     *
-     * @param task the task
-     * @return it, or what runs it
-     */
-    public static @Nullable IntConsumer carryIntConsumer(@Nullable IntConsumer task) {
-        long layer = Holder.SINK.layerToken();
-        if (layer == 0 || task == null) {
-            return task;
-        }
-        return value -> {
-            long before = Holder.SINK.workFor(layer);
-            try {
-                task.accept(value);
-            } finally {
-                Holder.SINK.workFor(before);
-            }
-        };
-    }
-
-    /**
-     * A task that works for the layer of the calling thread, wherever it runs.
-     *
-     * @param task the task
-     * @return it, or what runs it
-     */
-    public static @Nullable LongConsumer carryLongConsumer(@Nullable LongConsumer task) {
-        long layer = Holder.SINK.layerToken();
-        if (layer == 0 || task == null) {
-            return task;
-        }
-        return value -> {
-            long before = Holder.SINK.workFor(layer);
-            try {
-                task.accept(value);
-            } finally {
-                Holder.SINK.workFor(before);
-            }
-        };
+    public static CallSite carrier(MethodHandles.Lookup caller, String name, MethodType type) {
+        return new ConstantCallSite(Holder.SINK.carrier(caller, type.returnType()));
     }
 }

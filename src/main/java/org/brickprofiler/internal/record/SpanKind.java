@@ -6,7 +6,7 @@ public enum SpanKind {
     SPAN,
     /** A piece of work whose end was known by a later synchronisation; which thread did it is not known. */
     DEFERRED,
-    /** A moment at which a layer began; the value is its number. */
+    /** A moment at which a layer began; the value is its number, or that number's complement where it was given. */
     LAYER_START,
     /** A moment at which a layer had ended; the value is its number. */
     LAYER_END,
