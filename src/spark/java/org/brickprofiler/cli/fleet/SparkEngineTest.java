@@ -17,6 +17,7 @@ import org.brickprofiler.cli.fleet.Manifest.PackFile;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,14 +31,20 @@ final class SparkEngineTest {
 
     private static FleetEngine duck;
     private static FleetEngine spark;
+    private static Map<String, String> files;
 
     @BeforeAll
     static void start() throws Exception {
         System.setProperty("org.slf4j.simpleLogger.log.org.apache", "error");
         SimulatedFleet.Shape shape = new SimulatedFleet.Shape("007", 64, 60, 5);
-        Map<String, String> files = new SimulatedFleet(shape, SimulatedFleet.studyFaults(shape)).write(folder, true);
+        files = new SimulatedFleet(shape, SimulatedFleet.studyFaults(shape)).write(folder, true);
         duck = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults());
         spark = FleetEngine.open("spark", new FleetEngine.Options(1 << 29, 2, folder, "local[2]"));
+    }
+
+    /** Engines of one session share its tables, and a test may have mounted others. */
+    @BeforeEach
+    void mount() throws IOException {
         for (Map.Entry<String, String> table : files.entrySet()) {
             duck.table(table.getKey(), List.of(table.getValue()));
             spark.table(table.getKey(), List.of(table.getValue()));
@@ -80,12 +87,12 @@ final class SparkEngineTest {
     void aPackIsCheckedAndReadWhereOnlySparkReads() throws IOException {
         SparkSession.active().sparkContext().hadoopConfiguration().set("fs.elsewhere.impl", Elsewhere.class.getName());
         Path pack = Files.createDirectory(folder.resolve("pack"));
-        List<PackFile> files = new ArrayList<>();
+        List<PackFile> packed = new ArrayList<>();
         for (String table : FleetPack.TABLES) {
             Path file = Files.copy(folder.resolve(table + ".parquet"), pack.resolve(table + ".parquet"));
-            files.add(FleetPack.entry(pack, table, file, 1));
+            packed.add(FleetPack.entry(pack, table, file, 1));
         }
-        new Manifest(1, 0, files, List.of()).write(pack);
+        new Manifest(1, 0, packed, List.of()).write(pack);
         Rows expected = spark.query("SELECT sum(total_ns) AS ns FROM brick_window");
         try (FleetEngine other = FleetEngine.open("spark", new FleetEngine.Options(1 << 29, 2, folder, "local[2]"))) {
             for (String address : List.of("elsewhere://" + pack, pack.toUri().toString(), pack + "/")) {
