@@ -524,7 +524,7 @@ public final class BrickProfiler extends BrickResults {
      * whole to the layer in which it ran longest, or to none where that was outside of layers.
      *
      * <p>Layers do not nest. Where the one before was not ended, an exception has ended its pass: it ends there, and this
-     * layer is number 0 of the next.
+     * layer is number 0 of the next pass.
      */
     public void startLayer() {
         beginLayer(Layers.NEXT);
