@@ -7,6 +7,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.cli.ProgramRunner.Outcome;
 import org.brickprofiler.compare.Comparison.Change;
 
@@ -19,6 +20,9 @@ import org.brickprofiler.compare.Comparison.Change;
 record Overhead(List<Outcome> on, List<Outcome> off) {
 
     private static final double NS_PER_S = 1e9;
+
+    /** Compilers that work for longer than this share of a run are named. */
+    private static final double MUCH_COMPILING_PERCENT = 10;
 
     /** Lines for a console. */
     String text() {
@@ -44,7 +48,7 @@ record Overhead(List<Outcome> on, List<Outcome> off) {
                 off.size()));
         text.append(side("without", without, hasRates)).append(side("with it", with, hasRates));
         ownAccount().ifPresent(text::append);
-        return text.append(faults()).toString();
+        return text.append(compiling()).append(faults()).toString();
     }
 
     private static String side(String which, double[] seconds, boolean areRates) {
@@ -70,6 +74,23 @@ record Overhead(List<Outcome> on, List<Outcome> off) {
                                 .mapToDouble(profile -> 100.0 * profile.overheadNs() / profile.totalNs())
                                 .average()
                                 .orElseThrow()));
+    }
+
+    /** How much of it may be the compilers' work, which ends in longer runs. */
+    private String compiling() {
+        double percent = on.stream()
+                .flatMap(outcome -> outcome.snapshot().stream())
+                .flatMap(profile -> profile.facts().virtualMachines().stream())
+                .mapToDouble(RunFacts.VirtualMachine::jitPercent)
+                .average()
+                .orElse(0);
+        return percent < MUCH_COMPILING_PERCENT
+                ? ""
+                : String.format(
+                        Locale.ROOT,
+                        "! Compilers worked for %.0f %% of the time of the runs with it, on its code, too: longer runs, or a longer "
+                                + "warm-up, show what it costs once all is compiled.\n",
+                        percent);
     }
 
     private String faults() {

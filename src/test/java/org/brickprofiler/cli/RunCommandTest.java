@@ -252,7 +252,18 @@ class RunCommandTest {
                   without  100.00 tokens/s
                   with it  80.00 tokens/s
                 """);
+        assertThat(run.out()).doesNotContain("Compilers");
         assertThat(run.err()).contains("brick: off 3: ", "brick: on 3: ");
+    }
+
+    @Spec("16.13")
+    @Test
+    void namesCompilingWhereMuchOfTheTimeWasThat() {
+        String machine = "80, \"virtual_machines\": [{\"pid\": 1, \"started_at\": \"2026-01-01T00:00:00Z\", "
+                + "\"up_ns\": 2000000000, \"gc_ns\": 0, \"jit_ns\": 800000000}]";
+        Cli run = Cli.run("run", "-n", "2", "--warmup", "0", "--out", out, "--overhead", writesRate(machine));
+
+        assertThat(run.out()).contains("! Compilers worked for 40 % of the time of the runs with it");
     }
 
     @Spec("16.13")
