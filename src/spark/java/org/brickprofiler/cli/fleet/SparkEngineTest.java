@@ -13,7 +13,9 @@ import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.spark.sql.SparkSession;
+import org.brickprofiler.cli.Brick;
 import org.brickprofiler.cli.fleet.Manifest.PackFile;
+import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -73,6 +75,31 @@ final class SparkEngineTest {
         assertThat(spark.query("SELECT run_id FROM runs")).isEqualTo(new Rows(List.of("run_id"), List.of(List.of("007"))));
     }
 
+    @Test
+    @Spec("24.14")
+    void theCommandLineAsksSparkWhereItIsOnTheClassPath() throws IOException {
+        Path pack = pack("asked");
+        List<String> question = List.of(
+                "fleet", "sql", "--pack", pack.toString(),
+                "SELECT brick, sum(total_ns) AS ns FROM brick_window GROUP BY brick ORDER BY brick");
+        List<String> spark = new ArrayList<>(question);
+        spark.addAll(List.of("--engine", "spark", "--master", "local[2]"));
+        String answer = ChildProcess.java(Brick.class).arguments(spark).run().assertSucceeded().out();
+        assertThat(answer.lines()).hasSize(2 + 36);
+        assertThat(answer).isEqualTo(ChildProcess.java(Brick.class).arguments(question).run().assertSucceeded().out());
+    }
+
+    private static Path pack(String name) throws IOException {
+        Path pack = Files.createDirectory(folder.resolve(name));
+        List<PackFile> packed = new ArrayList<>();
+        for (String table : FleetPack.TABLES) {
+            Path file = Files.copy(folder.resolve(table + ".parquet"), pack.resolve(table + ".parquet"));
+            packed.add(FleetPack.entry(pack, table, file, 1));
+        }
+        new Manifest(1, 0, packed, List.of()).write(pack);
+        return pack;
+    }
+
     /** The file system of this machine at addresses that only Hadoop knows. */
     public static final class Elsewhere extends RawLocalFileSystem {
 
@@ -86,13 +113,7 @@ final class SparkEngineTest {
     @Spec("24.4")
     void aPackIsCheckedAndReadWhereOnlySparkReads() throws IOException {
         SparkSession.active().sparkContext().hadoopConfiguration().set("fs.elsewhere.impl", Elsewhere.class.getName());
-        Path pack = Files.createDirectory(folder.resolve("pack"));
-        List<PackFile> packed = new ArrayList<>();
-        for (String table : FleetPack.TABLES) {
-            Path file = Files.copy(folder.resolve(table + ".parquet"), pack.resolve(table + ".parquet"));
-            packed.add(FleetPack.entry(pack, table, file, 1));
-        }
-        new Manifest(1, 0, packed, List.of()).write(pack);
+        Path pack = pack("pack");
         Rows expected = spark.query("SELECT sum(total_ns) AS ns FROM brick_window");
         try (FleetEngine other = FleetEngine.open("spark", new FleetEngine.Options(1 << 29, 2, folder, "local[2]"))) {
             for (String address : List.of("elsewhere://" + pack, pack.toUri().toString(), pack + "/")) {
