@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which run, which part of it and what code a profile is of, so that profiles of many ranks and runs can be told apart.
+ * Which run, which part of it and what code a profile is of, which distinguishes the profiles of many ranks and runs.
  * Immutable. What is not known is empty.
  *
  * <p>A profiler takes each value from the first of these that has it:

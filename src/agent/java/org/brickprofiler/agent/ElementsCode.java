@@ -19,7 +19,10 @@ import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
-/** The code that puts a number of elements, or a layer's number, onto the stack, as a long. For one method of one class; one thread. */
+/**
+ * The code that puts a number of elements, or a layer's number, onto the stack, as a long. For one method of one class; one
+ * thread.
+ */
 final class ElementsCode {
 
     private final ClassNode owner;

@@ -140,7 +140,7 @@ public final class HtmlReport {
      * @return a page with it, in place of an earlier one
      */
     public HtmlReport withRoofline(BrickRoofline roofline) {
-        return withFurther(Map.of("roofline", RooflineReport.values(Objects.requireNonNull(roofline, "roofline"))));
+        return with(Map.of("roofline", RooflineReport.values(Objects.requireNonNull(roofline, "roofline"))));
     }
 
     /**
@@ -152,9 +152,15 @@ public final class HtmlReport {
      * @throws IllegalArgumentException when a key is one of the report's own, or a value is of another type
      */
     public HtmlReport withFurther(Map<String, ?> further) {
-        Map<String, Object> all = new LinkedHashMap<>(this.further);
-        all.putAll(Objects.requireNonNull(further, "further"));
-        JsonReport.toJson(snapshot, all);
+        HtmlReport page = with(Objects.requireNonNull(further, "further"));
+        // What cannot be written is refused here already.
+        JsonReport.toJson(snapshot, page.further);
+        return page;
+    }
+
+    private HtmlReport with(Map<String, ?> more) {
+        Map<String, Object> all = new LinkedHashMap<>(further);
+        all.putAll(more);
         return new HtmlReport(snapshot, Collections.unmodifiableMap(all), added);
     }
 

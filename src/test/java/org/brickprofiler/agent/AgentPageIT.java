@@ -8,12 +8,12 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.GuidePage;
 import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -61,14 +61,7 @@ class AgentPageIT {
     @Timeout(120)
     @EnabledOnOs(value = {OS.LINUX, OS.MAC}, disabledReason = "the commands are of a Unix shell")
     void everyCommandOfTheGuideRuns() throws IOException {
-        String section = Pattern.compile("(?ms)^## An engine as it is$.*?(?=^## )")
-                .matcher(Files.readString(Path.of("docs", "GUIDE.md")))
-                .results()
-                .map(MatchResult::group)
-                .findFirst()
-                .orElseThrow();
-
-        ProcessResult result = run(block("sh", section));
+        ProcessResult result = run(block("sh", GuidePage.read().ofTheAgent()));
 
         assertThat(result.err()).contains("brick agent: 3 of 3 rules apply", "brick agent: recording on ");
         assertThat(result.out()).contains("Brick profile\n", "matrix products", "the live report is at http://localhost:");

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.zip.GZIPInputStream;
 import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.GuidePage;
 import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -20,13 +21,10 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs every command of docs/GUIDE.md but those of the agent, one after the other, as a reader would. */
+/** Runs every command of docs/GUIDE.md, but for those of the agent, which AgentPageIT runs, in their order, as a reader would. */
 class GuideTest {
 
     private static final Pattern COMMANDS = Pattern.compile("(?ms)^```sh\\n(.*?)^```$");
-
-    /** Its commands need the agent's jar: AgentPageIT runs them. */
-    private static final Pattern OF_THE_AGENT = Pattern.compile("(?ms)^## An engine as it is$.*?(?=^## )");
 
     @TempDir
     Path folder;
@@ -41,9 +39,7 @@ class GuideTest {
                 "#!/bin/sh\nexec '" + Path.of(System.getProperty("java.home"), "bin", "java")
                         + "' -XX:TieredStopAtLevel=1 -Xmx512m -cp \"$BRICK_CLASSES\" org.brickprofiler.cli.Brick \"$@\"\n");
         Files.setPosixFilePermissions(programs.resolve("brick"), PosixFilePermissions.fromString("rwxr-xr-x"));
-        String page = Files.readString(Path.of("docs", "GUIDE.md"));
-        assertThat(page).containsPattern(OF_THE_AGENT);
-        List<String> commands = COMMANDS.matcher(OF_THE_AGENT.matcher(page).replaceAll(""))
+        List<String> commands = COMMANDS.matcher(GuidePage.read().others())
                 .results()
                 .map(block -> block.group(1))
                 .toList();
@@ -65,7 +61,8 @@ class GuideTest {
             assertThat(result.exitCode()).as(command + result.err()).isZero();
             output.append(result.out());
         }
-        assertThat(output.toString()).contains("Brick profile\n", "Distance to the roof, ", "5 runs before, 5 after: ", "Verdicts are of one test ");
+        assertThat(output.toString())
+                .contains("Brick profile\n", "Distance to the roof, ", "5 runs before, 5 after: ", "Verdicts are of one test ");
         assertThat(output.toString())
                 .contains("With the profiler on, a token takes ", "net total")
                 .contains("first layer", "KernelDispatch", "launched in a range: each in the innermost one");

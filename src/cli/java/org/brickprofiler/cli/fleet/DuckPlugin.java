@@ -17,6 +17,7 @@ import java.net.http.HttpTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.CodeSource;
+import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.sql.Driver;
@@ -157,11 +158,8 @@ public final class DuckPlugin {
 
     private static boolean isArtifact(Path jar) throws IOException {
         MessageDigest sum = sha256();
-        try (InputStream in = Files.newInputStream(jar)) {
-            byte[] buffer = new byte[BUFFER_BYTES];
-            for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-                sum.update(buffer, 0, read);
-            }
+        try (InputStream in = new DigestInputStream(Files.newInputStream(jar), sum)) {
+            in.transferTo(OutputStream.nullOutputStream());
         }
         return HexFormat.of().formatHex(sum.digest()).equals(SHA_256);
     }

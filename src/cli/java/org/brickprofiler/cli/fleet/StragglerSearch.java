@@ -81,6 +81,10 @@ final class StragglerSearch {
 
     private record RankKey(String run, int number) {
         static final Comparator<RankKey> ORDER = Comparator.comparing(RankKey::run).thenComparing(RankKey::number);
+
+        static RankKey of(Question.Row row) {
+            return new RankKey(row.text("run_id"), (int) row.number("rank"));
+        }
     }
 
     /** Ranks that are compared with each other. */
@@ -165,7 +169,7 @@ final class StragglerSearch {
 
     private void ranks() throws IOException {
         for (Question.Row row : Question.STRAGGLER_RANKS.ask(engine)) {
-            RankKey key = new RankKey(row.text("run_id"), (int) row.number("rank"));
+            RankKey key = RankKey.of(row);
             if (row.ifNumber("win").isPresent()) {
                 slowWindows.computeIfAbsent(key, none -> new ArrayList<>()).add(SlowWindow.of(row, "compute_ns"));
             } else {
@@ -186,8 +190,9 @@ final class StragglerSearch {
         testedRanks = peers.values().stream().filter(StragglerSearch::isTested).mapToInt(List::size).sum();
     }
 
-    private List<Rank> peersOf(Rank rank) {
-        return peers.getOrDefault(new Peers(rank.run(), rank.device()), List.of());
+    private boolean isTested(RankKey key) {
+        Rank rank = ranks.get(key);
+        return rank != null && isTested(peers.getOrDefault(new Peers(rank.run(), rank.device()), List.of()));
     }
 
     private static boolean isTested(List<Rank> group) {
@@ -276,9 +281,8 @@ final class StragglerSearch {
     private void bricks() throws IOException {
         Map<RankKey, List<Question.Row>> slow = new TreeMap<>(RankKey.ORDER);
         for (Question.Row row : Question.STRAGGLER_BRICKS.ask(engine)) {
-            RankKey key = new RankKey(row.text("run_id"), (int) row.number("rank"));
-            Rank rank = ranks.get(key);
-            if (rank != null && isTested(peersOf(rank)) && isUnusual(row)) {
+            RankKey key = RankKey.of(row);
+            if (isTested(key) && isUnusual(row)) {
                 slow.computeIfAbsent(key, none -> new ArrayList<>()).add(row);
             }
         }
@@ -363,13 +367,13 @@ final class StragglerSearch {
     private void brickWindows() throws IOException {
         Map<RankKey, Map<String, List<Question.Row>>> slow = new TreeMap<>(RankKey.ORDER);
         for (Question.Row row : Question.STRAGGLER_BRICK_WINDOWS.ask(engine)) {
-            slow.computeIfAbsent(new RankKey(row.text("run_id"), (int) row.number("rank")), none -> new TreeMap<>())
+            slow.computeIfAbsent(RankKey.of(row), none -> new TreeMap<>())
                     .computeIfAbsent(row.text("brick"), none -> new ArrayList<>())
                     .add(row);
         }
         slow.forEach((key, bricks) -> {
-            Rank rank = ranks.get(key);
-            if (rank != null && isTested(peersOf(rank))) {
+            if (isTested(key)) {
+                Rank rank = Objects.requireNonNull(ranks.get(key));
                 bricks.forEach((brick, rows) -> brickWindows(rank, brick, rows));
             }
         });

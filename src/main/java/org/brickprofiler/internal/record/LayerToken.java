@@ -29,7 +29,7 @@ public final class LayerToken {
     private static final int LAYER_BITS = 20;
     private static final long LAYER_MASK = (1L << LAYER_BITS) - 1;
 
-    /** The largest number that is told from others. */
+    /** The largest number of a layer; larger ones count as that. */
     public static final int LAST_LAYER = (int) LAYER_MASK - 1;
 
     private LayerToken() {}

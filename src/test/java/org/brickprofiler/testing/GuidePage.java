@@ -1,0 +1,27 @@
+package org.brickprofiler.testing;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * docs/GUIDE.md in two parts, since the commands of one need the agent's jar.
+ *
+ * @param ofTheAgent the section on it
+ * @param others all the rest
+ */
+public record GuidePage(String ofTheAgent, String others) {
+
+    private static final Pattern SECTION = Pattern.compile("(?ms)^## An engine as it is$.*?(?=^## )");
+
+    /** Reads it. */
+    public static GuidePage read() throws IOException {
+        Matcher section = SECTION.matcher(Files.readString(Path.of("docs", "GUIDE.md")));
+        if (!section.find()) {
+            throw new IOException("the page has no section on the agent");
+        }
+        return new GuidePage(section.group(), section.replaceAll(""));
+    }
+}
