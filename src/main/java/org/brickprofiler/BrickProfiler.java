@@ -618,7 +618,7 @@ public final class BrickProfiler extends BrickResults {
 
     private void endStep(StepRecorder recorder, long endNs) {
         if (enabled) {
-            Step step = recorder.end(endNs, hasPending());
+            Step step = recorder.end(endNs, hasPending(), !listeners.isEmpty());
             if (step != null) {
                 listeners.stepEnded(step);
             }

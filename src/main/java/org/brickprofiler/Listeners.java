@@ -23,6 +23,10 @@ final class Listeners {
         ofBricks.remove(listener);
     }
 
+    boolean isEmpty() {
+        return all.isEmpty();
+    }
+
     boolean wantBricks() {
         return !ofBricks.isEmpty();
     }

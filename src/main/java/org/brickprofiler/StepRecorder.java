@@ -78,6 +78,9 @@ final class StepRecorder {
 
         private final long[] beforeNs = new long[CATEGORIES.length];
 
+        /** Room for the brick time of a step that ends. */
+        private final long[] categoryNs = new long[CATEGORIES.length];
+
         /** Whether a prompt is under way, and since when. */
         private boolean inPrompt;
 
@@ -221,9 +224,9 @@ final class StepRecorder {
         if (mine.info != null) {
             abandon(mine);
         }
-        for (Place other : List.copyOf(underWay)) {
-            if (!other.isOwnerAlive()) {
-                abandon(other);
+        for (int i = underWay.size() - 1; i >= 0; i--) {
+            if (!underWay.get(i).isOwnerAlive()) {
+                abandon(underWay.get(i));
             }
         }
         begun++;
@@ -270,9 +273,10 @@ final class StepRecorder {
      *
      * @param endNs the clock
      * @param pending whether a measurement is pending
-     * @return the step; null where none was under way
+     * @param followed whether somebody wants the step, whatever it is
+     * @return the step; null where none was under way, or nobody wants it
      */
-    synchronized @Nullable Step end(long endNs, boolean pending) {
+    synchronized @Nullable Step end(long endNs, boolean pending, boolean followed) {
         Place mine = places.mineOrNull();
         if (mine == null) {
             return null;
@@ -286,7 +290,8 @@ final class StepRecorder {
         leave(mine, info, endNs);
         long durationNs = Math.max(0, endNs - mine.startNs);
         phase.add(info, durationNs, mine.acceptedTokens);
-        long[] categoryNs = new long[CATEGORIES.length];
+        long[] categoryNs = mine.categoryNs;
+        Arrays.fill(categoryNs, 0);
         if (mine.alone == begun && !pending) {
             registry.addTotalsNs(names, categoryNs);
             phase.attributed++;
@@ -295,16 +300,23 @@ final class StepRecorder {
                 phase.categoryNs[i] += categoryNs[i];
             }
         }
-        Step step = new Step(
-                ended++,
-                period.unixNs(mine.startNs),
-                durationNs,
-                info,
-                mine.acceptedTokens,
-                byCategory(categoryNs));
-        keep(step);
         countTokens(mine, info, endNs);
+        long index = ended++;
+        if (!followed && !isKept(index, durationNs, phase)) {
+            return null;
+        }
+        Step step = new Step(
+                index, period.unixNs(mine.startNs), durationNs, info, mine.acceptedTokens, byCategory(categoryNs));
+        keep(step);
         return step;
+    }
+
+    /** Whether a step may be one of those that are kept: asked before it is made, since few are. */
+    private boolean isKept(long index, long durationNs, PhaseSums phase) {
+        return sums.sampled.size() < Steps.SAMPLED
+                || phase.slowest.size() < Steps.SLOWEST
+                || Steps.hash(index) <= Steps.hash(sums.sampled.element().index())
+                || durationNs >= phase.slowest.element().durationNs();
     }
 
     private void countTokens(Place mine, StepInfo info, long endNs) {

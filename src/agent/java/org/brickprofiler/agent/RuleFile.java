@@ -97,12 +97,13 @@ final class RuleFile {
     /**
      * Reads a file in UTF-8, or rules that come with the agent.
      *
-     * @param file the file; where there is none of that name, the engine whose rules are meant, as in {@code jlama}
+     * @param file the file; where there is none of that name, or it is a folder,
+     *     the engine whose rules are meant, as in {@code jlama}
      * @throws IOException when it cannot be read
      * @throws IllegalArgumentException when it is malformed
      */
     static Rules read(Path file) throws IOException {
-        if (Files.notExists(file) && file.toString().matches("\\w+")) {
+        if ((Files.notExists(file) || Files.isDirectory(file)) && file.toString().matches("\\w+")) {
             try (InputStream builtIn = RuleFile.class.getResourceAsStream(file + ".yaml")) {
                 if (builtIn != null) {
                     return parse(file.toString(), new String(builtIn.readAllBytes(), StandardCharsets.UTF_8));

@@ -493,11 +493,13 @@ class AgentIT {
         "rules=none.yaml   | not started: java.io.IOException: cannot read none.yaml: it does not exist",
         "rules=bad.yaml    | bad.yaml:3: there is no brick 'RMSNORMM'; the closest that exist: RMS_NORM,",
         "rules=other.yaml  | other.yaml:2: there is no class app.Mein; the closest that exist: app.Main",
+        "rules=llama3      | llama3:3: there is no class ",
         "rules=bricks.yaml,trace=t.xyz | not started: java.lang.IllegalArgumentException: ",
     })
     void neverKeepsTheApplicationFromRunning(String options, String message) throws Exception {
         Files.writeString(folder.resolve("bad.yaml"), "bricks:\n  - in: app.Main.product\n    brick: RMSNORMM\n");
         Files.writeString(folder.resolve("other.yaml"), "bricks:\n  - in: app.Mein.product\n    brick: RMS_NORM\n");
+        Files.createDirectory(folder.resolve("llama3"));
         ProcessResult result = application(options).run().assertSucceeded();
         assertThat(result.out()).startsWith("computed ");
         assertThat(result.err()).contains("brick agent: ", message);

@@ -41,6 +41,10 @@ public final class NameTable {
     /** Of the JDK: the first profiler is made in no time only where no jar with signed classes has to be opened. */
     private final ConcurrentHashMap<String, Entry> byName = new ConcurrentHashMap<>(256);
     private final AtomicReferenceArray<Entry> byKey;
+
+    /** The tags of the keys below {@code size}, close together; whoever moves that on past a key has written its tag. */
+    private final int[] tags = new int[TimerToken.MAX_KEY + 1];
+
     private volatile int size;
     private final @Nullable ToIntFunction<String> spellings;
     private final Entry overflow;
@@ -86,6 +90,7 @@ public final class NameTable {
     private void put(Entry entry) {
         byKey.set(entry.key, entry);
         byName.put(entry.name, entry);
+        tags[entry.key] = entry.tag;
         size = entry.key + 1;
     }
 
@@ -129,6 +134,7 @@ public final class NameTable {
                 there = byKey.compareAndSet(key, null, mine) ? mine : byKey.get(key);
             }
             byName.putIfAbsent(there.name, there);
+            tags[key] = there.tag;
             SIZE.compareAndSet(this, key, key + 1);
             if (there.name.equals(name)) {
                 return there.key;
@@ -186,6 +192,6 @@ public final class NameTable {
      * @return the tag given with its name
      */
     public int tag(int key) {
-        return byKey.get(key).tag;
+        return tags[key];
     }
 }

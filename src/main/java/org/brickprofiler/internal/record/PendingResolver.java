@@ -56,7 +56,13 @@ public final class PendingResolver {
      *
      * @param commonEndNs the clock at the synchronisation
      */
-    public synchronized void resolve(long commonEndNs) {
+    public void resolve(long commonEndNs) {
+        if (registry.hasDeferred()) {
+            resolvePending(commonEndNs);
+        }
+    }
+
+    private synchronized void resolvePending(long commonEndNs) {
         endNs = commonEndNs;
         findOwn(registry.tables());
         try {

@@ -140,6 +140,14 @@ public final class StatSums {
         }
     }
 
+    /** Adds the time of each row's samples to the sum of its key's tag. */
+    void addTotalsNs(NameTable keys, long[] totalsNs) {
+        int rowCount = Math.min(keys.size(), rows.length);
+        for (int key = 0; key < rowCount; key++) {
+            totalsNs[keys.tag(key)] += rows[key].totalNs();
+        }
+    }
+
     /** How many rows there are: the keys behind them were not recorded. */
     int rowCount() {
         return rows.length;

@@ -35,6 +35,12 @@ public final class TableRegistry {
     private final PerThread<StatTable, Left> threads;
     private final Object readers = new Object();
 
+    /**
+     * Whether anything was ever queued: where not, as on an engine without a device, boundaries look at no queue. Written
+     * before the measurement, so that who may see that sees this.
+     */
+    private volatile boolean hasDeferred;
+
     /** Guarded by {@code readers}. */
     private final LateTables late = new LateTables();
 
@@ -191,6 +197,9 @@ public final class TableRegistry {
      * @return false where the queue is full and the measurement was not taken
      */
     public boolean defer(int key, long origin, long elements) {
+        if (!hasDeferred) {
+            hasDeferred = true;
+        }
         StatTable own = ownTable();
         return own != null ? own.pending().offer(key, origin, elements) : deferElsewhere(key, origin, elements);
     }
@@ -347,12 +356,12 @@ public final class TableRegistry {
      */
     public void addTotalsNs(NameTable keys, long[] totalsNs) {
         synchronized (readers) {
-            late.count(threads.slots());
-            PerThread.Slots<StatTable, Left> now = threads.swept();
-            int size = keys.size();
-            for (int key = 0; key < size; key++) {
-                long totalNs = late.sums().row(key).totalNs() + now.left().sums().row(key).totalNs();
-                totalsNs[keys.tag(key)] += totalNs + (key < resetNs.length ? resetNs[key] : 0);
+            PerThread.Slots<StatTable, Left> now = threads.slots();
+            late.count(now);
+            late.sums().addTotalsNs(keys, totalsNs);
+            now.left().sums().addTotalsNs(keys, totalsNs);
+            for (int key = 0; key < resetNs.length; key++) {
+                totalsNs[keys.tag(key)] += resetNs[key];
             }
             addTotalsNs(now.live(), keys, totalsNs);
             addTotalsNs(threads.shared(), keys, totalsNs);
@@ -444,12 +453,20 @@ public final class TableRegistry {
 
     // ---- pending measurements ----
 
+    /** Whether a measurement was ever queued. */
+    boolean hasDeferred() {
+        return hasDeferred;
+    }
+
     /**
      * Hands over every measurement that was pending at the call, oldest first for each thread. Only one caller at a time.
      *
      * @param consumer receives them
      */
     public void drainPending(PendingConsumer consumer) {
+        if (!hasDeferred) {
+            return;
+        }
         PerThread.Slots<StatTable, Left> now = threads.swept();
         drain(now.live(), consumer);
         List<PendingQueue> left = now.left().queues();
@@ -472,6 +489,9 @@ public final class TableRegistry {
      * @return 0 or more; exact while nobody records
      */
     public int pendingCount() {
+        if (!hasDeferred) {
+            return 0;
+        }
         PerThread.Slots<StatTable, Left> now = threads.slots();
         long count = waiting(now.live()) + waiting(threads.shared());
         List<PendingQueue> left = now.left().queues();
