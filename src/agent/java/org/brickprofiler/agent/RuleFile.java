@@ -153,7 +153,8 @@ final class RuleFile {
             warmup = entries.containsKey("warmup") ? Math.max(warmup, number(entries.get("warmup"))) : warmup;
         }
         for (Node layer : oneOrMore(parts.get("layer"))) {
-            rules.addAll(rules(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to", "number"))));
+            rules.addAll(
+                    rules(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to", "number"))));
         }
         for (Node task : sequence(parts.get("tasks"))) {
             rules.addAll(rules(task, Kind.TASK, entries(task, Set.of("in", "lambda", "call"))));

@@ -209,7 +209,16 @@ final class Weaver {
             }
         }
         Rule rule = new Rule(
-                line, Kind.BRICK, target, Anchor.ENTRY, Anchor.EXIT, brick, Optional.empty(), Elements.ONE, Elements.ZERO, false);
+                line,
+                Kind.BRICK,
+                target,
+                Anchor.ENTRY,
+                Anchor.EXIT,
+                brick,
+                Optional.empty(),
+                Elements.ONE,
+                Elements.ZERO,
+                false);
         try {
             found.add(rule.withElements(Elements.parse(elements)));
         } catch (IllegalArgumentException neither) {
