@@ -41,8 +41,8 @@ final class MethodWeaver {
 
     static final String BRIDGE = "org/brickprofiler/agent/bridge/Bridge";
 
-    /** What our code puts onto the stack above what lies there: two numbers of two slots each. */
-    private static final int STACK = 4;
+    /** What our code puts onto the stack above what lies there: two numbers of two slots each, and one of one. */
+    private static final int STACK = 5;
 
     /** What lies there in a handler: the exception. */
     private static final int HANDLER_STACK = 1;
@@ -531,7 +531,7 @@ final class MethodWeaver {
             }
             case STEP, TASK -> {
                 code.add(Flow.copy(span.elements));
-                code.add(call("startStep", "(JJ)J"));
+                code.add(call("startStep", "(JJZ)J"));
             }
         }
         code.add(new VarInsnNode(Opcodes.LSTORE, track.timer));

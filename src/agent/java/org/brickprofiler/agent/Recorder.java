@@ -111,15 +111,12 @@ record Recorder(BrickProfiler profiler, Steps steps, Consumer<String> say) imple
     }
 
     @Override
-    public long startStep(long tokens, long kvLength) {
-        steps.begin(tokens <= 1);
-        long cached = Math.max(0, kvLength);
-        profiler.beginStep(tokens > 1 ? prefill(tokens, cached) : StepInfo.decode(cached));
+    public long startStep(long tokens, long kvLength, boolean promptOnly) {
+        boolean decodes = tokens <= 1 && !promptOnly;
+        steps.begin(decodes);
+        StepInfo info = decodes ? StepInfo.decode(0) : StepInfo.prefill(Math.max(0, tokens));
+        profiler.beginStep((promptOnly ? info.partOfPrompt() : info).withKvLength(Math.max(0, kvLength)));
         return OPEN;
-    }
-
-    private static StepInfo prefill(long tokens, long kvLength) {
-        return new StepInfo(StepInfo.Phase.PREFILL, 1, tokens, kvLength, 1, 0);
     }
 
     @Override

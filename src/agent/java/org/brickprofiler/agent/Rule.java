@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param elements how many elements, or tokens, each execution processes; of a layer its number, negative where it is
  *     counted
  * @param kvLength how many positions the key-value cache of a step holds; 0 for the other kinds
+ * @param promptOnly whether a step is a part of a prompt, and gives no token, however few it processes
  */
 record Rule(
         int line,
@@ -31,7 +32,8 @@ record Rule(
         String brick,
         Optional<BrickCategory> category,
         Elements elements,
-        Elements kvLength) {
+        Elements kvLength,
+        boolean promptOnly) {
 
     /** A name in Java, as a regular expression. */
     static final String NAME = "(?![\\d-])[^\\s.,;:<>()\\[\\]/]+";
@@ -153,6 +155,6 @@ record Rule(
 
     /** The same rule with other elements. */
     Rule withElements(Elements other) {
-        return new Rule(line, kind, target, from, to, brick, category, other, kvLength);
+        return new Rule(line, kind, target, from, to, brick, category, other, kvLength, promptOnly);
     }
 }

@@ -44,6 +44,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *   tokens: tokens.length                # 1 unless given; more than one are a prompt
  *   kv: position                         # what the key-value cache holds; 0 unless given
  *   warmup: 2                            # so many steps count for nothing
+ *   prompt: true                         # they are parts of prompts, and give no token
  * layer:
  *   in: com.example.Llama.layer          # no anchors: the whole method
  *   number: this.index                   # counted from 0 in each step unless given
@@ -57,7 +58,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *     call: matmul 3                     # from before the third call of that name until after it
  *     brick: OUTPUT_PROJECTION
  *     elements: tokens.length            # 1 unless given
- *   - in: com.example.Llama.forward
+ *   - in: [com.example.Llama.forward, com.example.Llama.forwardPrompt]
  *     lambda: run 1                      # within the lambda that the first call of run takes
  *     from: entry                        # entry, before NAME [N], after NAME [N]
  *     to: before softmax                 # exit, before NAME [N], after NAME [N]
@@ -148,18 +149,19 @@ final class RuleFile {
         int warmup = 0;
         for (Node step : oneOrMore(parts.get("step"))) {
             Map<String, Node> entries =
-                    entries(step, Set.of("in", "lambda", "call", "from", "to", "tokens", "kv", "warmup"));
-            rules.add(rule(step, Kind.STEP, entries));
+                    entries(step, Set.of("in", "lambda", "call", "from", "to", "tokens", "kv", "prompt", "warmup"));
+            rules.addAll(rules(step, Kind.STEP, entries));
             warmup = entries.containsKey("warmup") ? Math.max(warmup, number(entries.get("warmup"))) : warmup;
         }
         for (Node layer : oneOrMore(parts.get("layer"))) {
-            rules.add(rule(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to", "number"))));
+            rules.addAll(
+                    rules(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to", "number"))));
         }
         for (Node task : sequence(parts.get("tasks"))) {
-            rules.add(rule(task, Kind.TASK, entries(task, Set.of("in", "lambda", "call"))));
+            rules.addAll(rules(task, Kind.TASK, entries(task, Set.of("in", "lambda", "call"))));
         }
         for (Node brick : sequence(parts.get("bricks"))) {
-            rules.add(rule(
+            rules.addAll(rules(
                     brick,
                     Kind.BRICK,
                     entries(brick, Set.of("in", "lambda", "call", "from", "to", "brick", "category", "elements"))));
@@ -174,11 +176,16 @@ final class RuleFile {
         return new Rules(List.copyOf(rules), warmup, Map.copyOf(annotated));
     }
 
-    private Rule rule(Node node, Kind kind, Map<String, Node> entries) {
-        Node in = entries.get("in");
-        if (in == null) {
+    /** One rule for each method that it names. */
+    private List<Rule> rules(Node node, Kind kind, Map<String, Node> entries) {
+        List<Node> methods = oneOrMore(entries.get("in"));
+        if (methods.isEmpty()) {
             throw error(node, "in: is missing, the class and the method");
         }
+        return methods.stream().map(in -> rule(node, kind, in, entries)).toList();
+    }
+
+    private Rule rule(Node node, Kind kind, Node in, Map<String, Node> entries) {
         Anchor from = Anchor.ENTRY;
         Anchor to = Anchor.EXIT;
         Node call = entries.get("call");
@@ -207,7 +214,8 @@ final class RuleFile {
                 kind == Kind.BRICK ? brick(node, entries.get("brick"), category) : "",
                 category,
                 elements == null ? unlessGiven : elements(elements),
-                kvLength == null ? Elements.ZERO : elements(kvLength));
+                kvLength == null ? Elements.ZERO : elements(kvLength),
+                isTrue(entries.get("prompt")));
     }
 
     private String brick(Node rule, @Nullable Node node, Optional<BrickCategory> category) {
@@ -299,6 +307,14 @@ final class RuleFile {
         } catch (IllegalArgumentException neither) {
             throw error(node, String.valueOf(neither.getMessage()));
         }
+    }
+
+    private boolean isTrue(@Nullable Node node) {
+        String text = node == null ? "false" : text(node);
+        if (!text.equals("true") && !text.equals("false")) {
+            throw error(node, "'" + text + "' is neither true nor false");
+        }
+        return text.equals("true");
     }
 
     private int number(@Nullable Node node) {

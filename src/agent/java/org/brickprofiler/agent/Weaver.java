@@ -25,6 +25,7 @@ import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.AnnotationNode;
 import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.InsnList;
+import org.objectweb.asm.tree.InsnNode;
 import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
@@ -208,7 +209,16 @@ final class Weaver {
             }
         }
         Rule rule = new Rule(
-                line, Kind.BRICK, target, Anchor.ENTRY, Anchor.EXIT, brick, Optional.empty(), Elements.ONE, Elements.ZERO);
+                line,
+                Kind.BRICK,
+                target,
+                Anchor.ENTRY,
+                Anchor.EXIT,
+                brick,
+                Optional.empty(),
+                Elements.ONE,
+                Elements.ZERO,
+                false);
         try {
             found.add(rule.withElements(Elements.parse(elements)));
         } catch (IllegalArgumentException neither) {
@@ -279,6 +289,7 @@ final class Weaver {
                     InsnList elements = code.of(rule.elements(), atEntry);
                     if (rule.kind() == Kind.STEP) {
                         elements.add(code.of(rule.kvLength(), atEntry));
+                        elements.add(new InsnNode(rule.promptOnly() ? Opcodes.ICONST_1 : Opcodes.ICONST_0));
                     }
                     MethodWeaver weaver = weavers.getOrDefault(method, new MethodWeaver(method));
                     weaver.add(rule, keys.applyAsInt(rule), elements);

@@ -54,6 +54,25 @@ class RuleFileTest {
         assertThat(call.elements().constant()).isEqualTo(4);
     }
 
+    @Spec("22.15")
+    @Test
+    void readsOneRuleForEachMethodAndWhichStepsArePrompts() {
+        RuleFile.Rules rules = RuleFile.parse(
+                "x",
+                """
+                step: [{in: &both [a.B.decode, a.B.prefill], kv: 3}, {in: a.B.chunk, prompt: true}]
+                bricks: [{in: *both, call: norm 2, brick: RMS_NORM}]
+                """);
+        assertThat(rules.rules())
+                .extracting(rule -> rule.kind() + " " + rule.target() + " " + rule.from() + " " + rule.promptOnly())
+                .containsExactly(
+                        "STEP a.B.decode entry false",
+                        "STEP a.B.prefill entry false",
+                        "STEP a.B.chunk entry true",
+                        "BRICK a.B.decode before norm 2 false",
+                        "BRICK a.B.prefill before norm 2 false");
+    }
+
     @Spec("22.3")
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
@@ -75,7 +94,10 @@ class RuleFileTest {
         "bricks: [{in: a.B.c, in: a.B.d, brick: RMS_NORM}]  | x:1: ",
         "bricks: {in: a.B.c}                                | x:1: here belongs a list",
         "bricks: [a]                                        | x:1: here belong lines of the form key: value",
-        "bricks: [{in: [a], brick: RMS_NORM}]               | x:1: here belongs a single value",
+        "bricks: [{in: {a: b}, brick: RMS_NORM}]            | x:1: here belongs a single value",
+        "bricks: [{in: [a.B.c, c], brick: RMS_NORM}]        | x:1: 'c' is no method: write package.Class.method",
+        "bricks: [{in: [], brick: RMS_NORM}]                | x:1: in: is missing",
+        "step: {in: a.B.c, prompt: yes}                     | x:1: 'yes' is neither true nor false",
         "step: {in: a.B.c, warmup: some}                    | x:1: 'some' is no number of steps",
         "steps: {in: a.B.c}                                 | x:1: there is no 'steps:' here; the closest that exist: step,",
         "bricks: []                                         | x:1: there are no rules in it",

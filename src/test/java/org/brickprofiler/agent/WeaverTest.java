@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import org.brickprofiler.Brick;
 import org.brickprofiler.BrickId;
+import org.brickprofiler.StepInfo;
+import org.brickprofiler.StepStats;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
@@ -262,6 +264,22 @@ class WeaverTest {
         assertThat(Woven.PROFILER.snapshot().steps().count()).isEqualTo(2);
         assertThat(Woven.messages(Woven.result(Engine.class, "tasks:\n" + ENGINE + "pass\n    call: product\n")))
                 .containsExactly("2: product takes no task as its last argument: " + TASKS);
+    }
+
+    /** A step of one token is a prompt where the rule says so; it gives none. */
+    @Spec("22.15")
+    @ParameterizedTest
+    @CsvSource({"true, PREFILL, 0", "false, DECODE, 1"})
+    void aStepOfOneTokenIsAPromptWhereTheRuleSaysSo(String prompt, StepInfo.Phase phase, long given) throws Exception {
+        Class<?> woven = Woven.load(
+                Engine.class, "step:\n" + ENGINE + "factorial\n    tokens: n\n    kv: 7\n    prompt: " + prompt + "\n");
+        call(woven, "factorial", 1);
+        StepStats steps = Woven.PROFILER.snapshot().steps().phase(phase).orElseThrow();
+        assertThat(steps.count()).isEqualTo(1);
+        assertThat(steps.prefillTokens()).isEqualTo(1 - given);
+        assertThat(steps.outputTokens()).isEqualTo(given);
+        assertThat(steps.kvLength()).isEqualTo(7);
+        assertThat(Woven.PROFILER.snapshot().steps().timeToFirstToken().count()).isZero();
     }
 
     /** By an argument, a field of the receiver, and one that is negative, as of a layer that is none of the model's. */

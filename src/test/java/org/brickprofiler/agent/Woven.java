@@ -66,8 +66,8 @@ final class Woven {
         }
 
         @Override
-        public long startStep(long tokens, long kvLength) {
-            return RECORDER.startStep(tokens, kvLength);
+        public long startStep(long tokens, long kvLength, boolean promptOnly) {
+            return RECORDER.startStep(tokens, kvLength, promptOnly);
         }
 
         @Override

@@ -59,9 +59,10 @@ public final class Bridge {
          *
          * @param tokens tokens that it processes
          * @param kvLength positions that its key-value cache holds
+         * @param promptOnly whether it is a part of a prompt and gives no token
          * @return not 0
          */
-        long startStep(long tokens, long kvLength);
+        long startStep(long tokens, long kvLength, boolean promptOnly);
 
         /**
          * Ends a step.
@@ -157,10 +158,11 @@ public final class Bridge {
      *
      * @param tokens tokens that it processes
      * @param kvLength positions that its key-value cache holds
+     * @param promptOnly whether it is a part of a prompt and gives no token
      * @return what ends it
      */
-    public static long startStep(long tokens, long kvLength) {
-        return Holder.SINK.startStep(tokens, kvLength);
+    public static long startStep(long tokens, long kvLength, boolean promptOnly) {
+        return Holder.SINK.startStep(tokens, kvLength, promptOnly);
     }
 
     /**

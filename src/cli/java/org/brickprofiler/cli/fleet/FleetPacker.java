@@ -84,7 +84,8 @@ public final class FleetPacker {
      *
      * @param folder the pack: it does not exist, is empty, or is a pack, which is replaced
      * @param model the model whose files are taken; null for that of most
-     * @param options how DuckDB runs; its memory is shared by the workers, one a thread
+     * @param options how DuckDB runs, but for its temporary files, which are in the pack until it is done; its memory is
+     *     shared by the workers, one a thread
      * @param progress hears of it
      */
     public FleetPacker(Path folder, @Nullable String model, FleetEngine.Options options, Progress progress) {
@@ -266,7 +267,7 @@ public final class FleetPacker {
             AtomicInteger next = new AtomicInteger();
             all(workers, () -> {
                 ProfileWindow reader = new ProfileWindow();
-                try (DuckEngine engine = engine()) {
+                try (DuckEngine engine = engine(tables)) {
                     for (int i = next.getAndIncrement(); i < parts.size(); i = next.getAndIncrement()) {
                         files.addAll(write(parts.get(i), new PartWriter(engine, folder, tables), reader, taken, problems));
                     }
@@ -341,10 +342,12 @@ public final class FleetPacker {
         return name;
     }
 
-    /** One of a worker, with its share of the memory. */
-    private DuckEngine engine() throws IOException {
-        return DuckEngine.open(
-                new FleetEngine.Options(options.memoryBytes() / options.threads(), 1, options.temporary(), null));
+    /**
+     * One of a worker, with its share of the memory. What does not fit there goes beside the new tables: what a killed
+     * process leaves of it, the next pack deletes with them.
+     */
+    private DuckEngine engine(Path tables) throws IOException {
+        return DuckEngine.open(new FleetEngine.Options(options.memoryBytes() / options.threads(), 1, tables, null));
     }
 
     private List<PackFile> write(
@@ -369,7 +372,7 @@ public final class FleetPacker {
     /** Every table has a file. */
     private List<PackFile> emptyTables(Path tables, List<PackFile> files) throws IOException {
         List<PackFile> empty = new ArrayList<>();
-        try (DuckEngine engine = engine();
+        try (DuckEngine engine = engine(tables);
                 PartWriter none = new PartWriter(engine, folder, tables)) {
             for (String table : FleetPack.TABLES) {
                 if (files.stream().noneMatch(file -> file.table().equals(table))) {

@@ -356,8 +356,10 @@ final class FleetPackerTest {
             windows.write(WindowFiles.of("new" + run, 0, 1, 0).build(), 100);
         }
         Path marker = folder.resolve("marker");
+        Path temporary = Files.createDirectory(folder.resolve("temporary"));
 
         try (RunningProcess packing = ChildProcess.java(HalfWay.class)
+                .jvmOptions(List.of("-Djava.io.tmpdir=" + temporary))
                 .arguments(List.of(folder.resolve("windows").toString(), pack.toString(), marker.toString()))
                 .start()) {
             for (int i = 0; i < 600 && Files.notExists(marker); i++) {
@@ -369,6 +371,9 @@ final class FleetPackerTest {
             packing.result();
         }
 
+        try (Stream<Path> left = Files.list(temporary)) {
+            assertThat(left.filter(Files::isDirectory)).isEmpty();
+        }
         assertThat(tablesFolders()).hasSize(2);
         assertThat(ask("SELECT count(*), count(DISTINCT run_id) FROM rank_window")).containsExactly(List.of(6L, 1L));
         assertThat(pack().windows()).isEqualTo(46);
