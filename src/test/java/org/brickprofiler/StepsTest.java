@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.brickprofiler.StepInfo.Phase;
@@ -337,6 +339,22 @@ final class StepsTest {
         // Uniform over the run: the mean place of 256 of 10,000 lies within four of its standard deviations, 180 each.
         double mean = steps.kept().stream().mapToLong(Step::index).average().orElseThrow();
         assertThat(mean).isCloseTo(5_000, within(720.0));
+    }
+
+    /** Although most of them are never made: of equal durations, too. */
+    @Spec("17.6")
+    @Test
+    void keepsTheStepsThatWouldBeKeptOfAll() {
+        Random random = new Random(17);
+        List<Step> all = new ArrayList<>();
+        for (int i = 0; i < 3_000; i++) {
+            StepInfo info = i % 7 == 0 ? StepInfo.prefill(5) : StepInfo.decode(i);
+            long durationNs = 1_000 + random.nextInt(100);
+            step(info, durationNs);
+            all.add(new Step(i, i, durationNs, info, 0, Map.of()));
+        }
+        Steps ofAll = new Steps(List.of(), LatencyDistribution.EMPTY, 0, LatencyDistribution.EMPTY, 0, all);
+        assertThat(steps().kept()).extracting(Step::index).isEqualTo(ofAll.kept().stream().map(Step::index).toList());
     }
 
     @Spec("17.2")
