@@ -349,7 +349,7 @@ final class StepsTest {
         List<Step> all = new ArrayList<>();
         for (int i = 0; i < 3_000; i++) {
             StepInfo info = i % 7 == 0 ? StepInfo.prefill(5) : StepInfo.decode(i);
-            long durationNs = 1_000 + random.nextInt(100);
+            long durationNs = random.nextLong(1_000, 1_100);
             step(info, durationNs);
             all.add(new Step(i, i, durationNs, info, 0, Map.of()));
         }
