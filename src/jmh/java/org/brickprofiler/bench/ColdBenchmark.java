@@ -29,10 +29,10 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(3)
 public class ColdBenchmark {
 
-    /** More than the caches of a processor hold that is not shared with others. */
-    private final long[] weights = new long[8 << 20];
-
     private static final int LONGS_A_LINE = 8;
+
+    /** 64 MiB, more than what a core has of the caches. */
+    private final long[] weights = new long[8 << 20];
 
     private final BrickProfiler profiler = BrickProfiler.enabled();
     private final StepInfo step = StepInfo.decode(100);

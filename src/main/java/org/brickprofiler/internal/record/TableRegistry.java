@@ -464,9 +464,6 @@ public final class TableRegistry {
      * @param consumer receives them
      */
     public void drainPending(PendingConsumer consumer) {
-        if (!hasDeferred) {
-            return;
-        }
         PerThread.Slots<StatTable, Left> now = threads.swept();
         drain(now.live(), consumer);
         List<PendingQueue> left = now.left().queues();
