@@ -397,12 +397,11 @@ final class ArchitectureTest {
         }
     }
 
-    /** Where the build puts the classes. Not the class path: there the programs lie among the tests. */
+    /** The folder of the compiled library and programs, without the tests. */
     static final class Compiled implements LocationProvider {
         @Override
         public Set<Location> get(Class<?> testClass) {
-            return Set.of(
-                    Location.of(Path.of("target", "classes")), Location.of(Path.of("target", "programs")));
+            return Set.of(Location.of(Path.of("target", "classes")));
         }
     }
 }

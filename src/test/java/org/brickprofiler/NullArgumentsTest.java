@@ -102,9 +102,9 @@ import org.junit.jupiter.api.io.TempDir;
  */
 final class NullArgumentsTest {
 
-    /** What nobody outside the library calls, and programs. */
+    /** Packages that only the library itself calls, and the programs. */
     private static final Pattern INTERNAL =
-            Pattern.compile("org\\.brickprofiler\\.(internal|report\\.(internal|setting)|trace\\.setting|metrics\\.[A-Z]\\w+|cli|demo|gpucheck)\\b.*");
+            Pattern.compile("org\\.brickprofiler\\.(internal|report\\.(internal|setting)|trace\\.setting|metrics\\.[A-Z]\\w+|agent|cli|demo|gpucheck)\\b.*");
 
     @TempDir
     private Path folder;

@@ -63,7 +63,7 @@ final class PagesTest {
 
     @Test
     void profilesAreThoseOfTheBuild() throws IOException {
-        String project = Files.readString(Path.of("pom.xml"));
+        String project = Files.readString(Path.of("build", "parent.xml"));
         assertThat(named(PROFILE)).allSatisfy(name -> assertThat(project).contains("<id>" + name.text() + "</id>"));
     }
 }

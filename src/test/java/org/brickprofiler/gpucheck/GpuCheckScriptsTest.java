@@ -49,9 +49,11 @@ class GpuCheckScriptsTest {
         Path examples = Files.createDirectories(root.resolve("src").resolve("examples"));
         Path checks = Files.createDirectories(scripts.resolve("java"));
         Path pom = Files.writeString(root.resolve("pom.xml"), "<project/>");
+        Path build = Files.createDirectories(root.resolve("build"));
+        Path parent = Files.writeString(build.resolve("parent.xml"), "<project/>");
         jar = Files.createDirectories(root.resolve("target")).resolve("brick-profiler-1-cli.jar");
         writeJar(jar, "old");
-        for (Path each : List.of(source, sources, cli, examples, checks, pom)) {
+        for (Path each : List.of(source, sources, cli, examples, checks, pom, parent, build)) {
             Files.setLastModifiedTime(each, FileTime.from(BUILT.minusSeconds(60)));
         }
         Files.setLastModifiedTime(jar, FileTime.from(BUILT));
@@ -147,7 +149,7 @@ class GpuCheckScriptsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"src/cli", "src/examples", "native/gpu-check/java"})
+    @ValueSource(strings = {"src/cli", "src/examples", "native/gpu-check/java", "build"})
     void soIsOneThatAnotherOfItsFoldersIsNewerThan(String folder) throws IOException {
         Files.setLastModifiedTime(root.resolve(folder), FileTime.from(BUILT.plusSeconds(1)));
 

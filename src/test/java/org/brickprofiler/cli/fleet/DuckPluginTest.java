@@ -117,7 +117,7 @@ final class DuckPluginTest {
     void theVersionIsThatOfTheBuild() {
         String version = DuckPlugin.ARTIFACT.substring(DuckPlugin.ARTIFACT.lastIndexOf(':') + 1);
 
-        assertThat(Path.of("pom.xml")).content().contains("<duckdb.version>" + version + "<");
+        assertThat(Path.of("build", "parent.xml")).content().contains("<duckdb.version>" + version + "<");
         assertThat(jar.getFileName()).hasToString(DuckPlugin.JAR);
     }
 }
