@@ -2,14 +2,14 @@ package org.brickprofiler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
+import java.io.File;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -30,6 +30,8 @@ import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.device.cuda.SimulatedCuda;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -38,20 +40,15 @@ public class ReadmeTest {
 
     private static final Pattern EXAMPLE = Pattern.compile("```java\\R(.*?)```", Pattern.DOTALL);
 
+    /** The jars of the dependencies that are not optional. */
+    private static final Pattern REGULAR =
+            Pattern.compile("(eclipse-collections(-api)?|slf4j-api|jspecify|jackson-core)-[\\d.]+\\.jar");
+
     @TempDir
     Path folder;
 
-    /** What the examples leave to the reader: a model, and what its work is queued to. */
+    /** The names that the shorter examples take as given. */
     public abstract static class Surroundings {
-
-        /** A layer of the reader's model. */
-        public static final class Layer {
-            public void rmsNorm(float[] values) {}
-
-            public void qkv(float[] values) {}
-
-            public void fused(float[] values) {}
-        }
 
         /** A queue that notes what is done with it. */
         public static final class Queue {
@@ -67,8 +64,6 @@ public class ReadmeTest {
             }
         }
 
-        protected final List<Layer> model = List.of(new Layer(), new Layer(), new Layer());
-        protected final float[] x = new float[8];
         protected final int tokens = 16;
         protected final Queue queue = new Queue();
         protected final String attention = "attention";
@@ -146,24 +141,31 @@ public class ReadmeTest {
                 .collect(Collectors.toMap(BrickStats::name, BrickStats::count, Long::sum, TreeMap::new));
     }
 
-    @Test
-    void theFirstExampleTimesEveryBrickOfEveryLayerAndPrintsThem() throws Exception {
-        ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        PrintStream before = System.out;
-        BrickProfiler profiler;
-        try {
-            System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
-            profiler = run(example("profiler.lap("), model -> {});
-        } finally {
-            System.setOut(before);
-        }
+    /** The library and its regular dependencies: the class path of a project with the one dependency of the page. */
+    private static String classPathOfANewProject() {
+        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                .map(entry -> Path.of(entry).toAbsolutePath())
+                .filter(entry -> Files.isDirectory(entry) || REGULAR.matcher(entry.getFileName().toString()).matches())
+                .map(Path::toString)
+                .collect(Collectors.joining(File.pathSeparator));
+    }
 
-        assertThat(counts(profiler))
-                .isEqualTo(Map.of("QkvProjection", 3L, "RmsNorm", 3L, "my fused kernel", 3L));
-        assertThat(profiler.totalTokens()).isEqualTo(3 * 3 * 16);
-        assertThat(profiler.snapshot().steps().timeToFirstToken().count()).isEqualTo(1);
-        assertThat(printed.toString(StandardCharsets.UTF_8))
-                .contains("RmsNorm", "my fused kernel", "FFN", "Time to first token");
+    @Test
+    void theFirstExampleIsAProgramThatNeedsTheOneDependency() throws Exception {
+        Files.writeString(folder.resolve("Engine.java"), example("class Engine"));
+
+        ProcessResult result = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                .arguments(List.of("-cp", classPathOfANewProject(), "Engine.java"))
+                .in(folder)
+                .run();
+
+        assertThat(result.exitCode()).as(result.output()).isZero();
+        assertThat(result.output())
+                .containsPattern("RmsNorm +Norm +400 ")
+                .containsPattern("QkvProjection +Attention +400 ")
+                .containsPattern("my fused kernel +FFN +400 ")
+                .contains("FFN", "Time to first token");
+        assertThat(folder.resolve("report.html")).content().contains("my fused kernel");
     }
 
     @Test
