@@ -238,7 +238,7 @@ public final class ExecutionGraph {
     }
 
     /**
-     * Returns how many dependencies, and tokens that carry a brick, a recorder could not take because its budget was used up.
+     * How many dependencies a recorder could not take, because its budget was used up.
      *
      * @return 0 or more
      */
