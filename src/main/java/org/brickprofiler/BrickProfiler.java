@@ -259,6 +259,7 @@ public final class BrickProfiler extends BrickResults {
     @Override
     public void stopBrick(long timer, long elements) {
         if (timer == TimerToken.VOID || !enabled) {
+            requireNotNegative("elements", elements);
             return;
         }
         if (devices == null) {
@@ -283,9 +284,9 @@ public final class BrickProfiler extends BrickResults {
     }
 
     private void addWithoutRow(long timer, long elements, long nowNs) {
+        requireNotNegative("elements", elements);
         int key = TimerToken.key(timer);
         if (hasBrick(key)) {
-            requireNotNegative("elements", elements);
             registry.add(key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
         }
     }
@@ -309,7 +310,11 @@ public final class BrickProfiler extends BrickResults {
      * @throws IllegalArgumentException when the elements are negative
      */
     public long lap(long timer, long elements, BrickId next) {
-        return enabled ? lapTo(timer, elements, next.index()) : TimerToken.VOID;
+        if (enabled) {
+            return lapTo(timer, elements, next.index());
+        }
+        requireNotNegative("elements", elements);
+        return TimerToken.VOID;
     }
 
     /**
@@ -334,7 +339,9 @@ public final class BrickProfiler extends BrickResults {
             return devices.lap(timer, elements, nextKey);
         }
         long nowNs = nowNs();
-        if (timer != TimerToken.VOID) {
+        if (timer == TimerToken.VOID) {
+            requireNotNegative("elements", elements);
+        } else {
             stop(timer, elements, nowNs);
         }
         return TimerToken.pack(nextKey, nowNs);
