@@ -16,6 +16,7 @@ import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Work;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.OptionalPart;
 import org.brickprofiler.report.internal.CsvCells;
 
 /**
@@ -90,8 +91,10 @@ public final class CsvReport {
      *
      * @param snapshot the profile
      * @return a header and a line for each brick
+     * @throws IllegalStateException when commons-csv is missing
      */
     public static String toCsv(ProfileSnapshot snapshot) {
+        OptionalPart.COMMONS_CSV.require("a CSV report");
         long totalNs = snapshot.totalNs();
         StringBuilder csv = new StringBuilder();
         CsvCells.addLine(csv, COLUMNS.stream().map(Column::key).toList());

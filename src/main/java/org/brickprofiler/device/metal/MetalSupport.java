@@ -67,7 +67,7 @@ public final class MetalSupport {
                     .map(MetalSupport::missing)
                     .orElseGet(MetalSupport::ofDevice);
         } catch (LinkageError e) {
-            return missing("JNA is not on the class path, or does not work: " + e);
+            return missing("JNA is not on the class path (net.java.dev.jna:jna), or does not work: " + e);
         }
     }
 
