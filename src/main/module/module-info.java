@@ -3,6 +3,7 @@
  * needs are {@code static}: whoever uses that part adds them.
  */
 module org.brickprofiler {
+    requires com.fasterxml.jackson.core;
     requires java.management;
     requires static jdk.jfr;
     requires org.eclipse.collections.api;
@@ -10,7 +11,6 @@ module org.brickprofiler {
     requires org.slf4j;
     requires static java.sql;
     requires static org.jspecify;
-    requires static com.fasterxml.jackson.core;
     requires static com.sun.jna;
     requires static io.opentelemetry.api;
     requires static io.opentelemetry.context;

@@ -259,6 +259,7 @@ public final class BrickProfiler extends BrickResults {
     @Override
     public void stopBrick(long timer, long elements) {
         if (timer == TimerToken.VOID || !enabled) {
+            requireNotNegative("elements", elements);
             return;
         }
         if (devices == null) {
@@ -283,9 +284,9 @@ public final class BrickProfiler extends BrickResults {
     }
 
     private void addWithoutRow(long timer, long elements, long nowNs) {
+        requireNotNegative("elements", elements);
         int key = TimerToken.key(timer);
         if (hasBrick(key)) {
-            requireNotNegative("elements", elements);
             registry.add(key, TimerToken.elapsedNs(timer, nowNs), nowNs, elements);
         }
     }
@@ -309,7 +310,11 @@ public final class BrickProfiler extends BrickResults {
      * @throws IllegalArgumentException when the elements are negative
      */
     public long lap(long timer, long elements, BrickId next) {
-        return enabled ? lapTo(timer, elements, next.index()) : TimerToken.VOID;
+        if (enabled) {
+            return lapTo(timer, elements, next.index());
+        }
+        requireNotNegative("elements", elements);
+        return TimerToken.VOID;
     }
 
     /**
@@ -334,7 +339,9 @@ public final class BrickProfiler extends BrickResults {
             return devices.lap(timer, elements, nextKey);
         }
         long nowNs = nowNs();
-        if (timer != TimerToken.VOID) {
+        if (timer == TimerToken.VOID) {
+            requireNotNegative("elements", elements);
+        } else {
             stop(timer, elements, nowNs);
         }
         return TimerToken.pack(nextKey, nowNs);
@@ -709,25 +716,35 @@ public final class BrickProfiler extends BrickResults {
     // ---- work of other threads for a layer ----
 
     /**
-     * The layer that the calling thread works for: the one that it began with {@link #startLayer} and has not ended, or
-     * the one it was given by {@link #workFor}. Hand it to whoever does a part of that layer's work:
+     * Returns a token of the layer that the calling thread works for: the one that it began with {@link #startLayer} and has
+     * not ended, or the one it was given by {@link #workFor}. While the {@linkplain #graph() graph} is on, the token also
+     * carries the brick that the calling thread is timing, which becomes the parent of the bricks that other threads record
+     * for the token: so take the token where the work is handed out, inside that brick, and give it to the tasks:
      *
      * <pre>{@code
+     * long timer = profiler.startBrick(BrickId.FUSED_ATTENTION);
      * long layer = profiler.layerToken();
      * IntStream.range(0, heads).parallel().forEach(head -> {
      *     long before = profiler.workFor(layer);
      *     try {
-     *         attend(head); // its bricks are that layer's, on whichever thread
+     *         attend(head); // its bricks are that layer's, on whichever thread, and inside the fused attention
      *     } finally {
      *         profiler.workFor(before);
      *     }
      * });
+     * profiler.stopBrick(timer, tokens);
      * }</pre>
      *
-     * @return the token, which stays good for that layer of that pass; 0 where the thread works for none
+     * <p>On the calling thread itself, which may do a part of the work, bricks belong to the bricks that they run inside, as
+     * always. A token allocates nothing, but while the graph is on it allocates one object and returns after the clock has
+     * advanced.
+     *
+     * @return the token, which stays good for that layer of that pass; 0 if the thread works for none
      */
     public long layerToken() {
-        return layers.current();
+        long layer = layers.current();
+        GraphRecorder follower = layer == LayerToken.VOID ? null : follower();
+        return follower == null ? layer : follower.handOff(layer);
     }
 
     /**
@@ -742,16 +759,16 @@ public final class BrickProfiler extends BrickResults {
 
     /**
      * Makes the calling thread work for a layer until the next such call: in timeline and graph its bricks belong to that
-     * layer. Passes that run at the same time on other threads have tokens of their own. Allocates nothing but for a
+     * layer, in the graph to the brick that the token carries. Passes that run at the same time on other threads have tokens of their own. Allocates nothing but for a
      * thread's first call, and costs nothing where it is not called.
      *
-     * @param layer what {@link #layerToken} answered on the thread of the pass, or 0 for none
-     * @return the layer that this thread worked for before, to be given back
+     * @param layer the token that {@link #layerToken} returned on the thread of the pass, or 0 for none
+     * @return the token that this thread worked for before, to be given back
      */
     public long workFor(long layer) {
         long before = layers.workFor(layer);
         if (before != layer && enabled) {
-            if (registry.hasSpans()) {
+            if (registry.hasSpans() && LayerToken.layerOf(before) != LayerToken.layerOf(layer)) {
                 registry.mark(SpanKind.LAYER_CHANGE, 0, nowNs(), 0, layers.change(before, layer));
             }
             GraphRecorder follower = follower();

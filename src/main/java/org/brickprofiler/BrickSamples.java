@@ -4,6 +4,8 @@ import static org.brickprofiler.internal.io.Checks.requireNotNegative;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
@@ -13,6 +15,7 @@ import org.brickprofiler.internal.record.StatTable;
 import org.brickprofiler.internal.record.TableRegistry;
 import org.brickprofiler.internal.record.TimerToken;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * The part of a profiler that knows which bricks there are, where their samples are kept, and how samples get there
@@ -34,6 +37,10 @@ abstract sealed class BrickSamples permits BrickResults {
     final PerThread<StatTable, ?> tables;
 
     final WorkSums work = new WorkSums(names);
+
+    /** The keys of bricks for which another category than theirs was asked for, and that was logged. */
+    private final Set<Integer> droppedCategories = ConcurrentHashMap.newKeySet();
+
     private final BrickScope noScope = new BrickScope(this, TimerToken.VOID, 0);
 
     BrickSamples(BrickProfilerBuilder options) {
@@ -75,8 +82,9 @@ abstract sealed class BrickSamples permits BrickResults {
     }
 
     /**
-     * The key of a brick, for the hot path. A new name becomes a dynamic brick of the given category; an existing brick
-     * keeps the category it has.
+     * Returns the key of a brick, for the hot path. A new name becomes a dynamic brick of the given category; an existing
+     * brick, and the {@link BrickId} that the name stands for, keep the category that they have, which is logged once for
+     * each brick if it is another one. {@link #ownBrickKey} makes a dynamic brick of an alias.
      *
      * @param name a name
      * @param category the category of a new brick
@@ -84,7 +92,47 @@ abstract sealed class BrickSamples permits BrickResults {
      * @throws IllegalArgumentException when the name is null or empty
      */
     public int brickKey(String name, BrickCategory category) {
-        return names.keyOf(requireName(name), BrickNames.tag(category));
+        int key = names.keyOf(requireName(name), BrickNames.tag(category));
+        warnIfDropped(name, category, key);
+        return key;
+    }
+
+    /**
+     * Returns the key of a dynamic brick that has exactly this name, even if the name is an alias or a spelling of a
+     * {@link BrickId}: an engine's own {@code "head"} is then not {@link BrickId#LM_HEAD}. From this call on the name means
+     * that brick in all methods of this profiler that take a name; samples that were recorded by the name before stay with
+     * the known brick. Works while the profiler is off, too.
+     *
+     * @param name a name that is no {@linkplain BrickId#displayName() display name}
+     * @param category the category of the brick; one that exists already keeps its own, which is logged once
+     * @return its key, the same for the life of the profiler
+     * @throws IllegalArgumentException when the name is null or empty, or the display name of a known brick or
+     *     {@value BrickProfiler#OTHER_NAMES}: reports could not tell the two bricks apart
+     */
+    public int ownBrickKey(String name, BrickCategory category) {
+        int tag = BrickNames.tag(category);
+        int known = names.find(requireName(name));
+        if (known >= 0 && known < BrickNames.FIXED && names.name(known).equals(name)) {
+            throw new IllegalArgumentException("'" + name + "' is the display name of a known brick: reports could not tell a"
+                    + " brick of that name from it, so choose another name");
+        }
+        int key = names.ownKeyOf(name, tag);
+        warnIfDropped(name, category, key);
+        return key;
+    }
+
+    private void warnIfDropped(String name, BrickCategory category, int key) {
+        BrickCategory kept = BrickNames.category(names.tag(key));
+        if (kept != category && droppedCategories.add(key)) {
+            LoggerFactory.getLogger(BrickProfiler.class)
+                    .warn(
+                            "'{}' is the brick {} of category {}, so the category {} is not used; ownBrickKey makes a brick of"
+                                    + " its own of an alias",
+                            name,
+                            names.name(key),
+                            kept.displayName(),
+                            category.displayName());
+        }
     }
 
     int keyOf(String name) {

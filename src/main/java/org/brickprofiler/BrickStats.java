@@ -1,5 +1,7 @@
 package org.brickprofiler;
 
+import static org.brickprofiler.internal.io.Sums.limited;
+
 import java.util.Comparator;
 import java.util.Objects;
 import java.util.Optional;
@@ -344,15 +346,15 @@ public record BrickStats(
                 category,
                 greater(bottleneck, other.bottleneck),
                 count + other.count,
-                totalNs + other.totalNs,
+                limited(totalNs, other.totalNs),
                 Math.min(minNs, other.minNs),
                 Math.max(maxNs, other.maxNs),
                 otherIsLater ? other.lastNs : lastNs,
                 Math.max(lastAtUnixNs, other.lastAtUnixNs),
-                totalElements + other.totalElements,
-                totalBytes + other.totalBytes,
-                totalCompressedBytes + other.totalCompressedBytes,
-                totalCycles + other.totalCycles,
+                limited(totalElements, other.totalElements),
+                limited(totalBytes, other.totalBytes),
+                limited(totalCompressedBytes, other.totalCompressedBytes),
+                limited(totalCycles, other.totalCycles),
                 totalCycles == 0 || (other.totalCycles > 0 && other.minCycles < minCycles)
                         ? other.minCycles
                         : minCycles,

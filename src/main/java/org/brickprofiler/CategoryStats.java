@@ -1,5 +1,7 @@
 package org.brickprofiler;
 
+import static org.brickprofiler.internal.io.Sums.limited;
+
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
@@ -47,7 +49,7 @@ public record CategoryStats(long totalNs, long totalElements, long count) {
 
     CategoryStats plus(CategoryStats other) {
         return new CategoryStats(
-                totalNs + other.totalNs, totalElements + other.totalElements, count + other.count);
+                limited(totalNs, other.totalNs), limited(totalElements, other.totalElements), count + other.count);
     }
 
     static CategoryStats sum(Collection<CategoryStats> parts) {

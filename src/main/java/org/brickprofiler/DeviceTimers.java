@@ -67,11 +67,11 @@ final class DeviceTimers {
 
     /** Stops a timer that is not void. */
     void stop(long timer, long elements) {
+        requireNotNegative("elements", elements);
         int key = MarkToken.key(timer);
         if (!profiler.hasBrick(key)) {
             return;
         }
-        requireNotNegative("elements", elements);
         if (MarkToken.isDevice(timer)) {
             follow(key, timer, device.stop(timer, elements), elements);
             if (profiler.syncMode() == SyncMode.IMMEDIATE) {
@@ -88,6 +88,7 @@ final class DeviceTimers {
 
     /** Stops a timer, unless it is void, and starts another brick: with one mark where the device need not be waited for. */
     long lap(long timer, long elements, int nextKey) {
+        requireNotNegative("elements", elements);
         SyncMode mode = profiler.syncMode();
         int key = MarkToken.key(timer);
         boolean onStream = MarkToken.isDevice(timer) && profiler.hasBrick(key);
@@ -97,7 +98,6 @@ final class DeviceTimers {
             }
             return start(nextKey, onStream ? device.stream(timer) : DEFAULT_STREAM);
         }
-        requireNotNegative("elements", elements);
         long next = device.lap(timer, elements, nextKey);
         if (profiler.isFollowed()) {
             follow(key, timer, device.startedNs(next), elements);

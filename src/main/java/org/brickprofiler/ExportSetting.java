@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -84,15 +85,6 @@ final class ExportSetting {
     }
 
     private static @Nullable String value(String key) {
-        String value = null;
-        try {
-            value = System.getProperty("brick.profiler." + key);
-            if (value == null) {
-                value = System.getenv("BRICK_PROFILER_" + key.toUpperCase(Locale.ROOT));
-            }
-        } catch (SecurityException forbidden) {
-            // Not ours to read, so not set.
-        }
-        return value == null || value.isBlank() ? null : value;
+        return Settings.value("brick.profiler." + key, "BRICK_PROFILER_" + key.toUpperCase(Locale.ROOT));
     }
 }

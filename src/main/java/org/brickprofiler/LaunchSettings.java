@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
+import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -40,17 +41,10 @@ final class LaunchSettings {
             new Launcher("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
             new Launcher("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"));
 
-    /** Where settings are read. */
-    @FunctionalInterface
-    interface Place {
-        /** The value of a setting, or null where it is not set. */
-        @Nullable String get(String name);
-    }
-
     private static final Set<String> REPORTED = ConcurrentHashMap.newKeySet();
 
-    private final Place properties;
-    private final Place environment;
+    private final Settings.Place properties;
+    private final Settings.Place environment;
     private final Consumer<String> faults;
 
     /** A number, and the setting that it stands in. */
@@ -58,12 +52,12 @@ final class LaunchSettings {
 
     private static final class OfThisProcess {
         static final RunIdentity IDENTITY =
-                new LaunchSettings(System::getProperty, System::getenv, LaunchSettings::reportOnce).identity();
+                new LaunchSettings(Settings.PROPERTIES, Settings.ENVIRONMENT, LaunchSettings::reportOnce).identity();
     }
 
     LaunchSettings(
-            Place properties,
-            Place environment,
+            Settings.Place properties,
+            Settings.Place environment,
             Consumer<String> faults) {
         this.properties = properties;
         this.environment = environment;
@@ -245,13 +239,8 @@ final class LaunchSettings {
         return value(environment, name);
     }
 
-    private static @Nullable String value(Place place, String name) {
-        try {
-            String value = place.get(name);
-            return value == null || value.isBlank() ? null : value.strip();
-        } catch (SecurityException forbidden) {
-            // Not ours to read, so not set.
-            return null;
-        }
+    private static @Nullable String value(Settings.Place place, String name) {
+        String value = Settings.value(place, name);
+        return value == null ? null : value.strip();
     }
 }

@@ -34,7 +34,7 @@ final class Layers implements LongSupplier {
         /** The layer that this thread began and did not end. */
         private long own;
 
-        /** The layer that it works for: its own, unless it was given another one. */
+        /** The token that it works for: that of its own layer, unless it was given another layer's. */
         private long current;
 
         Place(@Nullable Thread thread) {
@@ -132,11 +132,11 @@ final class Layers implements LongSupplier {
         return mine.epoch == epoch || mine.isForeign() ? mine.current : LayerToken.VOID;
     }
 
-    /** Makes the calling thread work for a layer, and answers the one before. */
+    /** Makes the calling thread work for a layer, and returns the token before. Its own layer has no hand-off for it. */
     long workFor(long layer) {
         Place mine = mine();
         long before = mine.current;
-        mine.current = layer;
+        mine.current = LayerToken.layerOf(layer) == mine.own ? mine.own : layer;
         return before;
     }
 
@@ -150,6 +150,7 @@ final class Layers implements LongSupplier {
     /** A change that the calling thread has just made, as the value of an entry. */
     long change(long before, long after) {
         long own = mine().own;
-        return LayerToken.change(before == own ? LayerToken.OWN : before, after == own ? LayerToken.OWN : after);
+        return LayerToken.change(
+                before == own ? LayerToken.OWN : before, LayerToken.layerOf(after) == own ? LayerToken.OWN : after);
     }
 }

@@ -85,9 +85,10 @@ public final class ThreadProfiler {
         if (!profiler.isOnHost() || timer == TimerToken.VOID) {
             return profiler.lap(timer, elements, next);
         }
+        int nextKey = next.index();
         long nowNs = profiler.nowNs();
         stop(timer, elements, nowNs);
-        return TimerToken.pack(next.index(), nowNs);
+        return TimerToken.pack(nextKey, nowNs);
     }
 
     /**

@@ -1,6 +1,7 @@
 package org.brickprofiler;
 
 import static org.brickprofiler.internal.io.Checks.requireNotNegative;
+import static org.brickprofiler.internal.io.Sums.limited;
 
 /**
  * What a brick had to do, however long that took: its operations, and the bytes that it has to move at least.
@@ -68,12 +69,8 @@ public record Work(long flops, long bytes, long workingSetBytes) {
      */
     public Work plus(Work other) {
         return new Work(
-                sum(flops, other.flops),
-                sum(bytes, other.bytes),
+                limited(flops, other.flops),
+                limited(bytes, other.bytes),
                 Math.max(workingSetBytes, other.workingSetBytes));
-    }
-
-    private static long sum(long one, long two) {
-        return one > Long.MAX_VALUE - two ? Long.MAX_VALUE : one + two;
     }
 }

@@ -13,9 +13,11 @@ import org.jspecify.annotations.Nullable;
  * The work of each brick, beside its samples: tables of the same kind, made when the first work is recorded, and as
  * free of locks. Any thread.
  *
- * <p>A row holds the bytes as its elements and the working set as its longest duration. Operations are held in two
- * halves, for a device that does 10<sup>15</sup> of them in a second has as many as fit a {@code long} in two and a
- * half hours.
+ * <p>A row holds the working set as its longest duration. The sums of operations and bytes may exceed a {@code long}: a
+ * device that does 10<sup>15</sup> operations in a second reaches its end in two and a half hours. Each sum is therefore
+ * held in two halves, of which neither overflows before 2<sup>31</sup> records; the readers limit their sum to
+ * 2<sup>63</sup> - 1. The halves of the bytes are the row's elements and work, those of the operations its bytes before and
+ * after compression.
  */
 final class WorkSums {
 
@@ -43,7 +45,8 @@ final class WorkSums {
             tables = made();
         }
         StatTable table = tables.acquire();
-        table.addBytes(key, workingSetBytes, 0, bytes, flops & LOW_HALF, flops >>> HALF);
+        table.addAmounts(
+                key, workingSetBytes, bytes & LOW_HALF, flops & LOW_HALF, flops >>> HALF, bytes >>> HALF);
         tables.release(table);
     }
 
@@ -73,9 +76,13 @@ final class WorkSums {
         if (row.count() == 0) {
             return Work.NONE;
         }
-        long high = row.compressedBytes() + (row.bytes() >>> HALF);
-        long flops = high > Long.MAX_VALUE >>> HALF ? Long.MAX_VALUE : (high << HALF) + (row.bytes() & LOW_HALF);
-        long bytes = row.elements() < 0 ? Long.MAX_VALUE : row.elements();
-        return new Work(flops, bytes, row.maxNs());
+        return new Work(
+                limited(row.compressedBytes(), row.bytes()), limited(row.work(), row.elements()), row.maxNs());
+    }
+
+    /** The sum of two halves, at most 2<sup>63</sup> - 1. */
+    private static long limited(long highHalf, long lowHalf) {
+        long high = highHalf + (lowHalf >>> HALF);
+        return high > Long.MAX_VALUE >>> HALF ? Long.MAX_VALUE : (high << HALF) + (lowHalf & LOW_HALF);
     }
 }

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -106,6 +108,32 @@ final class WorkTest {
         assertThat(profiler.brickStats(BrickId.LM_HEAD).work()).isEqualTo(new Work(Long.MAX_VALUE, 7, 1));
         assertThat(profiler.brickStats(BrickId.LM_HEAD).work().isBeyondCount()).isTrue();
         assertThat(Work.of(Long.MAX_VALUE, 1).plus(Work.of(1, 1)).flops()).isEqualTo(Long.MAX_VALUE);
+    }
+
+    /** Whatever the wrapped sum would be: five times 2^62 wraps to a positive number, three times to a negative one. */
+    @Spec("2.14")
+    @Test
+    void noNumberOfLargeRecordsWraps() throws Exception {
+        for (int times = 1; times <= 9; times++) {
+            BrickProfiler each = BrickProfiler.enabled();
+            for (int time = 0; time < times; time++) {
+                if (time % 2 == 0) {
+                    each.recordWork("w", 1L << 62, 1L << 62);
+                } else {
+                    Crew.runOnNewThread(() -> each.recordWork("w", new Work(1L << 62, 1L << 62, 1)));
+                }
+            }
+            Work work = each.stats("w").orElseThrow().work();
+            long sum = times == 1 ? 1L << 62 : Long.MAX_VALUE;
+            assertThat(work).isEqualTo(new Work(sum, sum, 1L << 62));
+            assertThat(work.isBeyondCount()).isEqualTo(times > 1);
+
+            ProfileSnapshot taken = each.snapshotAndReset();
+            assertThat(JsonReport.fromJson(JsonReport.toJson(taken))).isEqualTo(taken);
+            each.recordWork("w", 3, 4);
+            assertThat(each.stats("w").orElseThrow().work().flops()).isEqualTo(3);
+            assertThat(each.stats("w").orElseThrow().work().bytes()).isEqualTo(4);
+        }
     }
 
     @Test

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,8 +61,8 @@ record AgentOptions(
                 throw new IllegalArgumentException("the option '" + key + "' is there twice");
             }
         }
-        String variable = environment.get(OUT_VARIABLE);
-        if (variable != null && !variable.isEmpty()) {
+        String variable = Settings.value(environment::get, OUT_VARIABLE);
+        if (variable != null) {
             values.putIfAbsent("out", variable);
         }
         String port = values.get(PORT);

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param position the position in the sequence, 0 or more
  * @param hash FNV-1a of the little-endian bytes of the floats that the log's scope covers
  * @param elements floats in the whole output; 0 for an empty one, such as that of an expert without tokens
- * @param nans how many of the covered floats are not a number
- * @param infinities how many of the covered floats are infinite
+ * @param nans how many of all floats are not a number
+ * @param infinities how many of all floats are infinite
  * @param elapsedNs how long the brick took, ns; empty where that is not known
  * @param samples values from all over the output, at the indices that {@link ChecksumOptions#sampleIndex} gives; may be
  *     empty

@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * except for a new name and for every 1,024th entry. At most {@link ChecksumOptions#capacity} entries are kept; further
  * ones are dropped, counted, and logged once.
  *
- * <p>Checksums cover the bits: 0.0 and -0.0 differ, and so do two NaNs with different bits.
+ * <p>Checksums cover the bits: 0.0 and -0.0 differ, and so do two NaNs with different bits. NaN and infinities are counted
+ * among all floats of an output, whichever of them the checksum covers; that takes some 0.5 ns a float.
  */
 public final class ChecksumLog {
 
@@ -197,11 +198,14 @@ public final class ChecksumLog {
         int nans = 0;
         int infinities = 0;
         for (int i = 0; i < covered; i++) {
-            int bits = reader.bits(output, from, i);
-            hash = Fnv1a.addLittleEndian(hash, bits);
-            int magnitude = bits & NOT_SIGN;
-            nans += magnitude > INFINITE ? 1 : 0;
-            infinities += magnitude == INFINITE ? 1 : 0;
+            hash = Fnv1a.addLittleEndian(hash, reader.bits(output, from, i));
+        }
+        for (int i = 0; i < elements; i++) {
+            int magnitude = reader.bits(output, from, i) & NOT_SIGN;
+            if (magnitude >= INFINITE) {
+                nans += magnitude > INFINITE ? 1 : 0;
+                infinities += magnitude == INFINITE ? 1 : 0;
+            }
         }
         OwnSamples source = samples;
         int key = source == null ? -1 : source.key(name);

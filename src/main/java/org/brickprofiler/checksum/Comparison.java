@@ -67,7 +67,7 @@ public record Comparison(
      * @param entries its entries
      * @param dropped further ones that it dropped: what seems to be missing on this side may be among them
      * @param only the entries that the other side lacks, in this side's order of execution
-     * @param nonFinite entries with a NaN or an infinity among the floats that their checksum covers
+     * @param nonFinite entries with a NaN or an infinity
      * @param firstNonFinite the first of these
      */
     public record Side(

@@ -121,10 +121,10 @@ final class LogComparer {
     }
 
     private static @Nullable Kind kindByHash(ChecksumEntry entry, ChecksumEntry expected) {
-        if (entry.hash() == expected.hash()) {
-            return null;
+        if (!sameNonFinite(entry, expected)) {
+            return Kind.NON_FINITE;
         }
-        return sameNonFinite(entry, expected) ? Kind.DIFFERENT : Kind.NON_FINITE;
+        return entry.hash() == expected.hash() ? null : Kind.DIFFERENT;
     }
 
     private static @Nullable Kind kindBySamples(

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import org.brickprofiler.internal.io.OptionalPart;
 
 /**
  * What changed between two sets of runs, such as those before and after an edit. Immutable.
@@ -151,6 +152,7 @@ public record Comparison(
         public static Change between(double[] before, double[] after) {
             Objects.requireNonNull(before, "before");
             Objects.requireNonNull(after, "after");
+            requireStatistics();
             return Comparer.change(logs("before", before), logs("after", after));
         }
 
@@ -170,6 +172,7 @@ public record Comparison(
             if (before.length != after.length) {
                 throw new IllegalArgumentException(before.length + " and " + after.length + " figures are no pairs");
             }
+            requireStatistics();
             double[] ratios = logs("after", after);
             double[] first = logs("before", before);
             Arrays.setAll(ratios, pair -> ratios[pair] - first[pair]);
@@ -351,6 +354,7 @@ public record Comparison(
      * @throws IllegalArgumentException when a side has no run, or no run has the brick that the options call a step
      */
     public static Comparison of(List<Run> before, List<Run> after, Options options) {
+        requireStatistics();
         return Comparer.compare(
                 List.copyOf(Objects.requireNonNull(before, "before")),
                 List.copyOf(Objects.requireNonNull(after, "after")),
@@ -368,8 +372,17 @@ public record Comparison(
      * @throws IllegalArgumentException when there are fewer than 4 runs, or nothing in them can be compared
      */
     public static double noiseFloorPercent(List<Run> same, Options options) {
+        requireStatistics();
         return Comparer.noiseFloorPercent(
                 List.copyOf(Objects.requireNonNull(same, "same")), Objects.requireNonNull(options, "options"));
+    }
+
+    private static void requireStatistics() {
+        String user = "the comparison of runs";
+        OptionalPart.COMMONS_STATISTICS_DISTRIBUTION.require(user);
+        OptionalPart.COMMONS_STATISTICS_DESCRIPTIVE.require(user);
+        OptionalPart.COMMONS_RNG_SIMPLE.require(user);
+        OptionalPart.COMMONS_RNG_SAMPLING.require(user);
     }
 
     /**

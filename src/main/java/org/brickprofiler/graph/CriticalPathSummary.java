@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.brickprofiler.internal.io.PlainText;
+import org.brickprofiler.internal.io.Sums;
 
 /**
  * The critical path of a graph by name, as {@link GraphExport#toSummary} prints it.
@@ -44,7 +45,7 @@ record CriticalPathSummary(ExecutionGraph graph, CriticalPath path, long workNs,
         long workNs = 0;
         for (int v = 0; v < graph.nodeCount(); v++) {
             if (graph.parentOrNone(v) == ExecutionGraph.NONE) {
-                workNs = NodeTimes.saturatedSum(workNs, graph.totalNs(v));
+                workNs = Sums.limited(workNs, graph.totalNs(v));
             }
         }
         return new CriticalPathSummary(graph, path, workNs, names(graph, path));

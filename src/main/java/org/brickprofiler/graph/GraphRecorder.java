@@ -2,6 +2,7 @@ package org.brickprofiler.graph;
 
 import java.util.Objects;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.graph.ExecutionNode.Brick;
 import org.brickprofiler.graph.ExecutionNode.Kernel;
@@ -24,11 +25,17 @@ import org.jspecify.annotations.Nullable;
  * What one thread recorded below one parent, or at the top level, is linked by {@link EdgeType#SEQUENCE} edges in the
  * order in which it ended; scopes in the order in which they began.
  *
+ * <p><b>Work for other threads.</b> A token of {@link #handOff} carries the brick that is open on the thread that takes
+ * it. A node that another thread records for the token is a child of that brick, or of the token's layer if no brick of
+ * the layer was open; until the brick and the layer have ended it is at the top level. The time at which a node was
+ * recorded decides nothing.
+ *
  * <p>What began at the same reading of the clock as a brick counts as begun inside it. What was recorded on a thread
  * after something that began inside a brick belongs to that brick, even if it was reported to have begun earlier.
  *
  * <p><b>Budget.</b> Once as many nodes are recorded as the budget allows, further ones are counted and dropped, and
- * their id is {@link #NONE}. Dependencies are bounded by four times the budget.
+ * their id is {@link #NONE}. Dependencies are bounded by four times the budget, and tokens that carry a brick by the budget;
+ * a token past it carries its layer alone and is counted as a dropped dependency.
  *
  * <p><b>Threads.</b> Every method may be called from any thread, virtual ones included. Recording threads wait neither
  * for each other nor for a reader. A reader waits for nodes that are being recorded at that moment. What belongs to a
@@ -37,7 +44,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Allocation.</b> A recorded node allocates itself and one small object, a scope one more; a thread's first node
  * its stack, which grows with the nodes that wait to be taken over; every 2,048th node of all threads a chunk; a
- * dependency itself. Nothing is allocated while the recorder is off, nor for bricks past the budget.
+ * dependency and a token that carries a brick one object each. Nothing is allocated while the recorder is off, nor for
+ * bricks past the budget.
  */
 public final class GraphRecorder {
 
@@ -47,9 +55,13 @@ public final class GraphRecorder {
     /** The most nodes a recorder keeps, unless another budget is given. */
     public static final int DEFAULT_NODE_BUDGET = 100_000;
 
+    /** How often {@link #handOff} reads the clock and waits for it to advance: some 20 us, and clocks of 100 ns advance. */
+    private static final int MOST_READINGS = 1_000;
+
     private final NanoClock clock;
     private final int nodeBudget;
     private final AtomicLong generations = new AtomicLong();
+    private final AtomicInteger handOffs = new AtomicInteger();
 
     /** Holds no reference to a recording, so that a thread does not keep alive what a reset forgot. */
     private final PerThread<OpenEntries, @Nullable Void> entries = new PerThread<>(OpenEntries::new, null, false);
@@ -408,13 +420,45 @@ public final class GraphRecorder {
     }
 
     /**
-     * Sets for whose layer the calling thread works from now on, until the next call. What it records then is in that
-     * layer or, where the layer's own thread recorded a brick around that time, in the innermost such brick; until the
-     * layer has ended it has no parent. Whatever the thread had begun itself, or for a layer that it was interrupted
-     * in, goes on when it works for that again.
+     * Returns a token of a layer that also carries the innermost brick that is open on the calling thread, in its current
+     * scope: nodes that other threads record for the token become children of that brick. A brick is open from its beginning
+     * until {@link #brick} reports it; one that ends on another thread carries nothing.
      *
-     * @param layer the {@link LayerToken} of a layer, {@link LayerToken#VOID} for none, or {@link LayerToken#OWN} for
-     *     whatever this thread itself has begun
+     * <p>So that a brick that begins next is told from one that is open, the call returns after the clock has advanced.
+     * If the clock stands still for 1,000 readings, a brick that begins at that reading counts as open.
+     *
+     * @param layer the {@link LayerToken} of the layer that the calling thread works for
+     * @return the token, for {@link #workFor} on another thread; {@code layer} itself while the recorder is off, for
+     *     {@link LayerToken#VOID}, and past the budget
+     */
+    public long handOff(long layer) {
+        if (!enabled || layer == LayerToken.VOID) {
+            return layer;
+        }
+        Recording current = recording;
+        OpenEntries mine = entriesIn(current);
+        mine.makeRoom();
+        // Never from 0 again: a token of before a reset belongs to nothing that is recorded after it.
+        long token = LayerToken.withHandOff(layer, handOffs.getAndIncrement() & Integer.MAX_VALUE);
+        int index = current.handOff(mine.place(), token);
+        if (index == NONE) {
+            return layer;
+        }
+        long nowNs = clock.nanoTime();
+        mine.addHandOff(HandOff.entry(index), nowNs);
+        for (int reading = 0; reading < MOST_READINGS && clock.nanoTime() - nowNs <= 0; reading++) {
+            Thread.onSpinWait();
+        }
+        return token;
+    }
+
+    /**
+     * Sets for whose layer the calling thread works from now on, until the next call. Nodes that it records then belong to
+     * the brick that the token carries, or else to the token's layer; until both have ended they have no parent. Whatever
+     * the thread had begun itself, or for a token that it was interrupted in, goes on when it works for that again.
+     *
+     * @param layer a token of {@link #handOff}, the {@link LayerToken} of a layer, {@link LayerToken#VOID} for none, or
+     *     {@link LayerToken#OWN} for whatever this thread itself has begun
      */
     public void workFor(long layer) {
         if (enabled) {

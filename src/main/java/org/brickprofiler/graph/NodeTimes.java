@@ -2,6 +2,7 @@ package org.brickprofiler.graph;
 
 import java.util.OptionalLong;
 import org.brickprofiler.graph.ExecutionNode.Brick;
+import org.brickprofiler.internal.io.Sums;
 import org.eclipse.collections.impl.list.mutable.primitive.IntArrayList;
 
 /**
@@ -36,7 +37,7 @@ final class NodeTimes {
             selfNs[node] = Math.max(0, ownNs - childrenNs[node]);
             int parent = graph.parentOrNone(node);
             if (parent != NONE) {
-                childrenNs[parent] = saturatedSum(childrenNs[parent], totalNs[node]);
+                childrenNs[parent] = Sums.limited(childrenNs[parent], totalNs[node]);
             }
         }
         return new NodeTimes(graph, totalNs, selfNs, bricks(graph, childrenFirst));
@@ -105,9 +106,5 @@ final class NodeTimes {
         return ownNs.isPresent() || bricks[node] == NONE
                 ? ownNs
                 : graph.node(bricks[node]).timeNs();
-    }
-
-    static long saturatedSum(long oneNs, long otherNs) {
-        return oneNs > Long.MAX_VALUE - otherNs ? Long.MAX_VALUE : oneNs + otherNs;
     }
 }

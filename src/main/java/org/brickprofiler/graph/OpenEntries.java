@@ -8,7 +8,7 @@ import org.brickprofiler.internal.record.PerThread;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes of one thread that a later step may still adopt, and its open scopes. Only that thread.
+ * The nodes and hand-offs of one thread that a later step may still adopt, and its open scopes. Only that thread.
  *
  * <p>Entries lie on a stack, each with the clock at its beginning; those of the innermost frame are on top. Within a
  * frame beginnings never fall: one that would is raised to that of the entry below. A step that ends therefore adopts
@@ -175,6 +175,11 @@ final class OpenEntries extends PerThread.Owned {
     void add(int id, long beganNs) {
         frame.boundaries.add(beganNs);
         push(id, beganNs);
+    }
+
+    /** Adds the entry of a hand-off, for which there is room; it belongs to no layer by itself. */
+    void addHandOff(int entry, long atNs) {
+        push(entry, atNs);
     }
 
     private void push(int id, long beganNs) {

@@ -1,42 +1,45 @@
 package org.brickprofiler.graph;
 
+import java.util.BitSet;
 import java.util.List;
 import org.brickprofiler.internal.record.LayerToken;
 import org.eclipse.collections.impl.map.mutable.primitive.LongIntHashMap;
 
 /**
- * Finds out who owns each recorded node. What a thread did for the layer of another one belongs to that layer, and
- * there to the innermost step of the layer's own thread that ran all the while: which step handed the work out is not
- * recorded, but one that was not running cannot have. One thread, once; linear but for a logarithm, where threads
- * worked for others.
+ * Finds the owner of each recorded node. A node that a thread recorded for a token of another thread belongs to the brick
+ * that was open where the token was taken, or else to the token's layer; times decide nothing. One thread, once; linear,
+ * but for tokens that were taken while working for tokens.
  */
 final class ParentFinder {
 
     private static final int NONE = GraphRecorder.NONE;
 
     private final List<RecordedNode> recorded;
+    private final List<HandOff> handOffs;
     private final int[] parents;
 
-    private ParentFinder(List<RecordedNode> recorded) {
+    private ParentFinder(List<RecordedNode> recorded, List<HandOff> handOffs) {
         this.recorded = recorded;
+        this.handOffs = handOffs;
         this.parents = new int[recorded.size()];
     }
 
     /**
-     * The parent of each node among these nodes.
+     * Returns the parent of each node among these nodes.
      *
      * @param recorded the nodes by id
+     * @param handOffs the hand-offs by index, at least those that the nodes were recorded for
      * @return an id or {@link GraphRecorder#NONE} for each
      */
-    static int[] parents(List<RecordedNode> recorded) {
-        ParentFinder finder = new ParentFinder(recorded);
+    static int[] parents(List<RecordedNode> recorded, List<HandOff> handOffs) {
+        ParentFinder finder = new ParentFinder(recorded, handOffs);
         if (finder.findOwn()) {
-            finder.findLayers();
+            finder.findOfOthers();
         }
         return finder.parents;
     }
 
-    /** The parents that the threads themselves recorded; returns whether some worked for others. */
+    /** Finds the parents that the threads themselves recorded; returns whether some worked for others. */
     private boolean findOwn() {
         boolean others = false;
         for (int id = 0; id < parents.length; id++) {
@@ -50,48 +53,68 @@ final class ParentFinder {
         return parents[id] == NONE && recorded.get(id).place().layer() != LayerToken.VOID;
     }
 
-    private void findLayers() {
+    private void findOfOthers() {
         LongIntHashMap layers = new LongIntHashMap();
         for (int id = 0; id < parents.length; id++) {
             long token = recorded.get(id).token();
             if (token != LayerToken.VOID) {
-                layers.put(token, id);
+                addTo(layers, token, id);
             }
         }
-        Adjacency children = new Adjacency(parents.length, parents);
+        LongIntHashMap taken = new LongIntHashMap();
+        for (int index = 0; index < handOffs.size(); index++) {
+            addTo(taken, handOffs.get(index).token(), index);
+        }
+        BitSet ofOthers = new BitSet(parents.length);
         for (int id = 0; id < parents.length; id++) {
             if (isForOther(id)) {
-                int layer = layers.getIfAbsent(recorded.get(id).place().layer(), NONE);
-                parents[id] = layer == NONE ? NONE : innermost(layer, id, children);
+                parents[id] = owner(recorded.get(id).place().layer(), layers, taken);
+                ofOthers.set(id, parents[id] != NONE);
+            }
+        }
+        cutCircles(ofOthers);
+    }
+
+    /** Threads that end layers while they work for each other's say of each layer that it lies inside the other: neither does. */
+    private void cutCircles(BitSet ofOthers) {
+        int[] walks = new int[parents.length];
+        for (int id = ofOthers.nextSetBit(0); id >= 0; id = ofOthers.nextSetBit(id + 1)) {
+            int walk = id + 1;
+            int at = id;
+            while (at != NONE && walks[at] == 0) {
+                walks[at] = walk;
+                at = parents[at];
+            }
+            int first = at;
+            while (at != NONE && walks[at] == walk) {
+                int next = parents[at];
+                if (ofOthers.get(at)) {
+                    parents[at] = NONE;
+                }
+                at = next == first ? NONE : next;
             }
         }
     }
 
-    private int innermost(int layer, int id, Adjacency children) {
-        int around = layer;
-        for (int inner = layer; inner != NONE; inner = childAround(around, id, children)) {
-            around = inner;
-        }
-        return around;
+    /** Enters what has a token; a token of two means neither. */
+    private static void addTo(LongIntHashMap byToken, long token, int number) {
+        byToken.put(token, byToken.containsKey(token) ? NONE : number);
     }
 
-    /** The child of a node around another one. Children end one after the other, since one thread did them. */
-    private int childAround(int parent, int id, Adjacency children) {
-        RecordedNode node = recorded.get(id);
-        int low = 0;
-        int high = children.degree(parent);
-        while (low < high) {
-            int middle = (low + high) >>> 1;
-            if (node.endsAfter(recorded.get(children.place(parent, middle)))) {
-                low = middle + 1;
-            } else {
-                high = middle;
+    /** The node that owns the work done for a token. */
+    private int owner(long token, LongIntHashMap layers, LongIntHashMap taken) {
+        int before = handOffs.size();
+        int index = taken.getIfAbsent(token, NONE);
+        // A token that was taken while its thread worked for another one is the later of the two.
+        while (index != NONE && index < before) {
+            HandOff handOff = handOffs.get(index);
+            int parent = handOff.parentBelow(parents.length);
+            if (parent != NONE) {
+                return parent;
             }
+            before = index;
+            index = taken.getIfAbsent(handOff.place().layer(), NONE);
         }
-        if (low == children.degree(parent)) {
-            return NONE;
-        }
-        int child = children.place(parent, low);
-        return node.isWithin(recorded.get(child)) ? child : NONE;
+        return layers.getIfAbsent(LayerToken.layerOf(token), NONE);
     }
 }

@@ -6,21 +6,12 @@ import org.brickprofiler.internal.record.LayerToken;
  * A node as it was recorded, and where it belongs. Written by the thread that recorded it; read by any, see
  * {@link Recording}.
  */
-final class RecordedNode {
-
-    private static final int NONE = GraphRecorder.NONE;
+final class RecordedNode extends Adoptable {
 
     private final ExecutionNode node;
-    private final Place place;
     private final long token;
     private final long beganNs;
     private final long endedNs;
-
-    /** The step that adopted it last: published afterwards, and a reader looks at parents first. */
-    private volatile int parent = NONE;
-
-    /** The step that had adopted it before, which turned out to lie around that one. Written before the parent. */
-    private int formerParent = NONE;
 
     /** Whether the node is a scope that was not closed. */
     private volatile boolean openScope;
@@ -32,8 +23,8 @@ final class RecordedNode {
      * @param threadName its name
      * @param parent the id of what is around it: a scope that is open, or a layer that ended while the node ran; or
      *     {@link GraphRecorder#NONE}
-     * @param layer the token of the layer of another thread that it was done for, where nothing else is around it; or
-     *     {@link LayerToken#VOID}
+     * @param layer the token that the thread worked for, of a layer of another thread, if nothing else is around the node;
+     *     else {@link LayerToken#VOID}
      */
     record Place(int thread, String threadName, int parent, long layer) {}
 
@@ -47,8 +38,8 @@ final class RecordedNode {
      * @param endedNs the clock when it had ended; when it began, where that is not known
      */
     RecordedNode(ExecutionNode node, Place place, long token, long beganNs, long endedNs) {
+        super(place);
         this.node = node;
-        this.place = place;
         this.token = token;
         this.beganNs = beganNs;
         this.endedNs = endedNs;
@@ -58,47 +49,13 @@ final class RecordedNode {
         return node;
     }
 
-    Place place() {
-        return place;
-    }
-
     long token() {
         return token;
-    }
-
-    /** Whether it ran while another one, of whichever thread, did. */
-    boolean isWithin(RecordedNode other) {
-        return beganNs - other.beganNs >= 0 && other.endedNs - endedNs >= 0;
-    }
-
-    /** Whether it ended later than another one. */
-    boolean endsAfter(RecordedNode other) {
-        return endedNs - other.endedNs > 0;
     }
 
     /** Whether it ended at the very time at which another one began. */
     boolean endsWhere(RecordedNode other) {
         return endedNs == other.beganNs;
-    }
-
-    void setParent(int id) {
-        formerParent = parent;
-        parent = id;
-    }
-
-    /**
-     * Who owns the node among the nodes below a limit.
-     *
-     * @param limit only ids below it count: what came later has not happened for this reader
-     * @return the step that adopted it, or else what was around it when it was recorded, or {@link GraphRecorder#NONE}
-     */
-    int parentBelow(int limit) {
-        int adopter = parent;
-        if (adopter != NONE && adopter < limit) {
-            return adopter;
-        }
-        int former = formerParent;
-        return former != NONE && former < limit ? former : place.parent();
     }
 
     void setOpenScope(boolean open) {

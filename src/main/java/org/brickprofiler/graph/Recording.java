@@ -25,6 +25,7 @@ final class Recording {
 
     private final long generation;
     private final AppendLog<RecordedNode> nodes;
+    private final AppendLog<HandOff> handOffs;
     private final AppendLog<Edge> dependencies;
     private final AtomicInteger threads = new AtomicInteger();
     private final LongAdder droppedNodes = new LongAdder();
@@ -34,6 +35,7 @@ final class Recording {
     Recording(long generation, int nodeBudget) {
         this.generation = generation;
         this.nodes = new AppendLog<>(nodeBudget);
+        this.handOffs = new AppendLog<>(nodeBudget);
         long dependencyBudget = Math.min(Integer.MAX_VALUE, (long) DEPENDENCIES_PER_NODE * nodeBudget);
         this.dependencies = new AppendLog<>((int) dependencyBudget);
     }
@@ -73,9 +75,30 @@ final class Recording {
         nodes.publish(id, node);
     }
 
-    /** Gives a node of the calling thread a parent that is reserved and not yet published. */
+    /** Gives a node or a hand-off of the calling thread a parent that is reserved and not yet published. */
     void adopt(int child, int parent) {
-        nodes.get(child).setParent(parent);
+        Adoptable adopted = HandOff.isEntry(child) ? handOffs.get(HandOff.index(child)) : nodes.get(child);
+        adopted.setParent(parent);
+    }
+
+    // ---- hand-offs ----
+
+    /**
+     * Records that a thread gives work to others.
+     *
+     * @param place where the thread is
+     * @param token the token that the others work for
+     * @return the index of the hand-off; {@link GraphRecorder#NONE} if the budget is used up, which is counted
+     */
+    int handOff(RecordedNode.Place place, long token) {
+        HandOff handOff = new HandOff(place, token);
+        int index = handOffs.reserve();
+        if (index == AppendLog.FULL) {
+            droppedDependencies.increment();
+            return NONE;
+        }
+        handOffs.publish(index, handOff);
+        return index;
     }
 
     void closeScope(int scope) {
@@ -103,10 +126,11 @@ final class Recording {
     ExecutionGraph toGraph() {
         // Dependencies first: their nodes were given ids before them, and so lie below the limit.
         int dependencyCount = dependencies.size();
-        List<RecordedNode> recorded = published();
+        List<RecordedNode> recorded = published(nodes);
         ExecutionGraph graph = new ExecutionGraph();
         recorded.forEach(each -> graph.addNode(each.node()));
-        link(graph, recorded);
+        // Hand-offs last: a token is taken before a node is recorded for it.
+        link(graph, recorded, ParentFinder.parents(recorded, published(handOffs)));
         for (int i = 0; i < dependencyCount; i++) {
             addTo(graph, dependencies.get(i));
         }
@@ -114,18 +138,17 @@ final class Recording {
         return graph;
     }
 
-    private List<RecordedNode> published() {
-        int limit = nodes.size();
-        List<RecordedNode> recorded = new ArrayList<>(limit);
-        for (int id = 0; id < limit; id++) {
-            recorded.add(nodes.get(id));
+    private static <T> List<T> published(AppendLog<T> log) {
+        int limit = log.size();
+        List<T> elements = new ArrayList<>(limit);
+        for (int index = 0; index < limit; index++) {
+            elements.add(log.get(index));
         }
-        return recorded;
+        return elements;
     }
 
     /** Adds the edges to parents, and between what one thread recorded below one parent, by rising id. */
-    private static void link(ExecutionGraph graph, List<RecordedNode> recorded) {
-        int[] parents = ParentFinder.parents(recorded);
+    private static void link(ExecutionGraph graph, List<RecordedNode> recorded, int[] parents) {
         LongIntHashMap last = new LongIntHashMap();
         for (int id = 0; id < parents.length; id++) {
             RecordedNode.Place place = recorded.get(id).place();

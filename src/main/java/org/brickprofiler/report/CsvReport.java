@@ -1,7 +1,6 @@
 package org.brickprofiler.report;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
@@ -12,13 +11,13 @@ import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
-import org.apache.commons.csv.CSVFormat;
-import org.apache.commons.csv.QuoteMode;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.DeviceTime;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.Work;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.OptionalPart;
+import org.brickprofiler.report.internal.CsvCells;
 
 /**
  * The bricks of a profile as comma-separated values after RFC 4180: a header, a line for each brick, largest total
@@ -37,17 +36,6 @@ import org.brickprofiler.internal.io.AtomicFile;
  * <p>Needs {@code org.apache.commons:commons-csv} on the class path. Stateless; any thread.
  */
 public final class CsvReport {
-
-    private static final CSVFormat CSV = CSVFormat.RFC4180;
-    private static final CSVFormat QUOTED_CSV =
-            CSV.builder().setQuoteMode(QuoteMode.ALL).build();
-    private static final char TEXT_MARK = '\'';
-
-    /** What makes spreadsheets run a cell, when it comes first; the last four are the wide forms. */
-    private static final String MARKED = "=+-@\t\r\n'\uff1d\uff0b\uff0d\uff20";
-
-    /** These are no delimiters here, but some spreadsheets split at them nevertheless. */
-    private static final String SPLIT = ";\t";
 
     /** A double has 15 digits that survive any rounding. */
     private static final MathContext DIGITS = new MathContext(15, RoundingMode.HALF_EVEN);
@@ -103,24 +91,17 @@ public final class CsvReport {
      *
      * @param snapshot the profile
      * @return a header and a line for each brick
+     * @throws IllegalStateException when commons-csv is missing
      */
     public static String toCsv(ProfileSnapshot snapshot) {
+        OptionalPart.COMMONS_CSV.require("a CSV report");
         long totalNs = snapshot.totalNs();
         StringBuilder csv = new StringBuilder();
-        try {
-            CSV.printRecord(csv, COLUMNS.stream().map(Column::key).toArray());
-            for (BrickStats brick : snapshot.bricks()) {
-                boolean first = true;
-                for (Column column : COLUMNS) {
-                    String cell = column.cell().of(brick, totalNs);
-                    CSVFormat format = cell.chars().anyMatch(c -> SPLIT.indexOf(c) >= 0) ? QUOTED_CSV : CSV;
-                    format.print(cell, csv, first);
-                    first = false;
-                }
-                CSV.println(csv);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("a string cannot be written to", e);
+        CsvCells.addLine(csv, COLUMNS.stream().map(Column::key).toList());
+        for (BrickStats brick : snapshot.bricks()) {
+            CsvCells.addLine(
+                    csv,
+                    COLUMNS.stream().map(column -> column.cell().of(brick, totalNs)).toList());
         }
         return csv.toString();
     }
@@ -138,7 +119,7 @@ public final class CsvReport {
     }
 
     private static Column text(String key, Function<BrickStats, String> value) {
-        return new Column(key, (brick, totalNs) -> marked(value.apply(brick)));
+        return new Column(key, (brick, totalNs) -> CsvCells.marked(value.apply(brick)));
     }
 
     private static Column whole(String key, ToLongFunction<BrickStats> value) {
@@ -170,9 +151,5 @@ public final class CsvReport {
         return Double.isFinite(value)
                 ? new BigDecimal(value).round(DIGITS).stripTrailingZeros().toPlainString()
                 : "";
-    }
-
-    private static String marked(String text) {
-        return !text.isEmpty() && MARKED.indexOf(text.charAt(0)) >= 0 ? TEXT_MARK + text : text;
     }
 }

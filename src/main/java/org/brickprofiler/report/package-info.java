@@ -3,8 +3,7 @@
  * a console, {@link org.brickprofiler.report.HtmlReport} for a browser, {@link org.brickprofiler.report.JsonReport} for
  * programs, which also reads its files back, and {@link org.brickprofiler.report.CsvReport} for spreadsheets. Of checksums:
  * {@link org.brickprofiler.report.DivergenceReport} and {@link org.brickprofiler.report.ChecksumFile}. Of runs that were
- * compared: {@link org.brickprofiler.report.ComparisonReport}. JSON and HTML need jackson-core on the class path, CSV needs
- * commons-csv, and text needs nothing.
+ * compared: {@link org.brickprofiler.report.ComparisonReport}. CSV needs commons-csv on the class path.
  */
 @NullMarked
 package org.brickprofiler.report;

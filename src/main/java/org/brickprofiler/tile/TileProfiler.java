@@ -136,6 +136,8 @@ public final class TileProfiler {
     public void stop(long timer, long elements, long flops) {
         // Clear in a void timer and in a brick's.
         if ((timer & TimerToken.FOREIGN) == 0 || !enabled) {
+            requireNotNegative("elements", elements);
+            requireNotNegative("flops", flops);
             return;
         }
         long now = clock.nanoTime();

@@ -1,5 +1,7 @@
 package org.brickprofiler.tile;
 
+import static org.brickprofiler.internal.io.Sums.limited;
+
 import java.util.Objects;
 
 /**
@@ -169,11 +171,11 @@ public record TileStats(
         return new TileStats(
                 level,
                 count + other.count,
-                totalNs + other.totalNs,
+                limited(totalNs, other.totalNs),
                 Math.min(minNs, other.minNs),
                 Math.max(maxNs, other.maxNs),
-                totalElements + other.totalElements,
-                totalFlops + other.totalFlops,
+                limited(totalElements, other.totalElements),
+                limited(totalFlops, other.totalFlops),
                 otherIsSlower ? other.slowestRow : slowestRow,
                 otherIsSlower ? other.slowestCol : slowestCol);
     }

@@ -128,19 +128,24 @@ final class ChecksumLogTest {
 
     @Spec("10.2")
     @Test
-    void countsWhatIsNotFiniteAmongTheCoveredFloats() {
-        float[] output = new float[80];
+    void countsWhatIsNotFiniteAmongAllFloats() {
+        float[] output = new float[5_000];
         output[0] = Float.NaN;
         output[5] = Float.NEGATIVE_INFINITY;
         output[6] = Float.POSITIVE_INFINITY;
         output[62] = Float.MAX_VALUE;
         output[63] = Float.intBitsToFloat(0xff800001);
         output[64] = Float.NaN;
+        output[4_999] = Float.NEGATIVE_INFINITY;
 
         log.record("Softmax", 0, 0, output);
+        log.record("Softmax", 0, 0, FloatBuffer.wrap(output));
+        ByteBuffer bytes = ByteBuffer.allocate(output.length * Float.BYTES);
+        bytes.asFloatBuffer().put(output);
+        log.record("Softmax", 0, 0, bytes);
 
-        assertThat(last().nans()).isEqualTo(2);
-        assertThat(last().infinities()).isEqualTo(2);
+        assertThat(log.list()).extracting(ChecksumEntry::nans).containsOnly(3);
+        assertThat(log.list()).extracting(ChecksumEntry::infinities).containsOnly(3);
         assertThat(last().isFinite()).isFalse();
         log.record("Softmax", 0, 0, new float[] {1, 2});
         assertThat(last().isFinite()).isTrue();

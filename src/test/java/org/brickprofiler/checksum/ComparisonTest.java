@@ -340,4 +340,21 @@ final class ComparisonTest {
                         Kind.MISSING_HERE, 0, present, present, Optional.empty()))
                 .isInstanceOf(IllegalArgumentException.class);
     }
+
+    /** The checksum covers the first 64 floats; the reference has a NaN behind them. */
+    @Spec({"10.2", "10.5"})
+    @Test
+    void aNanThatTheChecksumDoesNotCoverDiverges() {
+        ChecksumLog here = new ChecksumLog();
+        ChecksumLog reference = new ChecksumLog();
+        float[] output = new float[4_096];
+        here.record("LmHead", 0, 0, output);
+        output[4_000] = Float.NaN;
+        reference.record("LmHead", 0, 0, output);
+
+        assertThat(here.list().get(0).hash()).isEqualTo(reference.list().get(0).hash());
+        assertThat(here.firstDivergenceFrom(reference).orElseThrow().kind()).isEqualTo(Divergence.Kind.NON_FINITE);
+        assertThat(here.firstDivergenceFrom(here)).isEmpty();
+        assertThat(reference.firstDivergenceFrom(reference)).isEmpty();
+    }
 }

@@ -16,6 +16,7 @@ import org.brickprofiler.graph.ExecutionNode.Layer;
 import org.brickprofiler.graph.ExecutionNode;
 import org.brickprofiler.graph.GraphExport;
 import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.LayerToken;
 import org.brickprofiler.internal.record.VirtualThreadStarter;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
@@ -527,7 +528,7 @@ final class LayersTest extends TracedBricks {
         long mine = profiler.layerToken();
         long outer = startAt(11, BrickId.FUSED_ATTENTION);
         brick(BrickId.ATTENTION_SCORE, 12, 13);
-        assertThat(profiler.workFor(mine)).isEqualTo(mine);
+        assertThat(LayerToken.layerOf(profiler.workFor(mine))).isEqualTo(LayerToken.layerOf(mine));
         brick(BrickId.ATTENTION_SOFTMAX, 14, 15);
         long before = profiler.workFor(other[0]);
         long stolen = startAt(16, BrickId.GATE_PROJECTION);

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -214,9 +215,7 @@ public final class DuckPlugin {
     }
 
     private static Optional<Path> setting() {
-        String property = System.getProperty(PROPERTY, "");
-        @Nullable String value = property.isEmpty() ? System.getenv(VARIABLE) : property;
-        return value == null || value.isEmpty() ? Optional.empty() : Optional.of(Path.of(value));
+        return Optional.ofNullable(Settings.value(PROPERTY, VARIABLE)).map(Path::of);
     }
 
     private static Optional<Path> besideOwnJar() {

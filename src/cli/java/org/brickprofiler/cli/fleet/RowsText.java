@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.apache.commons.csv.CSVFormat;
+import org.brickprofiler.report.internal.CsvCells;
 import org.brickprofiler.report.internal.JsonText;
 import org.brickprofiler.report.internal.Markdown;
 import org.brickprofiler.report.internal.TextTable;
@@ -17,8 +17,6 @@ import org.jspecify.annotations.Nullable;
 
 /** An answer as text. A value that is null is empty in tables. Stateless; any thread. */
 public final class RowsText {
-
-    private static final String RUN = "=+-@\t\r\n'";
 
     private RowsText() {}
 
@@ -79,16 +77,16 @@ public final class RowsText {
      * @return its lines
      */
     public static String csv(Rows rows) {
-        StringBuilder table = new StringBuilder(CSVFormat.RFC4180.format(rows.columns().toArray())).append("\r\n");
+        StringBuilder table = new StringBuilder();
+        CsvCells.addLine(table, rows.columns().stream().map(CsvCells::marked).toList());
         for (List<@Nullable Object> row : rows.rows()) {
-            table.append(CSVFormat.RFC4180.format(
-                            row.stream().map(RowsText::marked).toArray())).append("\r\n");
+            CsvCells.addLine(table, row.stream().map(RowsText::csvCell).toList());
         }
         return table.toString();
     }
 
-    private static @Nullable Object marked(@Nullable Object value) {
-        return value instanceof String text && !text.isEmpty() && RUN.indexOf(text.charAt(0)) >= 0 ? "'" + text : value;
+    private static String csvCell(@Nullable Object value) {
+        return value instanceof String text ? CsvCells.marked(text) : cell(value);
     }
 
     /**

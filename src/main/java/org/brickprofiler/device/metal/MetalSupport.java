@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.Function;
+import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +40,7 @@ public final class MetalSupport {
     public static synchronized MetalSupport probe() {
         MetalSupport result = probed;
         if (result == null) {
-            result = probe(name -> Optional.ofNullable(System.getProperty(name)));
+            result = probe(name -> Optional.ofNullable(Settings.value(Settings.PROPERTIES, name)));
             probed = result;
         }
         return result;
@@ -66,7 +67,7 @@ public final class MetalSupport {
                     .map(MetalSupport::missing)
                     .orElseGet(MetalSupport::ofDevice);
         } catch (LinkageError e) {
-            return missing("JNA is not on the class path, or does not work: " + e);
+            return missing("JNA is not on the class path (net.java.dev.jna:jna), or does not work: " + e);
         }
     }
 

@@ -28,6 +28,10 @@ public final class MarkToken {
     private static final long DEVICE = 1L << KEY_BITS;
     private static final int START_SHIFT = KEY_BITS + 1;
     private static final long BELOW_START = (1L << START_SHIFT) - 1;
+
+    /** Longer intervals are those of a clock that ran backwards. */
+    private static final long LONGEST_NS = 1L << (Long.SIZE - START_SHIFT - 1);
+
     private static final long TIMED = 1L << 14;
     private static final int STREAM_SHIFT = 15;
     private static final int HANDLE_SHIFT = Long.SIZE - Marks.HANDLE_BITS;
@@ -93,6 +97,7 @@ public final class MarkToken {
      */
     public static long elapsedNs(long token, long nowNs) {
         // All lower bits set in the minuend: the key in the subtrahend can then never borrow from the time.
-        return Math.max(0L, (((nowNs << START_SHIFT) | BELOW_START) - token) >> START_SHIFT);
+        long elapsedNs = (((nowNs << START_SHIFT) | BELOW_START) - token) >>> START_SHIFT;
+        return elapsedNs <= LONGEST_NS ? elapsedNs : 0;
     }
 }

@@ -17,27 +17,6 @@ public record SwitchSetting(boolean on, String reason) {
     static final String PROPERTY = "brick.profiler";
     static final String VARIABLE = "BRICK_PROFILER";
 
-    /** A place that settings are read from. */
-    interface Settings {
-        /** The value of a setting, or null where it is not set. */
-        @Nullable String get(String name);
-    }
-
-    private enum Place implements Settings {
-        PROPERTIES {
-            @Override
-            public @Nullable String get(String name) {
-                return System.getProperty(name);
-            }
-        },
-        ENVIRONMENT {
-            @Override
-            public @Nullable String get(String name) {
-                return System.getenv(name);
-            }
-        }
-    }
-
     /** Of the profiler as a whole; read once. */
     private static final class Profiler {
         static final SwitchSetting SETTING = of(PROPERTY, VARIABLE);
@@ -66,7 +45,7 @@ public record SwitchSetting(boolean on, String reason) {
      * @return what they say
      */
     public static SwitchSetting of(String property, String variable) {
-        return read(property, variable, Place.PROPERTIES, Place.ENVIRONMENT);
+        return read(property, variable, Settings.PROPERTIES, Settings.ENVIRONMENT);
     }
 
     /**
@@ -77,11 +56,11 @@ public record SwitchSetting(boolean on, String reason) {
      * @return true where the first of them that is set says so
      */
     public static boolean isAskedFor(String property, String variable) {
-        SwitchSetting setting = find(property, variable, Place.PROPERTIES, Place.ENVIRONMENT);
+        SwitchSetting setting = find(property, variable, Settings.PROPERTIES, Settings.ENVIRONMENT);
         return setting != null && setting.on;
     }
 
-    static SwitchSetting read(String property, String variable, Settings properties, Settings environment) {
+    static SwitchSetting read(String property, String variable, Settings.Place properties, Settings.Place environment) {
         SwitchSetting setting = find(property, variable, properties, environment);
         return setting != null
                 ? setting
@@ -89,7 +68,7 @@ public record SwitchSetting(boolean on, String reason) {
     }
 
     private static @Nullable SwitchSetting find(
-            String property, String variable, Settings properties, Settings environment) {
+            String property, String variable, Settings.Place properties, Settings.Place environment) {
         SwitchSetting setting = setting("system property", property, properties);
         if (setting == null) {
             setting = setting("environment variable", variable, environment);
@@ -97,9 +76,9 @@ public record SwitchSetting(boolean on, String reason) {
         return setting;
     }
 
-    private static @Nullable SwitchSetting setting(String place, String key, Settings values) {
-        String value = valueOf(key, values);
-        if (value == null || value.isEmpty()) {
+    private static @Nullable SwitchSetting setting(String place, String key, Settings.Place values) {
+        String value = Settings.value(values, key);
+        if (value == null) {
             return null;
         }
         String reason = place + " " + key + "=" + value;
@@ -112,14 +91,5 @@ public record SwitchSetting(boolean on, String reason) {
                 yield null;
             }
         };
-    }
-
-    private static @Nullable String valueOf(String key, Settings values) {
-        try {
-            return values.get(key);
-        } catch (SecurityException forbidden) {
-            // Not ours to read, so not set.
-            return null;
-        }
     }
 }

@@ -211,11 +211,14 @@ public final class LayerBoundaries {
     }
 
     /**
-     * When the layer under way began to which something belongs.
+     * Returns when the layer under way began: at its boundary, as long as nothing belongs to it.
      *
      * @return its beginning
      */
     public long beganNs() {
+        if (!filled) {
+            return boundaryNs;
+        }
         return ofLayer ? earlier(firstNs, boundaryNs) : firstNs;
     }
 

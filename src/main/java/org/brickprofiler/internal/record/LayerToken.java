@@ -1,16 +1,19 @@
 package org.brickprofiler.internal.record;
 
 /**
- * A layer of one forward pass as one {@code long}, so that it can travel to whoever works for it. Stateless; any thread.
+ * A layer of one forward pass as one {@code long}, so that it can travel to the threads that work for the layer.
+ * Stateless; any thread.
  *
  * <pre>
- *   63                          20 19            0
- *  +------------------------------+---------------+
- *  | number of the pass, from 1   | layer + 1     |
- *  +------------------------------+---------------+
+ *   63  62           48 47                  20 19            0
+ *  +---+---------------+----------------------+---------------+
+ *  | 0 | hand-off, or 0| number of the pass   | layer + 1     |
+ *  +---+---------------+----------------------+---------------+
  * </pre>
  *
- * <p>Passes are numbered over all threads, so that no two layers share a token, whichever threads their passes run on.
+ * <p>Passes are numbered over all threads. Two layers share a token only if 2<sup>28</sup> passes lie between them, and two
+ * hand-offs only if they belong to one layer and 32,767 other hand-offs lie between them; readers treat a token that two
+ * layers or two hand-offs share as belonging to neither.
  */
 public final class LayerToken {
 
@@ -32,17 +35,43 @@ public final class LayerToken {
     /** The largest number of a layer; larger ones count as that. */
     public static final int LAST_LAYER = (int) LAYER_MASK - 1;
 
+    private static final int PASS_BITS = 28;
+    private static final long PASS_MASK = (1L << PASS_BITS) - 1;
+    private static final int HAND_OFF_SHIFT = LAYER_BITS + PASS_BITS;
+    private static final long HAND_OFF_MASK = (1L << (Long.SIZE - 1 - HAND_OFF_SHIFT)) - 1;
+
     private LayerToken() {}
 
     /**
      * Packs a layer.
      *
-     * @param pass the number of the pass, 1 or more
+     * @param pass the number of the pass, 1 or more; its lowest 28 bits are kept
      * @param layer the number of the layer, 0 or more; from 1,048,574 on all are that one
      * @return the token
      */
     public static long of(long pass, int layer) {
-        return (pass << LAYER_BITS) | Math.min(LAYER_MASK, layer + 1L);
+        return ((pass & PASS_MASK) << LAYER_BITS) | Math.min(LAYER_MASK, layer + 1L);
+    }
+
+    /**
+     * Adds a hand-off to a layer: the place in the layer at which its work was given to other threads.
+     *
+     * @param token the token of a layer, with or without a hand-off
+     * @param number the number of the hand-off, 0 or more; kept modulo 32,767
+     * @return the token of the same layer with that hand-off
+     */
+    public static long withHandOff(long token, int number) {
+        return layerOf(token) | ((number % HAND_OFF_MASK + 1) << HAND_OFF_SHIFT);
+    }
+
+    /**
+     * Removes the hand-off from a token.
+     *
+     * @param token any token
+     * @return the token of the layer alone; {@link #OWN} for {@link #OWN}
+     */
+    public static long layerOf(long token) {
+        return token == OWN ? OWN : token & ~(HAND_OFF_MASK << HAND_OFF_SHIFT);
     }
 
     /**

@@ -122,6 +122,20 @@ public final class NameTable {
         return spelled != NONE ? spelled : add(name, tag, from);
     }
 
+    /**
+     * The key of a name that is no alias and no other spelling, which gets one if it has none. From then on the name means
+     * that key, whatever it was an alias of.
+     *
+     * @param name any name but a fixed one; not checked
+     * @param tag the caller's mark on a new name; the first one stays
+     * @return its key, or the shared key once the table is full
+     */
+    public int ownKeyOf(String name, int tag) {
+        int from = size;
+        Entry known = byName.get(name);
+        return known != null && known.key < from && known.name.equals(name) ? known.key : add(name, tag, from);
+    }
+
     private int spelled(String name) {
         return spellings == null ? NONE : spellings.applyAsInt(name);
     }
@@ -133,7 +147,11 @@ public final class NameTable {
                 Entry mine = new Entry(key, name, tag);
                 there = byKey.compareAndSet(key, null, mine) ? mine : byKey.get(key);
             }
-            byName.putIfAbsent(there.name, there);
+            Entry meant = byName.putIfAbsent(there.name, there);
+            if (meant != null && !meant.name.equals(there.name)) {
+                // An alias until now.
+                byName.replace(there.name, meant, there);
+            }
             tags[key] = there.tag;
             SIZE.compareAndSet(this, key, key + 1);
             if (there.name.equals(name)) {

@@ -2,6 +2,7 @@ package org.brickprofiler.internal.record;
 
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
+import org.brickprofiler.internal.io.Sums;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,12 +66,12 @@ final class RowReader {
     private static StatRow copy(long[] cells, int base, long count) {
         return new StatRow(
                 count,
-                cells[base + StatTable.TOTAL_NS],
+                Sums.limited(cells[base + StatTable.TOTAL_NS]),
                 cells[base + StatTable.MIN_NS],
                 cells[base + StatTable.MAX_NS],
                 cells[base + StatTable.LAST_NS],
                 cells[base + StatTable.LAST_AT_NS],
-                cells[base + StatTable.ELEMENTS],
+                Sums.limited(cells[base + StatTable.ELEMENTS]),
                 cells[base + StatTable.BYTES],
                 cells[base + StatTable.COMPRESSED_BYTES],
                 cells[base + StatTable.CYCLES],

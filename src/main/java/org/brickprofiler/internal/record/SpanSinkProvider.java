@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import org.brickprofiler.internal.io.Settings;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -42,12 +43,12 @@ public abstract class SpanSinkProvider {
 
     private static final class Once {
         static final @Nullable SpanSink SINK = open(
-                System.getProperty(PROPERTY, System.getenv(VARIABLE)),
+                Settings.value(PROPERTY, VARIABLE),
                 ServiceLoader.load(SpanSinkProvider.class, SpanSinkProvider.class.getClassLoader()));
     }
 
     static @Nullable SpanSink open(@Nullable String file, Iterable<SpanSinkProvider> providers) {
-        if (file == null || file.isEmpty()) {
+        if (file == null || file.isBlank()) {
             return null;
         }
         try {

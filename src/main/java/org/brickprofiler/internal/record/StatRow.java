@@ -1,5 +1,7 @@
 package org.brickprofiler.internal.record;
 
+import static org.brickprofiler.internal.io.Sums.limited;
+
 /**
  * The sums of one row as they stood at one moment: values that belong together. Immutable.
  *
@@ -59,18 +61,18 @@ public record StatRow(
         boolean otherIsLonger = other.maxNs > maxNs || (other.maxNs == maxNs && other.maxTag > maxTag);
         return new StatRow(
                 count + other.count,
-                totalNs + other.totalNs,
+                limited(totalNs, other.totalNs),
                 Math.min(minNs, other.minNs),
                 Math.max(maxNs, other.maxNs),
                 otherIsLater ? other.lastNs : lastNs,
                 Math.max(lastAtNs, other.lastAtNs),
-                elements + other.elements,
-                bytes + other.bytes,
-                compressedBytes + other.compressedBytes,
-                cycles + other.cycles,
+                limited(elements, other.elements),
+                limited(bytes, other.bytes),
+                limited(compressedBytes, other.compressedBytes),
+                limited(cycles, other.cycles),
                 Math.min(minCycles, other.minCycles),
                 Math.max(maxCycles, other.maxCycles),
-                work + other.work,
+                limited(work, other.work),
                 otherIsLonger ? other.maxTag : maxTag);
     }
 

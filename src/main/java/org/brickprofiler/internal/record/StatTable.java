@@ -3,6 +3,7 @@ package org.brickprofiler.internal.record;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import org.brickprofiler.internal.io.Sums;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,12 @@ public final class StatTable extends PerThread.Owned {
     static final int MAX_CYCLES = 12;
     static final int WORK = 13;
     static final int MAX_TAG = 14;
+
+    /**
+     * Elements of more bits than this go through {@link #add}, which keeps sums from wrapping: {@link #addTimed} asks for it
+     * with the question that it has to ask anyway, whether they are negative.
+     */
+    private static final int LARGE_BITS = 32;
 
     /** Longs a row: a power of two, two cache lines. */
     static final int STRIDE = 16;
@@ -118,13 +125,13 @@ public final class StatTable extends PerThread.Owned {
      * @param timer a {@link TimerToken}
      * @param nowNs the clock when it was stopped
      * @param elementCount elements it processed
-     * @return false where this table has no row for it, which it may have to be given, or the elements are negative;
-     *     nothing was added then
+     * @return false if this table has no row for it, which it may have to be given, or the elements are negative or so many
+     *     that their sum may wrap; nothing was added then
      */
     public boolean addTimed(long timer, long nowNs, long elementCount) {
         long[] cells = rows;
         int base = TimerToken.key(timer) * STRIDE;
-        if (base < 0 || base >= cells.length || elementCount < 0) {
+        if (base < 0 || base >= cells.length || elementCount >>> LARGE_BITS != 0) {
             return false;
         }
         long @Nullable [] spread = buckets == null ? null : spreadOf(base / STRIDE);
@@ -162,7 +169,7 @@ public final class StatTable extends PerThread.Owned {
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
-        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
+        addTimeLimited(cells, base, spread, elapsedNs, atNs, elementCount);
         end(cells, base, count);
     }
 
@@ -209,9 +216,9 @@ public final class StatTable extends PerThread.Owned {
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
-        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
-        cells[base + BYTES] += inputBytes;
-        cells[base + COMPRESSED_BYTES] += outputBytes;
+        addTimeLimited(cells, base, spread, elapsedNs, atNs, elementCount);
+        addLimited(cells, base + BYTES, inputBytes);
+        addLimited(cells, base + COMPRESSED_BYTES, outputBytes);
         end(cells, base, count);
         addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
     }
@@ -230,9 +237,9 @@ public final class StatTable extends PerThread.Owned {
         long @Nullable [] spread = spreadOf(key);
         int base = key * STRIDE;
         long count = begin(cells, base);
-        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
+        addTimeLimited(cells, base, spread, elapsedNs, atNs, elementCount);
         if (cycleCount > 0) {
-            cells[base + CYCLES] += cycleCount;
+            addLimited(cells, base + CYCLES, cycleCount);
             cells[base + MIN_CYCLES] = Math.min(cells[base + MIN_CYCLES], cycleCount);
             cells[base + MAX_CYCLES] = Math.max(cells[base + MAX_CYCLES], cycleCount);
         }
@@ -260,10 +267,32 @@ public final class StatTable extends PerThread.Owned {
         if (elapsedNs > longest || (elapsedNs == longest && tag > cells[base + MAX_TAG])) {
             cells[base + MAX_TAG] = tag;
         }
-        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
-        cells[base + WORK] += workCount;
+        addTimeLimited(cells, base, spread, elapsedNs, atNs, elementCount);
+        addLimited(cells, base + WORK, workCount);
         end(cells, base, count);
         addSpan(SpanKind.SPAN, key, atNs - elapsedNs, elapsedNs, elementCount);
+    }
+
+    /**
+     * Adds amounts that no time belongs to. Only the writer.
+     *
+     * @param key the row, 0 or more
+     * @param size compared with the row's longest duration, which the larger of both becomes
+     * @param elementCount added to the elements
+     * @param inputBytes added to the bytes before compression
+     * @param outputBytes added to the bytes after compression
+     * @param workCount added to the work
+     */
+    public void addAmounts(
+            int key, long size, long elementCount, long inputBytes, long outputBytes, long workCount) {
+        long[] cells = rowsFor(key);
+        int base = key * STRIDE;
+        long count = begin(cells, base);
+        addTimeLimited(cells, base, null, size, 0, elementCount);
+        addLimited(cells, base + BYTES, inputBytes);
+        addLimited(cells, base + COMPRESSED_BYTES, outputBytes);
+        addLimited(cells, base + WORK, workCount);
+        end(cells, base, count);
     }
 
     private static long begin(long[] cells, int base) {
@@ -273,6 +302,21 @@ public final class StatTable extends PerThread.Owned {
         return count;
     }
 
+    /** As {@link #addTime}, but sums that have passed 2<sup>63</sup> - 1 stay there. */
+    private static void addTimeLimited(
+            long[] cells, int base, long @Nullable [] spread, long elapsedNs, long atNs, long elementCount) {
+        long totalNs = Sums.limited(Sums.limited(cells[base + TOTAL_NS]), elapsedNs);
+        long elements = Sums.limited(Sums.limited(cells[base + ELEMENTS]), elementCount);
+        addTime(cells, base, spread, elapsedNs, atNs, elementCount);
+        cells[base + TOTAL_NS] = totalNs;
+        cells[base + ELEMENTS] = elements;
+    }
+
+    private static void addLimited(long[] cells, int cell, long amount) {
+        cells[cell] = Sums.limited(cells[cell], amount);
+    }
+
+    /** Adds without limits: a sum that passes 2<sup>63</sup> - 1 is negative from then on, which readers take for that. */
     private static void addTime(
             long[] cells, int base, long @Nullable [] spread, long elapsedNs, long atNs, long elementCount) {
         cells[base + TOTAL_NS] += elapsedNs;

@@ -32,6 +32,9 @@ public final class TimerToken {
     private static final int KEY_BITS = 13;
     private static final long KEY_MASK = (1L << KEY_BITS) - 1;
 
+    /** Longer intervals are those of a clock that ran backwards. */
+    private static final long LONGEST_NS = 1L << (Long.SIZE - KEY_BITS - 1);
+
     private TimerToken() {}
 
     /**
@@ -64,6 +67,7 @@ public final class TimerToken {
      */
     public static long elapsedNs(long token, long nowNs) {
         // All key bits set in the minuend: the key in the subtrahend can then never borrow from the time.
-        return Math.max(0L, (((nowNs << KEY_BITS) | KEY_MASK) - token) >> KEY_BITS);
+        long elapsedNs = (((nowNs << KEY_BITS) | KEY_MASK) - token) >>> KEY_BITS;
+        return elapsedNs <= LONGEST_NS ? elapsedNs : 0;
     }
 }

@@ -4,8 +4,8 @@
  * writes. {@link org.brickprofiler.trace.read.TraceReader} reads them, a {@link
  * org.brickprofiler.trace.read.TraceProfile} or a {@link org.brickprofiler.trace.read.TraceTimeline}; {@link
  * org.brickprofiler.trace.read.TraceRules} decide which kernels are which bricks, and each {@link
- * org.brickprofiler.trace.read.Omission} names something that is not in the result. Needs jackson-core on the class path,
- * and for exports of Nsight Systems a JDBC driver for SQLite.
+ * org.brickprofiler.trace.read.Omission} names something that is not in the result. Exports of Nsight Systems need a JDBC
+ * driver for SQLite on the class path.
  */
 @NullMarked
 package org.brickprofiler.trace.read;

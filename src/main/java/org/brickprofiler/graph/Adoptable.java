@@ -1,0 +1,47 @@
+package org.brickprofiler.graph;
+
+/**
+ * Something that a step of its own thread may adopt: a node, or a hand-off of work. Written by the thread that recorded it;
+ * read by any, see {@link Recording}.
+ */
+abstract class Adoptable {
+
+    private static final int NONE = GraphRecorder.NONE;
+
+    private final RecordedNode.Place place;
+
+    /** The step that adopted it last: published afterwards, and a reader looks at parents first. */
+    private volatile int parent = NONE;
+
+    /** The step that had adopted it before, which turned out to lie around that one. Written before the parent. */
+    private int formerParent = NONE;
+
+    Adoptable(RecordedNode.Place place) {
+        this.place = place;
+    }
+
+    final RecordedNode.Place place() {
+        return place;
+    }
+
+    final void setParent(int id) {
+        formerParent = parent;
+        parent = id;
+    }
+
+    /**
+     * Returns the owner among the nodes below a limit.
+     *
+     * @param limit only ids below it count: later nodes have not happened for this reader
+     * @return the step that adopted it, or else the scope or layer around it when it was recorded, or
+     *     {@link GraphRecorder#NONE}
+     */
+    final int parentBelow(int limit) {
+        int adopter = parent;
+        if (adopter != NONE && adopter < limit) {
+            return adopter;
+        }
+        int former = formerParent;
+        return former != NONE && former < limit ? former : place.parent();
+    }
+}

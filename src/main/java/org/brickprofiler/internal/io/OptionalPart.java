@@ -1,0 +1,51 @@
+package org.brickprofiler.internal.io;
+
+/**
+ * A library that only a part of this one needs, and that an application adds if it uses that part.
+ * The entry points of the part ask for it, so that its absence is reported by the name of the artifact to add and not by the
+ * class that was looked for first. Immutable; any thread.
+ */
+public enum OptionalPart {
+
+    /** For CSV. */
+    COMMONS_CSV("org.apache.commons.csv.CSVFormat", "org.apache.commons:commons-csv"),
+
+    /** For the comparison of runs: distributions. */
+    COMMONS_STATISTICS_DISTRIBUTION(
+            "org.apache.commons.statistics.distribution.TDistribution",
+            "org.apache.commons:commons-statistics-distribution"),
+
+    /** For the comparison of runs: medians and quantiles. */
+    COMMONS_STATISTICS_DESCRIPTIVE(
+            "org.apache.commons.statistics.descriptive.Median", "org.apache.commons:commons-statistics-descriptive"),
+
+    /** For the comparison of runs: random numbers. */
+    COMMONS_RNG_SIMPLE("org.apache.commons.rng.simple.RandomSource", "org.apache.commons:commons-rng-simple"),
+
+    /** For the comparison of runs: permutations. */
+    COMMONS_RNG_SAMPLING("org.apache.commons.rng.sampling.PermutationSampler", "org.apache.commons:commons-rng-sampling");
+
+    private final String className;
+    private final String artifact;
+
+    OptionalPart(String className, String artifact) {
+        this.className = className;
+        this.artifact = artifact;
+    }
+
+    /**
+     * Requires the artifact.
+     *
+     * @param user the part that needs it, for the message
+     * @throws IllegalStateException when it is missing; the message names it
+     */
+    public void require(String user) {
+        try {
+            Class.forName(className, false, OptionalPart.class.getClassLoader());
+        } catch (ClassNotFoundException missing) {
+            throw new IllegalStateException(
+                    user + " needs " + artifact + ", which is neither on the class path nor on the module path: add it",
+                    missing);
+        }
+    }
+}

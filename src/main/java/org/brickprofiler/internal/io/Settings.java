@@ -1,0 +1,78 @@
+package org.brickprofiler.internal.io;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads settings from system properties and environment variables. Every setting of the library is read here, so that all
+ * follow one rule: a property comes before a variable, and a value that is blank, or that the process may not read, counts as
+ * not set. No lambdas here, the first of which takes longer than all the rest of a start. Stateless; any thread.
+ */
+public final class Settings {
+
+    /** A place that settings are read from. */
+    @FunctionalInterface
+    public interface Place {
+        /**
+         * Returns the value of a setting.
+         *
+         * @param name its name
+         * @return the value, blank or not; null if it is not set
+         * @throws SecurityException when the process may not read it
+         */
+        @Nullable String get(String name);
+    }
+
+    /** The system properties of this process. */
+    public static final Place PROPERTIES = new Properties();
+
+    /** The environment variables of this process. */
+    public static final Place ENVIRONMENT = new Environment();
+
+    private Settings() {}
+
+    private static final class Properties implements Place {
+        @Override
+        public @Nullable String get(String name) {
+            return System.getProperty(name);
+        }
+    }
+
+    private static final class Environment implements Place {
+        @Override
+        public @Nullable String get(String name) {
+            return System.getenv(name);
+        }
+    }
+
+    /**
+     * Returns the value of a setting of this process.
+     *
+     * @param property the name of the system property, which comes first
+     * @param variable the name of the environment variable
+     * @return the value, not blank, with the white space around it; null if neither is set
+     */
+    public static @Nullable String value(String property, String variable) {
+        return value(property, variable, PROPERTIES, ENVIRONMENT);
+    }
+
+    static @Nullable String value(String property, String variable, Place properties, Place environment) {
+        String value = value(properties, property);
+        return value == null ? value(environment, variable) : value;
+    }
+
+    /**
+     * Returns the value of a setting in one place.
+     *
+     * @param place the place
+     * @param name the name of the setting there
+     * @return the value, not blank, with the white space around it; null if it is not set
+     */
+    public static @Nullable String value(Place place, String name) {
+        try {
+            String value = place.get(name);
+            return value == null || value.isBlank() ? null : value;
+        } catch (SecurityException forbidden) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package org.brickprofiler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.internal.record.FakeClock;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.Spec;
+import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.tile.TileStats;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.api.Test;
+
+/** Sums that no longer fit a {@code long}: some numbers of samples would wrap to a negative sum, others to a positive one. */
+@Spec("2.15")
+final class LargeSumsTest {
+
+    private static final long LARGE = 1L << 62;
+
+    /** A way to record an amount, and the sum that it is part of. */
+    private record Way(String name, Consumer<BrickProfiler> record, ToLongFunction<ProfileSnapshot> sum) {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    private static BrickStats only(ProfileSnapshot snapshot) {
+        return snapshot.bricks().get(0);
+    }
+
+    private static TileStats macro(ProfileSnapshot snapshot) {
+        return snapshot.tiles().get(0);
+    }
+
+    static Stream<Way> ways() {
+        return Stream.of(
+                new Way("ns", p -> p.record("x", LARGE, 1), s -> only(s).totalNs()),
+                new Way("elements", p -> p.record("x", 1, LARGE), s -> only(s).totalElements()),
+                new Way("elements of timers", p -> p.stopBrick(p.startBrick("x"), LARGE), s -> only(s).totalElements()),
+                new Way("bytes", p -> p.recordBytes("x", 1, 1, LARGE, 1), s -> only(s).totalBytes()),
+                new Way("compressed", p -> p.recordBytes("x", 1, 1, 1, LARGE), s -> only(s).totalCompressedBytes()),
+                new Way("cycles", p -> p.recordCycles("x", 1, 1, LARGE), s -> only(s).totalCycles()),
+                new Way("all bricks", p -> p.record("x" + Thread.currentThread().getName(), 1, LARGE),
+                        ProfileSnapshot::totalTokens),
+                new Way("tile ns", p -> p.tiles().record(TileLevel.MACRO, 1, 1, LARGE, 1, 1), s -> macro(s).totalNs()),
+                new Way("tile flops", p -> p.tiles().record(TileLevel.MACRO, 1, 1, 1, 1, LARGE),
+                        s -> macro(s).totalFlops()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void everySumStaysAtTheLargest(Way way) throws Exception {
+        for (int times = 1; times <= 6; times++) {
+            BrickProfiler profiler = BrickProfiler.enabled();
+            profiler.tiles().enable();
+            for (int time = 0; time < times; time++) {
+                if (time % 2 == 0) {
+                    way.record.accept(profiler);
+                } else {
+                    Crew.runOnNewThread(() -> way.record.accept(profiler));
+                }
+            }
+            long expected = times == 1 ? LARGE : Long.MAX_VALUE;
+            ProfileSnapshot taken = profiler.snapshot();
+            assertThat(way.sum.applyAsLong(taken)).as("%d times", times).isEqualTo(expected);
+            assertThat(way.sum.applyAsLong(taken.merge(taken))).isEqualTo(Long.MAX_VALUE);
+            assertThat(JsonReport.fromJson(JsonReport.toJson(taken))).isEqualTo(taken);
+        }
+    }
+
+    /** The way of nearly all samples adds without a question more, also to a sum that is at its end. */
+    @Test
+    void smallSamplesAfterLargeOnesLeaveTheSumWhereItIs() {
+        FakeClock clock = new FakeClock();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).build();
+        profiler.enable();
+        profiler.record(BrickId.LM_HEAD, Long.MAX_VALUE, 0);
+        profiler.record(BrickId.LM_HEAD, 0, Long.MAX_VALUE);
+        for (int sample = 0; sample < 3; sample++) {
+            long timer = profiler.startBrick(BrickId.LM_HEAD);
+            clock.advance(1_000);
+            profiler.stopBrick(timer, 0xffffffffL);
+            BrickStats stats = profiler.brickStats(BrickId.LM_HEAD);
+            assertThat(stats.totalNs()).isEqualTo(Long.MAX_VALUE);
+            assertThat(stats.totalElements()).isEqualTo(Long.MAX_VALUE);
+        }
+        profiler.record(BrickId.LM_HEAD, 1, 1);
+        assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(Long.MAX_VALUE);
+        assertThat(profiler.brickStats(BrickId.LM_HEAD).count()).isEqualTo(6);
+    }
+
+    @Test
+    void elementsBeyondThirtyTwoBitsAreExactBelowThat() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        long elements = 0xffffffffL;
+        for (long more = 0; more < 3; more++) {
+            profiler.stopBrick(profiler.startBrick(BrickId.HOST_TO_DEVICE), elements + more);
+        }
+        BrickStats stats = profiler.brickStats(BrickId.HOST_TO_DEVICE);
+        assertThat(stats.count()).isEqualTo(3);
+        assertThat(stats.totalElements()).isEqualTo(3 * elements + 3);
+    }
+}

@@ -1,0 +1,45 @@
+package org.brickprofiler.internal.record;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class LayerTokenTest {
+
+    @Test
+    void aHandOffChangesNeitherPassNorLayer() {
+        for (long pass : new long[] {1, 2, (1L << 28) - 1}) {
+            for (int layer : new int[] {0, 1, 79, LayerToken.LAST_LAYER}) {
+                long plain = LayerToken.of(pass, layer);
+                for (int number : new int[] {0, 1, 32_766, 32_767, Integer.MAX_VALUE}) {
+                    long token = LayerToken.withHandOff(plain, number);
+                    assertThat(token).isPositive().isNotEqualTo(plain);
+                    assertThat(LayerToken.layerOf(token)).isEqualTo(plain);
+                    assertThat(LayerToken.layer(token)).isEqualTo(layer);
+                    assertThat(LayerToken.withHandOff(token, number)).isEqualTo(token);
+                }
+            }
+        }
+    }
+
+    @Test
+    void consecutiveHandOffsOfALayerDiffer() {
+        Set<Long> tokens = new HashSet<>();
+        for (int number = 0; number < 32_767; number++) {
+            assertThat(tokens.add(LayerToken.withHandOff(LayerToken.of(7, 3), number))).isTrue();
+        }
+    }
+
+    @Test
+    void noLayerAndOnesOwnHaveNoHandOff() {
+        assertThat(LayerToken.layerOf(LayerToken.VOID)).isEqualTo(LayerToken.VOID);
+        assertThat(LayerToken.layerOf(LayerToken.OWN)).isEqualTo(LayerToken.OWN);
+    }
+
+    @Test
+    void aPassBeyondTheBitsOverlapsNoHandOff() {
+        assertThat(LayerToken.of((1L << 28) + 5, 2)).isEqualTo(LayerToken.of(5, 2));
+    }
+}
