@@ -9,6 +9,7 @@ module org.brickprofiler {
     requires org.eclipse.collections.api;
     requires org.eclipse.collections.impl;
     requires org.slf4j;
+    requires static java.logging;
     requires static java.sql;
     requires static org.jspecify;
     requires static com.sun.jna;

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.internal.record.NameTable;
 import org.brickprofiler.internal.record.PerThread;
@@ -46,6 +47,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TraceRecorder implements Tracing {
 
+    /** Stands after the name of a span whose end was not known when the timeline was made. */
+    public static final String NOT_ENDED = " (not ended)";
+
+    /** The most open spans that one timeline shows; further ones count as lost. */
+    private static final int MOST_OPEN_SPANS = 1 << 20;
+
     static {
         SpanSinks.register(TraceRecorder.class, recorder -> recorder.profilers);
     }
@@ -64,6 +71,9 @@ public final class TraceRecorder implements Tracing {
 
     /** Guarded by itself. */
     private final Map<String, DeviceTrack> devices = new LinkedHashMap<>();
+
+    /** Reports of spans that have not ended. */
+    private final List<OpenSpans> openSpans = new CopyOnWriteArrayList<>();
 
     /** Units by the key of the counter. Guarded by itself. */
     private final Map<Integer, String> units = new LinkedHashMap<>();
@@ -251,6 +261,57 @@ public final class TraceRecorder implements Tracing {
         }
     }
 
+    /** Reports spans that have begun and not ended, to be shown on a timeline that is made meanwhile. Any thread. */
+    @FunctionalInterface
+    public interface OpenSpans {
+        /**
+         * Reports the spans that are open now.
+         *
+         * @param to takes each of them
+         */
+        void report(OpenSpanVisitor to);
+    }
+
+    /** Takes open spans. */
+    @FunctionalInterface
+    public interface OpenSpanVisitor {
+        /**
+         * Takes an open span.
+         *
+         * @param name its name
+         * @param category its category
+         * @param startNs when it began, ns on the recorder's clock
+         * @param threadId the thread that does it, by {@link Thread#getId()}
+         * @throws IllegalArgumentException when a name is empty
+         */
+        void span(String name, String category, long startNs, long threadId);
+    }
+
+    /**
+     * Adds a source of spans that have begun and not ended. Each {@link #timeline()} shows those that are open then, on the
+     * track of their thread, from their beginning to the moment of the timeline, with {@value #NOT_ENDED} after the name; the
+     * source records a span itself once it ends.
+     *
+     * @param source the source, which the recorder keeps alive
+     */
+    public void addOpenSpans(OpenSpans source) {
+        openSpans.add(Objects.requireNonNull(source, "source"));
+    }
+
+    private List<SpanCopy> openSpansNow() {
+        SpanStore open = new SpanStore(MOST_OPEN_SPANS, keepNewest, new AtomicLong(MOST_OPEN_SPANS));
+        SpanWriter writer = open.newWriter(null);
+        long nowNs = clock.nanoTime();
+        OpenSpanVisitor visitor = (name, category, startNs, threadId) -> writer.add(
+                SpanKind.SPAN,
+                names.keyOf(Objects.requireNonNull(name, "name") + NOT_ENDED, Objects.requireNonNull(category, "category")),
+                startNs,
+                Math.max(0, nowNs - startNs),
+                threadId);
+        openSpans.forEach(source -> source.report(visitor));
+        return open.copies();
+    }
+
     /**
      * A counter.
      *
@@ -306,6 +367,7 @@ public final class TraceRecorder implements Tracing {
         profilers.tiles().forEach(source -> timeline.addToThreads(source.contents().copies(), source.names()));
         timeline.addToThreads(ownCopies, names);
         timeline.addToOtherThreads(assigned.copies(), names);
+        timeline.addToOtherThreads(openSpansNow(), names);
         timeline.endThreads();
         timeline.addPushed(pushed.copies(), names);
         synchronized (units) {

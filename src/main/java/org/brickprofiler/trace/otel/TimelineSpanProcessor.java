@@ -20,10 +20,12 @@ import org.jspecify.annotations.Nullable;
  * SdkTracerProvider.builder().addSpanProcessor(new TimelineSpanProcessor(recorder))
  * }</pre>
  *
- * <p>Any thread. A span is recorded when it ends: its duration is OpenTelemetry's own, its end the moment at which this
- * processor is called. An event lies as long before that end as by OpenTelemetry's clock; one that was given a time
- * outside of its span lies at the nearer end of it. Attributes are left out. Spans that never end are not recorded; at
- * most {@value #MOST_OPEN} open ones are followed, and others go to the track of the thread that ends them.
+ * <p>Any thread. A span is recorded when it ends, at its own timestamps, whenever {@code end()} is called; a span that is open
+ * when a timeline is made is shown up to that moment, with {@value TraceRecorder#NOT_ENDED} after its name. Timestamps are
+ * placed on the recorder's clock by what OpenTelemetry's clock and the recorder's read as the span starts. An event lies at
+ * its own timestamp; one that was given a time outside of its span lies at the nearer end of it. Attributes are left out. At
+ * most {@value #MOST_OPEN} open spans are followed; one that starts beyond is not shown while it is open, and is recorded on
+ * the track of the thread that ends it, placed as the span that started last.
  */
 public final class TimelineSpanProcessor implements SpanProcessor {
 
@@ -33,8 +35,14 @@ public final class TimelineSpanProcessor implements SpanProcessor {
     private static final String CATEGORY = "OpenTelemetry";
 
     private final TraceRecorder recorder;
-    private final ConcurrentHashMap<String, Long> threadsOfOpenSpans = ConcurrentHashMap.newMap();
-    private final AtomicInteger openSpans = new AtomicInteger();
+    private final ConcurrentHashMap<String, OpenSpan> openSpans = ConcurrentHashMap.newMap();
+    private final AtomicInteger openCount = new AtomicInteger();
+
+    /** What is added to a timestamp to get the recorder's clock, by the span that started last. */
+    private volatile long latestOffsetNs;
+
+    /** A span that has not ended. It keeps no span: one that never ends must not keep what hangs on it. Immutable. */
+    private record OpenSpan(String name, long threadId, long startNs, long offsetNs) {}
 
     /**
      * A processor.
@@ -44,16 +52,24 @@ public final class TimelineSpanProcessor implements SpanProcessor {
     public TimelineSpanProcessor(TraceRecorder recorder) {
         Objects.requireNonNull(recorder, "recorder");
         this.recorder = recorder;
+        recorder.addOpenSpans(this::reportOpen);
     }
 
     /** {@inheritDoc} */
     @Override
     public void onStart(@Nullable Context parent, ReadWriteSpan span) {
-        if (openSpans.incrementAndGet() <= MOST_OPEN) {
-            threadsOfOpenSpans.put(
-                    span.getSpanContext().getSpanId(), Thread.currentThread().getId());
+        long startEpochNs = span.toSpanData().getStartEpochNanos();
+        // Until a span ends, its latency is measured up to now: beginning and latency are OpenTelemetry's own clock, now.
+        long nowEpochNs = startEpochNs + span.getLatencyNanos();
+        long offsetNs = recorder.nowNs() - nowEpochNs;
+        latestOffsetNs = offsetNs;
+        if (openCount.incrementAndGet() <= MOST_OPEN) {
+            long thread = Thread.currentThread().getId();
+            openSpans.put(
+                    span.getSpanContext().getSpanId(),
+                    new OpenSpan(span.getName(), thread, startEpochNs + offsetNs, offsetNs));
         } else {
-            openSpans.decrementAndGet();
+            openCount.decrementAndGet();
         }
     }
 
@@ -66,16 +82,16 @@ public final class TimelineSpanProcessor implements SpanProcessor {
     /** {@inheritDoc} */
     @Override
     public void onEnd(ReadableSpan span) {
-        long endNs = recorder.nowNs();
-        Long opened = threadsOfOpenSpans.remove(span.getSpanContext().getSpanId());
+        OpenSpan opened = openSpans.remove(span.getSpanContext().getSpanId());
         if (opened != null) {
-            openSpans.decrementAndGet();
+            openCount.decrementAndGet();
         }
         SpanData data = span.toSpanData();
+        long offsetNs = opened == null ? latestOffsetNs : opened.offsetNs;
+        long startNs = data.getStartEpochNanos() + offsetNs;
         long elapsedNs = Math.max(0, data.getEndEpochNanos() - data.getStartEpochNanos());
-        long startNs = endNs - elapsedNs;
         long here = Thread.currentThread().getId();
-        long thread = opened == null ? here : opened;
+        long thread = opened == null ? here : opened.threadId;
         if (thread == here) {
             recorder.span(nameOf(data.getName()), CATEGORY, startNs, elapsedNs);
         } else {
@@ -90,6 +106,10 @@ public final class TimelineSpanProcessor implements SpanProcessor {
                 recorder.instant(nameOf(event.getName()), CATEGORY, atNs, thread);
             }
         }
+    }
+
+    private void reportOpen(TraceRecorder.OpenSpanVisitor to) {
+        openSpans.forEachValue(open -> to.span(nameOf(open.name), CATEGORY, open.startNs, open.threadId));
     }
 
     /** OpenTelemetry allows any name; a timeline's has characters, none of them NUL. */

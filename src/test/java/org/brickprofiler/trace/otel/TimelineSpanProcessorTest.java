@@ -32,10 +32,14 @@ final class TimelineSpanProcessorTest {
     private final String thread = Thread.currentThread().getName();
 
     private static Clock clockOf(FakeClock clock) {
+        return clockOf(clock, 0);
+    }
+
+    private static Clock clockOf(FakeClock clock, long epochNs) {
         return new Clock() {
             @Override
             public long now() {
-                return clock.nanoTime();
+                return epochNs + clock.nanoTime();
             }
 
             @Override
@@ -183,13 +187,81 @@ final class TimelineSpanProcessorTest {
         assertThat(events(thread)).hasSize(2).anyMatch(event -> event.contains("a b"));
     }
 
+    /** OpenTelemetry's epoch is 1970, the recorder's is not; and a span may be ended long after it had. */
+    @Spec("13.10")
+    @Test
+    void aSpanLiesAtItsOwnTimestamps() throws Exception {
+        long epochNs = 1_700_000_000_000_000_000L;
+        SdkTracerProvider ofEpoch = SdkTracerProvider.builder()
+                .setClock(clockOf(clock, epochNs))
+                .addSpanProcessor(new TimelineSpanProcessor(recorder))
+                .build();
+        recorder.instant("here");
+        clock.set(5_000);
+        Span given = ofEpoch.get("test")
+                .spanBuilder("given")
+                .setStartTimestamp(epochNs + 4_000, TimeUnit.NANOSECONDS)
+                .startSpan();
+        given.addEvent("inside", epochNs + 4_200, TimeUnit.NANOSECONDS);
+        Span usual = ofEpoch.get("test").spanBuilder("usual").startSpan();
+        clock.set(5_100);
+        usual.end();
+        clock.set(9_000);
+        given.end(epochNs + 4_500, TimeUnit.NANOSECONDS);
+        Span elsewhere = ofEpoch.get("test").spanBuilder("elsewhere").startSpan();
+        Crew.runOnNewThread(() -> {
+            clock.set(20_000);
+            elsewhere.end(epochNs + 9_300, TimeUnit.NANOSECONDS);
+        });
+        ofEpoch.close();
+
+        assertThat(events(thread))
+                .containsExactly(
+                        "Application here at 0",
+                        "OpenTelemetry given 4000..4500",
+                        "OpenTelemetry inside at 4200",
+                        "OpenTelemetry usual 5000..5100",
+                        "OpenTelemetry elsewhere 9000..9300");
+    }
+
+    @Spec("13.10")
+    @Test
+    void aSpanThatIsStillOpenIsShownUpToNow() throws Exception {
+        recorder.instant("here");
+        clock.set(1_000);
+        Span request = tracer.spanBuilder("request").startSpan();
+        Crew crew = new Crew();
+        crew.run(() -> {
+            recorder.instant("there");
+            clock.set(1_050);
+            tracer.spanBuilder("\u0000").startSpan();
+        });
+        crew.join();
+        clock.set(1_200);
+
+        assertThat(events(thread)).containsExactly("Application here at 0", "OpenTelemetry request (not ended) 1000..1200");
+        assertThat(events("crew-0"))
+                .containsExactly("Application there at 1000", "OpenTelemetry <unspecified span name> (not ended) 1050..1200");
+        clock.set(1_300);
+        assertThat(events(thread)).containsExactly("Application here at 0", "OpenTelemetry request (not ended) 1000..1300");
+        request.end();
+        assertThat(events(thread)).containsExactly("Application here at 0", "OpenTelemetry request 1000..1300");
+    }
+
     @Test
     void spansThatAreNeverEndedAreForgottenPastABound() {
+        recorder.instant("here");
         for (int i = 0; i < TimelineSpanProcessor.MOST_OPEN; i++) {
             tracer.spanBuilder("left open").startSpan();
         }
-        tracer.spanBuilder("one more").startSpan().end();
+        clock.set(70);
+        Span beyond = tracer.spanBuilder("one more").startSpan();
+        clock.set(90);
+        assertThat(events(thread)).hasSize(TimelineSpanProcessor.MOST_OPEN + 1).noneMatch(event -> event.contains("one more"));
+        beyond.end();
 
-        assertThat(events(thread)).containsExactly("OpenTelemetry one more 0..0");
+        assertThat(events(thread))
+                .hasSize(TimelineSpanProcessor.MOST_OPEN + 2)
+                .contains("OpenTelemetry one more 70..90");
     }
 }

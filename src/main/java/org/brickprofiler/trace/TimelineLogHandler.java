@@ -1,0 +1,110 @@
+package org.brickprofiler.trace;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.logging.ErrorManager;
+import java.util.logging.Formatter;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.SimpleFormatter;
+
+/**
+ * Puts an application's log records on the timeline, as instants of the category {@value #CATEGORY} on the track of the thread
+ * that logged them.
+ *
+ * <pre>{@code
+ * Logger.getLogger("com.example.engine").addHandler(new TimelineLogHandler(recorder));
+ * }</pre>
+ *
+ * <p>System.Logger reaches it by {@code java.util.logging}, its default in the JDK, and SLF4J by {@code org.slf4j:slf4j-jdk14}.
+ * An instant lies at the record's own timestamp, also if a buffering handler publishes it later. Its name is the level, the
+ * logger and the first line of the message, cut to {@value #LONGEST} characters. The first {@value #MOST_NAMES} different
+ * names are kept whole; a further message is recorded as its level and logger with {@value #NOT_KEPT}, and the record of a
+ * logger beyond another {@value #MOST_NAMES} of these as its level alone. Exceptions are left out.
+ *
+ * <p>Any thread. Allocates the text of each message.
+ */
+public final class TimelineLogHandler extends Handler {
+
+    static final String CATEGORY = "Log";
+    static final int LONGEST = 160;
+    static final int MOST_NAMES = 1_000;
+    static final String NOT_KEPT = " (message not kept)";
+
+    private final TraceRecorder recorder;
+    private final Formatter messages = new SimpleFormatter();
+    private final Set<String> names = ConcurrentHashMap.newKeySet();
+    private final Set<String> loggers = ConcurrentHashMap.newKeySet();
+    private volatile boolean closed;
+
+    /**
+     * A handler of all levels.
+     *
+     * @param recorder where the instants go
+     */
+    public TimelineLogHandler(TraceRecorder recorder) {
+        this.recorder = Objects.requireNonNull(recorder, "recorder");
+    }
+
+    /**
+     * Records a log record, unless the handler's level or filter excludes it, or the handler is closed. Throws nothing: a
+     * failure goes to the handler's {@link ErrorManager}.
+     *
+     * @param log the record; nothing happens for null
+     */
+    @Override
+    public void publish(LogRecord log) {
+        if (closed || !isLoggable(log)) {
+            return;
+        }
+        try {
+            // Both clocks, now: what lies between is how long ago the record was made.
+            long nowNs = recorder.nowNs();
+            long agoNs = Math.max(0, ChronoUnit.NANOS.between(log.getInstant(), Instant.now()));
+            String name = nameOf(log);
+            if (log.getLongThreadID() == Thread.currentThread().getId()) {
+                recorder.instant(name, CATEGORY, nowNs - agoNs);
+            } else {
+                recorder.instant(name, CATEGORY, nowNs - agoNs, log.getLongThreadID());
+            }
+        } catch (RuntimeException failed) {
+            reportError("a log record is not on the timeline", failed, ErrorManager.WRITE_FAILURE);
+        }
+    }
+
+    private String nameOf(LogRecord log) {
+        String level = log.getLevel().getName();
+        String from = log.getLoggerName() == null ? level : level + " " + log.getLoggerName();
+        String message = messages.formatMessage(log);
+        String line = message == null ? "" : message.lines().findFirst().orElse("");
+        String whole = printable(line.isEmpty() ? from : from + ": " + line);
+        if (isKept(names, whole)) {
+            return whole;
+        }
+        String withoutMessage = printable(from) + NOT_KEPT;
+        return isKept(loggers, withoutMessage) ? withoutMessage : printable(level) + NOT_KEPT;
+    }
+
+    /** Whether a text is among the first ones; a few more at most, where threads meet. */
+    private static boolean isKept(Set<String> kept, String text) {
+        return kept.contains(text) || (kept.size() < MOST_NAMES && kept.add(text));
+    }
+
+    /** A timeline's names hold no NUL. */
+    private static String printable(String text) {
+        return (text.length() > LONGEST ? text.substring(0, LONGEST) : text).replace('\u0000', ' ');
+    }
+
+    /** Does nothing: a record is on the timeline when {@link #publish} returns. */
+    @Override
+    public void flush() {}
+
+    /** Ends recording; instants stay on the timeline. */
+    @Override
+    public void close() {
+        closed = true;
+    }
+}
