@@ -57,7 +57,6 @@ int64_t brick_host_ns(void);
 /* A stream behind its number. Completed handlers keep it alive until the last watched command buffer has ended. */
 @interface BrickStream : NSObject {
   pthread_mutex_t lock;
-  pthread_cond_t ended;
   id<MTLCommandQueue> queue;
   id<MTLDevice> device;
   BrickCounters *counters;
@@ -76,7 +75,7 @@ int64_t brick_host_ns(void);
 - (int64_t)watch:(id<MTLCommandBuffer>)buffer label:(const char *)label;
 - (int32_t)forget:(int64_t)sequence;
 - (int32_t)mark:(brick_metal_position *)mark;
-- (int32_t)waitFor:(int64_t)upTo ms:(int32_t)handlerMs;
+- (int32_t)pollFor:(int64_t)upTo;
 - (int32_t)drain:(brick_metal_buffer *)buffers count:(int32_t)count;
 - (int64_t)lost:(int32_t)what;
 - (void)close;

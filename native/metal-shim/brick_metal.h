@@ -6,8 +6,7 @@
  * ever called back.
  *
  * Rules for every function:
- *  - Threads: any thread, several at once. No lock is held across a call into Metal. Only brick_metal_wait_for
- *    waits; it must not be called from a completed handler, as waitUntilCompleted must not.
+ *  - Threads: any thread, several at once. No lock is held across a call into Metal. No function waits.
  *  - Errors: a negative result is one of the codes below, and brick_metal_failure() has the words. No exception leaves
  *    a function. What failed left the stream as it was, unless the function says otherwise.
  *  - Ownership: pointers to Metal objects stay the caller's; what a stream needs longer it retains itself, and lets go
@@ -31,7 +30,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /* Changes whenever a function, a structure or a meaning does. */
-#define BRICK_METAL_VERSION 2
+#define BRICK_METAL_VERSION 3
 
 #define BRICK_METAL_OK 0
 #define BRICK_METAL_NO_DEVICE (-1)    /* the system has no Metal device */
@@ -42,7 +41,7 @@ extern "C" {
 #define BRICK_METAL_TOO_LATE (-6)     /* the command buffer was committed, ended, or is not watched (any more) */
 #define BRICK_METAL_UNSUPPORTED (-7)  /* the device cannot sample its counters there */
 #define BRICK_METAL_FULL (-8)         /* no room for another stream or dispatch */
-#define BRICK_METAL_PENDING (-9)      /* it did not end in the time given */
+#define BRICK_METAL_PENDING (-9)      /* it has not ended */
 
 /* Instead of a time: the device did not tell. */
 #define BRICK_METAL_NO_TIME (-1)
@@ -152,11 +151,10 @@ int32_t brick_metal_forget(brick_metal_stream stream, int64_t sequence);
 int32_t brick_metal_mark(brick_metal_stream stream, brick_metal_position *mark);
 
 /*
- * Waits until every command buffer up to a number that is committed has ended and can be drained. What is watched after
- * that number is not waited for. handler_ms: how long Metal may take, after it reported the end, to call the completed
- * handler; then BRICK_METAL_PENDING.
+ * Whether every command buffer up to a number that is committed has ended and can be drained: BRICK_METAL_PENDING as long
+ * as one has not, or its completed handler has not run. To wait, ask again; waitUntilCompleted knows no timeout.
  */
-int32_t brick_metal_wait_for(brick_metal_stream stream, int64_t sequence, int32_t handler_ms);
+int32_t brick_metal_poll_for(brick_metal_stream stream, int64_t sequence);
 
 /*
  * Copies what has ended, in order of the numbers: the first one that has not ended holds up those after it. A number

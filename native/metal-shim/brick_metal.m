@@ -230,12 +230,9 @@ int32_t brick_metal_mark(brick_metal_stream stream, brick_metal_position *mark) 
   });
 }
 
-int32_t brick_metal_wait_for(brick_metal_stream stream, int64_t sequence, int32_t handler_ms) {
-  if (handler_ms < 0) {
-    return badArgument("wait_for");
-  }
-  return (int32_t)with(stream, "wait_for", ^int64_t(BrickStream *found) {
-    return [found waitFor:sequence ms:handler_ms];
+int32_t brick_metal_poll_for(brick_metal_stream stream, int64_t sequence) {
+  return (int32_t)with(stream, "poll_for", ^int64_t(BrickStream *found) {
+    return [found pollFor:sequence];
   });
 }
 

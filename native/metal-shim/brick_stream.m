@@ -43,7 +43,6 @@ static void setPair(int64_t *from, int64_t *to, CFTimeInterval startSeconds, CFT
   self = [super init];
   if (self != nil) {
     pthread_mutex_init(&lock, NULL);
-    pthread_cond_init(&ended, NULL);
     queue = [itsQueue retain];
     device = [itsDevice retain];
     capacity = count;
@@ -62,7 +61,6 @@ static void setPair(int64_t *from, int64_t *to, CFTimeInterval startSeconds, CFT
   [queue release];
   [device release];
   free(slots);
-  pthread_cond_destroy(&ended);
   pthread_mutex_destroy(&lock);
   [super dealloc];
 }
@@ -218,12 +216,11 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
     slot->state = ENDED;
     buffer = takeBuffer(slot);
   }
-  pthread_cond_broadcast(&ended);
   pthread_mutex_unlock(&lock);
   [buffer release];
 }
 
-// ---- marks and waiting ----
+// ---- marks and polling ----
 
 - (int32_t)mark:(brick_metal_position *)mark {
   int64_t open[MOST_OPEN];
@@ -254,7 +251,7 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
   return BRICK_METAL_OK;
 }
 
-- (int32_t)waitFor:(int64_t)upTo ms:(int32_t)handlerMs {
+- (int32_t)pollFor:(int64_t)upTo {
   pthread_mutex_lock(&lock);
   int64_t last = upTo < next ? upTo : next - 1;
   int64_t first = head;
@@ -263,46 +260,21 @@ static id<MTLCommandBuffer> takeBuffer(struct brick_slot *slot) {
   for (int64_t sequence = last; sequence >= first; sequence--) {
     pthread_mutex_lock(&lock);
     struct brick_slot *slot = [self slot:sequence];
-    BOOL pending = slot != NULL && slot->state != ENDED;
-    id<MTLCommandBuffer> buffer = pending ? [slot->buffer retain] : nil;
+    id<MTLCommandBuffer> buffer = slot != NULL && slot->state != ENDED ? [slot->buffer retain] : nil;
     pthread_mutex_unlock(&lock);
-    if (buffer != nil) {
-      @try {
-        if ([buffer status] >= MTLCommandBufferStatusCommitted) {
-          [buffer waitUntilCompleted];
-        } else {
-          pending = NO;
-        }
-      } @finally {
-        [buffer release];
-      }
+    MTLCommandBufferStatus status = MTLCommandBufferStatusNotEnqueued;
+    @try {
+      status = buffer == nil ? status : [buffer status];
+    } @finally {
+      [buffer release];
     }
-    if (pending && ![self awaitHandler:sequence ms:handlerMs]) {
-      return brick_fail(BRICK_METAL_PENDING, "wait_for", @"a command buffer's completed handler has not run");
+    if (status >= MTLCommandBufferStatusCommitted) {
+      return brick_fail(BRICK_METAL_PENDING, "poll_for",
+                        status >= MTLCommandBufferStatusCompleted ? @"a command buffer's completed handler has not run"
+                                                                  : @"a committed command buffer has not ended");
     }
   }
   return BRICK_METAL_OK;
-}
-
-- (BOOL)awaitHandler:(int64_t)sequence ms:(int32_t)handlerMs {
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += handlerMs / 1000;
-  until.tv_nsec += handlerMs % 1000 * 1000000L;
-  if (until.tv_nsec >= 1000000000L) {
-    until.tv_sec++;
-    until.tv_nsec -= 1000000000L;
-  }
-  int result = 0;
-  pthread_mutex_lock(&lock);
-  struct brick_slot *slot = [self slot:sequence];
-  while (slot != NULL && slot->state != ENDED && result == 0) {
-    result = pthread_cond_timedwait(&ended, &lock, &until);
-    slot = [self slot:sequence];
-  }
-  BOOL done = slot == NULL || slot->state == ENDED;
-  pthread_mutex_unlock(&lock);
-  return done;
 }
 
 // ---- draining ----

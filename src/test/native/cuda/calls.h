@@ -5,6 +5,7 @@
 /* Those that are simulated. */
 #define SIM_CALLS(X)                                                                                                   \
     X(cuInit) X(cuDriverGetVersion) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetAttribute)      \
+    X(cuDeviceGetPCIBusId) X(cuDeviceGetUuid)                                                                          \
     X(cuGetErrorName) X(cuGetErrorString) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease_v2)                  \
     X(cuDevicePrimaryCtxGetState) X(cuDevicePrimaryCtxReset_v2) X(cuCtxCreate_v2) X(cuCtxDestroy_v2)                   \
     X(cuCtxPushCurrent_v2) X(cuCtxPopCurrent_v2) X(cuCtxGetCurrent) X(cuCtxSetCurrent) X(cuCtxGetDevice)               \
@@ -25,7 +26,7 @@
     X(cuCtxGetCacheConfig) X(cuCtxGetFlags) X(cuCtxGetId) X(cuCtxGetLimit) X(cuCtxGetSharedMemConfig)                  \
     X(cuCtxGetStreamPriorityRange) X(cuCtxSetCacheConfig) X(cuCtxSetLimit) X(cuCtxSetSharedMemConfig)                  \
     X(cuDeviceCanAccessPeer) X(cuDeviceComputeCapability) X(cuDeviceGetByPCIBusId) X(cuDeviceGetP2PAttribute)          \
-    X(cuDeviceGetPCIBusId) X(cuDeviceGetProperties) X(cuDeviceGetTexture1DLinearMaxWidth) X(cuDeviceGetUuid)           \
+    X(cuDeviceGetProperties) X(cuDeviceGetTexture1DLinearMaxWidth)                                                     \
     X(cuDevicePrimaryCtxSetFlags_v2) X(cuDeviceTotalMem_v2) X(cuEventRecordWithFlags) X(cuFuncGetAttribute)            \
     X(cuFuncGetModule) X(cuFuncSetAttribute) X(cuFuncSetBlockShape) X(cuFuncSetCacheConfig)                            \
     X(cuFuncSetSharedMemConfig) X(cuFuncSetSharedSize) X(cuGLCtxCreate_v2) X(cuGLGetDevices_v2) X(cuGLInit)            \

@@ -99,6 +99,28 @@ API CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
     return CUDA_SUCCESS;
 }
 
+/* The machine's number of a device, which is not what it has in this process where others are hidden. */
+static int of_machine(CUdevice device) {
+    return sim.hidden_devices + device;
+}
+
+API CUresult cuDeviceGetPCIBusId(char *address, int length, CUdevice device) {
+    ENTER(cuDeviceGetPCIBusId);
+    TRY(check_device(device));
+    snprintf(address, (size_t) length, "0000:%02X:00.0", 0x17 + of_machine(device));
+    return CUDA_SUCCESS;
+}
+
+API CUresult cuDeviceGetUuid(unsigned char *uuid, CUdevice device) {
+    ENTER(cuDeviceGetUuid);
+    TRY(check_device(device));
+    for (int i = 0; i < 16; i++) {
+        uuid[i] = (unsigned char) (0xA0 + i);
+    }
+    uuid[15] = (unsigned char) of_machine(device);
+    return CUDA_SUCCESS;
+}
+
 API CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
     ENTER(cuDeviceGetAttribute);
     TRY(check_device(device));
@@ -191,8 +213,25 @@ static CUresult push(Handle context) {
     if (thread->depth == MAX_DEPTH) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    struct object *object = sim_find(CONTEXT, context);
+    if (object != NULL && object->is.context.green) {
+        struct context *green = &object->is.context;
+        if (green->pushes > 0 && green->current_on != thread) {
+            return CUDA_ERROR_INVALID_CONTEXT;
+        }
+        green->current_on = thread;
+        green->pushes++;
+    }
     thread->stack[thread->depth++] = context;
     return CUDA_SUCCESS;
+}
+
+/* A context is no longer on the calling thread's stack, or once less. */
+void sim_leave_context(Handle context) {
+    struct object *object = context == 0 ? NULL : sim_find(CONTEXT, context);
+    if (object != NULL && object->is.context.green) {
+        object->is.context.pushes--;
+    }
 }
 
 API CUresult cuCtxCreate_v2(Handle *context, unsigned flags, CUdevice device) {
@@ -237,6 +276,7 @@ API CUresult cuCtxPopCurrent_v2(Handle *context) {
         return CUDA_ERROR_INVALID_CONTEXT;
     }
     Handle top = thread->stack[--thread->depth];
+    sim_leave_context(top);
     if (context != NULL) {
         *context = top;
     }
@@ -258,7 +298,7 @@ API CUresult cuCtxSetCurrent(Handle context) {
         TRY(check_context(context));
     }
     if (thread->depth > 0) {
-        thread->depth--;
+        sim_leave_context(thread->stack[--thread->depth]);
     }
     return context == 0 ? CUDA_SUCCESS : push(context);
 }

@@ -1,6 +1,9 @@
 /* Events: where a stream was when they were recorded, and the time between two of them. */
 #include "sim.h"
 
+/* So many questions in a row for one event are a wait. */
+enum { POLLS = 4 };
+
 API CUresult cuEventCreate(Handle *handle, unsigned flags) {
     ENTER(cuEventCreate);
     Handle current;
@@ -12,6 +15,7 @@ API CUresult cuEventCreate(Handle *handle, unsigned flags) {
     }
     object->is.event.context = current;
     object->is.event.flags = flags;
+    sim.last_event_flags = flags;
     return CUDA_SUCCESS;
 }
 
@@ -54,7 +58,7 @@ static CUresult check_finite(const struct event *event) {
 }
 
 static bool is_reached(const struct event *event) {
-    return !event->recorded || event->reached_ns <= sim_now_ns();
+    return !event->recorded || sim_is_past(event->reached_ns);
 }
 
 API CUresult cuEventQuery(Handle handle) {
@@ -63,7 +67,19 @@ API CUresult cuEventQuery(Handle handle) {
     TRY(find(handle, &event));
     TRY(check_finite(event));
     TRY(sim_unsafe_call());
-    return is_reached(event) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    if (is_reached(event)) {
+        return CUDA_SUCCESS;
+    }
+    /* Who asks so often in a row waits: on the virtual clock, until that has come. */
+    struct thread *thread = sim_thread();
+    thread->times_asked = thread->asked == handle ? thread->times_asked + 1 : 1;
+    thread->asked = handle;
+    sim.synchronisations += thread->times_asked == POLLS;
+    if (thread->times_asked >= POLLS && !sim.real_clock && sim.hangs_since_ns == 0) {
+        sim_wait_until(event->reached_ns);
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_NOT_READY;
 }
 
 API CUresult cuEventSynchronize(Handle handle) {
@@ -102,8 +118,12 @@ API CUresult cuEventElapsedTime(float *ms, Handle from, Handle to) {
 /* Also while it is pending. */
 API CUresult cuEventDestroy_v2(Handle handle) {
     ENTER(cuEventDestroy_v2);
-    struct event *event;
-    TRY(find(handle, &event));
+    if (!sim.destroys_anywhere || sim.lost_code != CUDA_SUCCESS) {
+        struct event *event;
+        TRY(find(handle, &event));
+    } else if (sim_find(EVENT, handle) == NULL) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
     sim_delete(EVENT, handle);
     return CUDA_SUCCESS;
 }

@@ -41,7 +41,25 @@ void sim_unlock(const int *held) {
     pthread_mutex_unlock(&mutex);
 }
 
+/* Whether a call only prepares the question for an event, or is that question. */
+static bool is_asking(enum call call) {
+    switch (call) {
+        case CALL_cuEventQuery:
+        case CALL_cuStreamIsCapturing:
+        case CALL_cuThreadExchangeStreamCaptureMode:
+        case CALL_cuCtxGetCurrent:
+        case CALL_cuCtxPushCurrent_v2:
+        case CALL_cuCtxPopCurrent_v2:
+            return true;
+        default:
+            return false;
+    }
+}
+
 CUresult sim_called(enum call call) {
+    if (!is_asking(call)) {
+        sim_thread()->times_asked = 0;
+    }
     struct plan *plan = &plans[call];
     plan->calls++;
     if (plan->fails_at == 0 || plan->calls < plan->fails_at) {
@@ -64,8 +82,20 @@ int64_t sim_now_ns(void) {
     return sim.real_clock ? machine_ns() : sim.now_ns;
 }
 
+/* Whether the device has come to a time. */
+bool sim_is_past(int64_t when_ns) {
+    return when_ns <= sim_now_ns() && (sim.hangs_since_ns == 0 || when_ns <= sim.hangs_since_ns);
+}
+
 /* Lets the host come to a time. The others go on meanwhile. */
 void sim_wait_until(int64_t when_ns) {
+    uint64_t epoch = sim.epoch;
+    while (sim.hangs_since_ns != 0 && when_ns > sim.hangs_since_ns && sim.epoch == epoch) {
+        struct timespec a_while = {.tv_nsec = 1000000};
+        pthread_mutex_unlock(&mutex);
+        nanosleep(&a_while, NULL);
+        pthread_mutex_lock(&mutex);
+    }
     if (!sim.real_clock) {
         if (sim.now_ns < when_ns) {
             sim.now_ns = when_ns;
@@ -141,6 +171,33 @@ API void sim_advance(int64_t ns) {
     sim.now_ns += ns;
 }
 
+/* From now on the device does nothing more; 0: it goes on. A call that waits for it does not return meanwhile. */
+API void sim_hang(int hangs) {
+    HOLD;
+    sim.hangs_since_ns = hangs != 0 ? sim_now_ns() : 0;
+}
+
+/* Makes the calling thread's context a green one. */
+API void sim_make_green(void) {
+    HOLD;
+    struct thread *thread = sim_thread();
+    Handle current = thread->depth == 0 ? 0 : thread->stack[thread->depth - 1];
+    struct object *object = sim_find(CONTEXT, current);
+    if (object != NULL) {
+        object->is.context.green = true;
+        object->is.context.current_on = thread;
+        for (int i = 0; i < thread->depth; i++) {
+            object->is.context.pushes += thread->stack[i] == current;
+        }
+    }
+}
+
+/* Whether events are destroyed on every thread, whichever context is current there. */
+API void sim_set_destroys_anywhere(int anywhere) {
+    HOLD;
+    sim.destroys_anywhere = anywhere != 0;
+}
+
 API int64_t sim_now(void) {
     HOLD;
     return sim_now_ns();
@@ -150,6 +207,12 @@ API int64_t sim_now(void) {
 API void sim_set_devices(int devices) {
     HOLD;
     sim.devices = devices < MAX_DEVICES ? devices : MAX_DEVICES;
+}
+
+/* How many of the machine's devices come before the first one that this process sees. */
+API void sim_set_hidden_devices(int devices) {
+    HOLD;
+    sim.hidden_devices = devices;
 }
 
 API void sim_set_driver_version(int version) {
@@ -239,6 +302,22 @@ API int sim_live_events(void) {
 API int64_t sim_synchronisations(void) {
     HOLD;
     return sim.synchronisations;
+}
+
+/* How often primary contexts are retained and not released. */
+API int sim_retains(void) {
+    HOLD;
+    int retains = 0;
+    for (int device = 0; device < MAX_DEVICES; device++) {
+        retains += sim.primary[device] == 0 ? 0 : sim_find(CONTEXT, sim.primary[device])->is.context.retained;
+    }
+    return retains;
+}
+
+/* The flags of the event that was created last. */
+API int sim_last_event_flags(void) {
+    HOLD;
+    return (int) sim.last_event_flags;
 }
 
 /* How often a handle was used whose object does not exist any more. */

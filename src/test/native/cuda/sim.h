@@ -6,7 +6,8 @@
  *
  * Device work is not done, it only takes time: each piece begins when the one before it in its stream has ended, and not
  * before it was submitted. The host's clock is virtual, and then only waiting or the test moves it, so that every time is
- * exact and nothing is waited for; or it is the machine's.
+ * exact and nothing is waited for; or it is the machine's. A thread waits that asks for the same event again and again, and
+ * makes no other call in between but those that prepare the question: the virtual clock then comes to the event's time.
  *
  * One mutex guards everything but what a thread keeps for itself. A call holds it from ENTER to its return.
  *
@@ -50,7 +51,7 @@ enum {
     CUDA_ERROR_UNKNOWN = 999
 };
 
-enum { STREAM_NON_BLOCKING = 1, EVENT_DISABLE_TIMING = 2 };
+enum { STREAM_NON_BLOCKING = 1, EVENT_BLOCKING_SYNC = 1, EVENT_DISABLE_TIMING = 2 };
 enum { CAPTURE_NONE, CAPTURE_ACTIVE, CAPTURE_INVALIDATED };
 enum { MODE_GLOBAL, MODE_THREAD_LOCAL, MODE_RELAXED };
 enum { MAX_DEVICES = 8, MAX_DEPTH = 16 };
@@ -79,6 +80,10 @@ struct context {
     int device;
     bool primary;
     int retained;
+    /* Of a green context: it can be current on one thread at a time, on which it was pushed so many times. */
+    bool green;
+    const void *current_on;
+    int pushes;
     struct stream legacy;
     /* When the last piece of work ends that the default stream waits for. */
     int64_t blocking_end_ns;
@@ -129,7 +134,13 @@ struct sim {
     bool real_clock;
     int64_t now_ns;
     int devices;
+    /* How many devices of the machine are hidden before the first one, as by CUDA_VISIBLE_DEVICES. */
+    int hidden_devices;
     int driver_version;
+    /* Whether events are destroyed on every thread; otherwise only where their context is current. */
+    bool destroys_anywhere;
+    /* The device came this far and hangs; 0 where it does not hang. */
+    int64_t hangs_since_ns;
     int64_t kernel_ns;
     int64_t copy_ns;
     int lost_code;
@@ -139,6 +150,7 @@ struct sim {
     int captures;
     uint64_t last_capture_id;
     long synchronisations;
+    unsigned last_event_flags;
     long stale_handles;
     long spoilt_captures;
     long launches;
@@ -151,6 +163,9 @@ struct thread {
     Handle stack[MAX_DEPTH];
     int depth;
     int capture_mode;
+    /* The event that it asked for last, and how often in a row. */
+    Handle asked;
+    int times_asked;
 };
 
 extern struct sim sim;
@@ -161,6 +176,8 @@ void sim_unlock(const int *held);
 CUresult sim_called(enum call call);
 int64_t sim_now_ns(void);
 void sim_wait_until(int64_t when_ns);
+bool sim_is_past(int64_t when_ns);
+void sim_leave_context(Handle context);
 struct thread *sim_thread(void);
 CUresult sim_current(Handle *current);
 CUresult sim_in_context(Handle owner);

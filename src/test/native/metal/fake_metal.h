@@ -37,7 +37,13 @@ void fake_sampling_takes(int64_t ns);
 /* The device's counter: at host time 0, and how many of its ticks pass in so many ns. */
 void fake_ticks(int64_t origin, int64_t ticks, int64_t ns);
 
-/* How often somebody waited for a command buffer. */
+/* Whether the device does nothing more where somebody waits for it; until a reset. */
+void fake_hang(int32_t hangs);
+
+/*
+ * How often somebody waited for a command buffer: asked for its status again and again after it was committed. The device
+ * does command buffers then, until that one has ended. A fault of "waiting" lets such a question raise, or do nothing.
+ */
 int64_t fake_waits(void);
 
 /* How many objects of the simulation are alive; 0 when everything was released. */

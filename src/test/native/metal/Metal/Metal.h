@@ -113,7 +113,6 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 - (id<MTLComputeCommandEncoder>)computeCommandEncoder;
 - (id<MTLComputeCommandEncoder>)computeCommandEncoderWithDescriptor:(MTLComputePassDescriptor *)descriptor;
 - (void)commit;
-- (void)waitUntilCompleted;
 @end
 
 @protocol MTLCommandQueue <NSObject>

@@ -1,5 +1,6 @@
 package org.brickprofiler.device;
 
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -24,6 +25,9 @@ public interface DeviceStream extends AutoCloseable {
 
     /** Instead of a time: it is not known and never will be. */
     long UNRESOLVED = Long.MIN_VALUE + 1;
+
+    /** How long a wait for the device takes at most, unless a stream is given another timeout: a minute. */
+    Duration DEFAULT_WAIT_TIMEOUT = Duration.ofMinutes(1);
 
     /**
      * What people call this queue.
@@ -109,12 +113,24 @@ public interface DeviceStream extends AutoCloseable {
     }
 
     /**
-     * Waits until the device has done everything before a mark, whatever was enqueued behind it.
+     * Waits until the device has done everything before a mark, whatever was enqueued behind it. A stream of a device that
+     * may hang waits no longer than a timeout ({@link #DEFAULT_WAIT_TIMEOUT}).
      *
      * @param mark a mark that was not released
-     * @return false where that cannot be waited for: now, as long as {@link #isUsable()}, or ever
+     * @return false where that cannot be waited for: now, as long as {@link #isUsable()}, or ever; and after the timeout,
+     *     when {@link #isStalled()}
      */
     boolean waitFor(int mark);
+
+    /**
+     * Whether the device seems to hang: a wait has ended after its timeout, and no mark was waited for with success since.
+     * Samples that waited for it are then unresolved. Waits for nothing.
+     *
+     * @return false unless overridden
+     */
+    default boolean isStalled() {
+        return false;
+    }
 
     /**
      * Whether the calling thread may ask about marks as it is. Where it may not, to ask changes something of the thread,

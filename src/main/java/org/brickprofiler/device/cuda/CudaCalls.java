@@ -124,8 +124,9 @@ final class CudaCalls {
         }
     }
 
-    static int eventCreate(CUevent event) {
-        return code(() -> JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DEFAULT));
+    /** The flags are those of {@link CUevent_flags}. */
+    static int eventCreate(CUevent event, int flags) {
+        return code(() -> JCudaDriver.cuEventCreate(event, flags));
     }
 
     static int eventRecord(CUevent event, CUstream stream) {

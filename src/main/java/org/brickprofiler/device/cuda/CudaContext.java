@@ -80,8 +80,18 @@ final class CudaContext {
         return retained;
     }
 
-    CUcontext handle() {
-        return context;
+    /**
+     * The handle for the application: its own or, of a context that was retained here, another object than the one that is
+     * used here, so that the application's can be collected while this one is needed still.
+     */
+    CUcontext copy(CudaFailures failures) throws CudaFailures.Refusal {
+        if (!retained) {
+            return context;
+        }
+        CUcontext copy = new CUcontext();
+        failures.require(DriverCall.PRIMARY_CTX_RETAIN, CudaCalls.primaryCtxRetain(copy, device));
+        release(failures);
+        return copy;
     }
 
     /** The device's number. */
@@ -95,13 +105,25 @@ final class CudaContext {
      * @return whether it is, and {@link #pop} is to follow
      */
     boolean push(CudaFailures failures) {
+        int code = push();
+        if (code != CUDA_SUCCESS) {
+            failures.report(DriverCall.CTX_PUSH_CURRENT, code);
+        }
+        return code == CUDA_SUCCESS;
+    }
+
+    /**
+     * The same, for somebody who tries again: a green context is refused while it is current on another thread.
+     *
+     * @return what the driver answered; {@link #pop} is to follow a success
+     */
+    int push() {
         CudaFailures.enter();
         int code = CudaCalls.ctxPushCurrent(context);
         if (code != CUDA_SUCCESS) {
             CudaFailures.leave();
-            failures.report(DriverCall.CTX_PUSH_CURRENT, code);
         }
-        return code == CUDA_SUCCESS;
+        return code;
     }
 
     /**

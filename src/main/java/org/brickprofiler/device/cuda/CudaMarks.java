@@ -3,11 +3,14 @@ package org.brickprofiler.device.cuda;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.StampedLock;
 import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_flags;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.io.Polling;
+import org.brickprofiler.internal.record.PerThread;
 
 /**
  * The marks of one queue, each with an event. Any thread; setting and releasing one takes no lock and allocates nothing
@@ -21,11 +24,11 @@ import org.brickprofiler.internal.io.MarkPool;
  * is waited for. The pool cannot grow then, so in the end every number is out of it and stays out. Setting a mark needs
  * no lock for this, and no look at whether the queue is closed.
  *
- * <p>Who asks for events that are set holds a lock for reading, which {@link #close()} holds for writing.
+ * <p>Who asks for events that are set holds a lock for reading, which {@link #close()} holds for writing. A wait asks again
+ * and again, and holds the lock only while it asks; where it sleeps in the driver it holds the lock all the time, and what
+ * is to be destroyed stays where closing comes to the timeout first.
  */
-final class CudaMarks {
-
-    private static final long LOOK_AGAIN_NS = 20_000;
+final class CudaMarks implements Polling.Question {
 
     /** What comes of an event that could not be created. */
     private static final String MORE_LATER = ": there are fewer marks, and more are tried for in the next pass";
@@ -40,7 +43,19 @@ final class CudaMarks {
     private final MarkPool pool;
     private final StampedLock use = new StampedLock();
 
+    /** Flags of the events, see {@link jcuda.driver.CUevent_flags}. */
+    private final int eventFlags;
+
+    private final long timeoutNs;
+
+    private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean closing;
+
+    /** Whether events are left since the context was refused; used by whoever closes. */
+    private boolean refused;
+
+    /** Whether the latest wait ended after its timeout. */
+    private volatile boolean stalled;
 
     /**
      * Makes the first marks.
@@ -48,9 +63,13 @@ final class CudaMarks {
      * @param queue where they are set
      * @param first how many to make at once
      * @param bound the most there will be
+     * @param timeoutNs how long a wait takes at most, ns
+     * @param sleeps whether threads sleep in the driver while they wait, where they may
      */
-    CudaMarks(CudaQueue queue, int first, int bound) {
+    CudaMarks(CudaQueue queue, int first, int bound, long timeoutNs, boolean sleeps) {
         this.queue = queue;
+        this.timeoutNs = timeoutNs;
+        this.eventFlags = sleeps ? CUevent_flags.CU_EVENT_BLOCKING_SYNC : CUevent_flags.CU_EVENT_DEFAULT;
         this.pool = new MarkPool(first, bound, this::make);
         if (pool.made() > 0) {
             queue.learnCaptures(event(0));
@@ -63,7 +82,7 @@ final class CudaMarks {
         }
         CUevent[] more = Arrays.copyOf(events, to);
         Arrays.setAll(more, number -> number < from ? events[number] : new CUevent());
-        int until = from + queue.create(Arrays.asList(more).subList(from, to), MORE_LATER);
+        int until = from + queue.create(Arrays.asList(more).subList(from, to), eventFlags, MORE_LATER);
         events = Arrays.copyOf(more, until);
         return until;
     }
@@ -147,17 +166,55 @@ final class CudaMarks {
         }
     }
 
-    /** Waits until a mark is reached. False where that cannot be waited for. */
+    /** Waits until a mark is reached. False where that cannot be waited for, and after the timeout. */
     boolean waitFor(int number) {
+        boolean sleeps = eventFlags == CUevent_flags.CU_EVENT_BLOCKING_SYNC
+                && !PerThread.isVirtual(Thread.currentThread())
+                && queue.answersHere();
+        Polling.Answer answer = sleeps ? sleep(number) : Polling.SYSTEM.await(this, number, timeoutNs);
+        if (answer == Polling.Answer.REACHED) {
+            stalled = false;
+        } else if (!closing) {
+            stalled |= answer == Polling.Answer.NOT_YET;
+            queue.reportNotReached(answer, timeoutNs);
+        }
+        return answer == Polling.Answer.REACHED;
+    }
+
+    /** Asks once, for a wait. */
+    @Override
+    public Polling.Answer ask(int number) {
         long stamp = begin();
         if (stamp == 0) {
-            return false;
+            return Polling.Answer.REFUSED;
         }
         try {
-            return queue.await(event(number));
+            return queue.poll(event(number));
         } finally {
             use.unlockRead(stamp);
         }
+    }
+
+    private Polling.Answer sleep(int number) {
+        long stamp = begin();
+        if (stamp == 0) {
+            return Polling.Answer.REFUSED;
+        }
+        try {
+            return queue.sleep(event(number));
+        } finally {
+            use.unlockRead(stamp);
+        }
+    }
+
+    /** Whether this was closed, or is about to be. */
+    boolean isClosed() {
+        return closed.get();
+    }
+
+    /** Whether the latest wait ended after its timeout. */
+    boolean isStalled() {
+        return stalled;
     }
 
     /** 0 where this is closed or closing. */
@@ -178,20 +235,52 @@ final class CudaMarks {
 
     // ---- the end ----
 
-    /** Destroys all events, those of marks that are set too, and lets go of the queue. To be called once. */
+    /** Destroys all events, those of marks that are set too, and lets go of the queue. Twice does no harm. */
     void close() {
-        closing = true;
-        long stamp = use.writeLock();
-        try {
-            int gone = retire();
-            while (gone < pool.made()) {
-                LockSupport.parkNanos(LOOK_AGAIN_NS);
-                gone += retire();
+        if (closed.compareAndSet(false, true)) {
+            closing = true;
+            long stamp = writeLock();
+            boolean isAlone = stamp != 0;
+            try {
+                isAlone = isAlone && retireAll();
+            } finally {
+                if (stamp != 0) {
+                    use.unlockWrite(stamp);
+                }
             }
-            queue.close();
-        } finally {
-            use.unlockWrite(stamp);
+            if (isAlone) {
+                queue.close(
+                        stalled ? "the device did not come to a mark" : refused ? "the context cannot be made current" : null);
+            } else {
+                queue.reportInUse();
+            }
         }
+    }
+
+    /** 0 where another thread sleeps in the driver until the timeout. */
+    private long writeLock() {
+        long[] stamp = {0};
+        Polling.SYSTEM.await(
+                any -> {
+                    stamp[0] = use.tryWriteLock();
+                    return stamp[0] != 0 ? Polling.Answer.REACHED : Polling.Answer.NOT_YET;
+                },
+                0,
+                timeoutNs);
+        return stamp[0];
+    }
+
+    /** Destroys the events. False where another thread did not return from setting a mark before the timeout. */
+    private boolean retireAll() {
+        int[] gone = {0};
+        Polling.Answer answer = Polling.SYSTEM.await(
+                any -> {
+                    gone[0] += retire();
+                    return gone[0] < pool.made() ? Polling.Answer.NOT_YET : Polling.Answer.REACHED;
+                },
+                0,
+                timeoutNs);
+        return answer == Polling.Answer.REACHED;
     }
 
     /** Destroys the events that nobody else owns now. Returns how many. */
@@ -207,7 +296,7 @@ final class CudaMarks {
             }
         }
         if (!gone.isEmpty()) {
-            queue.destroy(gone);
+            refused |= !queue.destroy(gone);
         }
         return gone.size();
     }

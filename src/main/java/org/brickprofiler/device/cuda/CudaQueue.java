@@ -5,6 +5,7 @@ import static jcuda.driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 import static jcuda.driver.CUresult.CUDA_SUCCESS;
 
 import java.util.List;
+import java.util.function.IntUnaryOperator;
 import java.util.function.ToIntFunction;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUevent;
@@ -14,7 +15,9 @@ import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
+import jcuda.runtime.cudaStream_t;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,9 +52,12 @@ import org.jspecify.annotations.Nullable;
  * <h2>Who makes the context current</h2>
  *
  * A green context can be current on one thread at a time, and where it is not the application's is the one that then fails.
- * So it is only made current by threads that set marks, wait for them, or ask about what they waited for; and put back
- * before the call returns. Who closes the queue does so only in a context that was retained here, or after having done it
- * before; otherwise what was made in the application's context stays until that context goes.
+ * So it is only made current where the driver refuses a call without it, for as long as some calls take that do not wait:
+ * a wait asks again and again, and the context is put back before each pause ({@link Polling}). A thread that is refused
+ * the context, since it is current on another one, tries again for a while.
+ *
+ * <p>What was made for the queue is destroyed without its context being current, where the driver allows that, and with it
+ * otherwise. Where the context is refused, what was made stays until the context goes, and that is reported.
  */
 final class CudaQueue {
 
@@ -60,6 +66,12 @@ final class CudaQueue {
 
     /** Instead of a driver's code: not asked, since the device is lost or the context cannot be made current. */
     private static final int NOT_DONE = -2;
+
+    /** Instead of a driver's code: not asked, since the context cannot be made current now. */
+    private static final int BUSY = -3;
+
+    /** The most that is destroyed before the context is put back. */
+    private static final int SECTION = 64;
 
     /** A call about events. */
     @FunctionalInterface
@@ -115,7 +127,7 @@ final class CudaQueue {
             return created;
         });
         if (code != CUDA_SUCCESS) {
-            inDefault.close();
+            inDefault.close(null);
             throw new CudaFailures.Refusal();
         }
         return new CudaQueue(context, stream, true, failures);
@@ -139,6 +151,11 @@ final class CudaQueue {
 
     CUstream stream() {
         return stream;
+    }
+
+    /** The handle for the application: its own or, in a context that was retained here, another object than the one used here. */
+    CUstream copyOfStream() {
+        return context.isRetained() ? new CUstream(new cudaStream_t(stream)) : stream;
     }
 
     // ---- enqueuing ----
@@ -183,7 +200,6 @@ final class CudaQueue {
             } finally {
                 context.pop(answer.popped, failures);
             }
-            answer.pushed = context;
         }
         report(DriverCall.EVENT_RECORD, code);
         return code == CUDA_SUCCESS;
@@ -194,21 +210,63 @@ final class CudaQueue {
     /** Whether the device has come to an event, or will never report it. */
     boolean isReached(CUevent event) {
         int code = ask(QUERY, event, event);
-        return code != CUDA_ERROR_NOT_READY && code != CAPTURES;
+        reportIfBusy(code);
+        return code != CUDA_ERROR_NOT_READY && code != CAPTURES && code != BUSY;
+    }
+
+    /** Asks once, of a wait, whether the device has come to an event. */
+    Polling.Answer poll(CUevent event) {
+        int code = ask(QUERY, event, event);
+        if (CudaErrors.isCaptured(code)) {
+            failures.report(DriverCall.EVENT_QUERY, code);
+        }
+        return answer(code);
     }
 
     /**
-     * Waits for an event.
-     *
-     * @return whether the device has come to it
+     * Lets the calling thread sleep in the driver until the device has come to an event. For a thread on which {@link
+     * #answersHere}: elsewhere the context would be current meanwhile.
      */
-    boolean await(CUevent event) {
-        int code = ask(WAIT, event, event);
+    Polling.Answer sleep(CUevent event) {
+        return answer(ask(WAIT, event, event));
+    }
+
+    private Polling.Answer answer(int code) {
         if (code == CAPTURES) {
-            failures.report(
-                    DriverCall.EVENT_SYNCHRONIZE, "not waited for, since a stream is being captured into a graph");
+            failures.report(DriverCall.EVENT_QUERY, "not waited for, since a stream is being captured into a graph");
         }
-        return code == CUDA_SUCCESS;
+        return switch (code) {
+            case CUDA_SUCCESS -> Polling.Answer.REACHED;
+            case CUDA_ERROR_NOT_READY -> Polling.Answer.NOT_YET;
+            case BUSY -> Polling.Answer.BUSY;
+            default -> Polling.Answer.REFUSED;
+        };
+    }
+
+    /** A wait ended without the event: after its timeout, or since the context was refused for too long. */
+    void reportNotReached(Polling.Answer answer, long timeoutNs) {
+        if (answer == Polling.Answer.NOT_YET) {
+            failures.report(
+                    DriverCall.EVENT_SYNCHRONIZE,
+                    "the device did not come to a mark within the timeout of " + timeoutNs / 1_000_000
+                            + " ms: what waits for it is unresolved. Where work takes longer than that, set waitTimeout");
+        } else {
+            reportIfBusy(answer == Polling.Answer.BUSY ? BUSY : CUDA_SUCCESS);
+        }
+    }
+
+    /** Closing came to the timeout while another thread was in a call of the driver. */
+    void reportInUse() {
+        failures.report(
+                DriverCall.EVENT_DESTROY,
+                DriverCall.EVENT_DESTROY.function() + " not called for all events, since another thread did not return"
+                        + " from the driver within the timeout: what is left goes with the context");
+    }
+
+    private void reportIfBusy(int code) {
+        if (code == BUSY) {
+            failures.report(DriverCall.CTX_PUSH_CURRENT, Answer.OF_THREAD.get().pushCode);
+        }
     }
 
     /** Whether the calling thread may ask as it is: the queue's context is current there, or the device is lost. */
@@ -222,9 +280,11 @@ final class CudaQueue {
      * @return ns; {@link DeviceStream#NOT_REACHED} or {@link DeviceStream#UNRESOLVED}
      */
     long elapsedNs(CUevent from, CUevent to) {
-        return switch (ask(ELAPSED, from, to)) {
+        int code = ask(ELAPSED, from, to);
+        reportIfBusy(code);
+        return switch (code) {
             case CUDA_SUCCESS -> Math.round(Answer.OF_THREAD.get().ms[0] * 1e6);
-            case CUDA_ERROR_NOT_READY, CAPTURES -> DeviceStream.NOT_REACHED;
+            case CUDA_ERROR_NOT_READY, CAPTURES, BUSY -> DeviceStream.NOT_REACHED;
             default -> DeviceStream.UNRESOLVED;
         };
     }
@@ -273,15 +333,15 @@ final class CudaQueue {
         try {
             code = askUnlessCaptured(question, from, to, answer);
             if (CudaErrors.isWrongContext(code)) {
-                if (!context.push(failures)) {
-                    return NOT_DONE;
+                answer.pushCode = context.push();
+                if (answer.pushCode != CUDA_SUCCESS) {
+                    return BUSY;
                 }
                 try {
                     code = askUnlessCaptured(question, from, to, answer);
                 } finally {
                     context.pop(answer.popped, failures);
                 }
-                answer.pushed = context;
             }
         } finally {
             restore(relaxed, answer);
@@ -314,14 +374,15 @@ final class CudaQueue {
     /**
      * Creates events.
      *
+     * @param flags of {@link jcuda.driver.CUevent_flags}
      * @param consequence what comes of it where one cannot be created, to be added to the reason
      * @return how many of them were created, from the first on
      */
-    int create(List<CUevent> events, String consequence) {
+    int create(List<CUevent> events, int flags, String consequence) {
         return inContext(0, answer -> {
             int created = 0;
             while (created < events.size()) {
-                int code = CudaCalls.eventCreate(events.get(created));
+                int code = CudaCalls.eventCreate(events.get(created), flags);
                 if (code != CUDA_SUCCESS) {
                     failures.report(DriverCall.EVENT_CREATE, code, consequence);
                     break;
@@ -387,21 +448,33 @@ final class CudaQueue {
         return code;
     }
 
-    /** Destroys events; those of a lost device are gone with it. */
-    void destroy(List<CUevent> events) {
-        destroy(DriverCall.EVENT_DESTROY, () -> {
-            for (CUevent event : events) {
-                report(DriverCall.EVENT_DESTROY, CudaCalls.eventDestroy(event));
-            }
-        });
+    /**
+     * Destroys events; those of a lost device are gone with it. May pause: no monitor may be held.
+     *
+     * @return false where the context was refused, and events are left
+     */
+    boolean destroy(List<CUevent> events) {
+        return destroy(DriverCall.EVENT_DESTROY, events.size(), number -> CudaCalls.eventDestroy(events.get(number)));
     }
 
-    /** Gives back what was made for this queue. Nothing of it may be used afterwards. */
-    void close() {
+    /**
+     * Gives back what was made for this queue. Nothing of it may be used afterwards. Likewise.
+     *
+     * @param keepsContext why a primary context is not given back; null where it is. The driver would not return from it
+     *     where the device hangs; and where the context is refused it may be gone, and another one in its place
+     */
+    void close(@Nullable String keepsContext) {
         if (ownsStream) {
-            destroy(DriverCall.STREAM_DESTROY, () -> report(DriverCall.STREAM_DESTROY, CudaCalls.streamDestroy(stream)));
+            destroy(DriverCall.STREAM_DESTROY, 1, number -> CudaCalls.streamDestroy(stream));
         }
-        context.release(failures);
+        if (keepsContext == null) {
+            context.release(failures);
+        } else if (context.isRetained()) {
+            failures.report(
+                    DriverCall.PRIMARY_CTX_RELEASE,
+                    DriverCall.PRIMARY_CTX_RELEASE.function() + " not called, since " + keepsContext
+                            + ": the primary context stays retained");
+        }
     }
 
     private void report(DriverCall call, int code) {
@@ -430,29 +503,74 @@ final class CudaQueue {
         }
     }
 
-    /** Destroys something, where the context is current or the calling thread may make it so. */
-    private void destroy(DriverCall call, Runnable calls) {
+    /**
+     * Destroys several things: on the thread as it is, and in this queue's context those from the first on that the driver
+     * refuses to destroy without it. Returns false where the context was refused.
+     */
+    private boolean destroy(DriverCall call, int count, IntUnaryOperator calls) {
+        if (failures.isLost()) {
+            return true;
+        }
+        int[] done = {destroyHere(call, count, calls)};
+        Polling.Answer answer = Polling.SYSTEM.await(
+                any -> {
+                    int code = done[0] < count ? destroySection(call, count, calls, done) : CUDA_SUCCESS;
+                    return code == CUDA_SUCCESS && done[0] < count ? Polling.Answer.NOT_YET : answer(code);
+                },
+                0,
+                Long.MAX_VALUE);
+        if (answer == Polling.Answer.BUSY) {
+            reportIfBusy(BUSY);
+            failures.report(
+                    call,
+                    call.function() + " not called " + (count - done[0]) + " times, since the context cannot be made"
+                            + " current on the thread that closes: what is left goes with the context");
+        }
+        return answer != Polling.Answer.BUSY;
+    }
+
+    /** Returns how many were destroyed, or can never be. */
+    private int destroyHere(DriverCall call, int count, IntUnaryOperator calls) {
+        Answer answer = Answer.OF_THREAD.get();
+        boolean relaxed = relax(answer);
+        try {
+            int done = 0;
+            int code = CUDA_SUCCESS;
+            while (done < count && !CudaErrors.isWrongContext(code)) {
+                code = calls.applyAsInt(done);
+                if (!CudaErrors.isWrongContext(code)) {
+                    report(call, code);
+                    done++;
+                }
+            }
+            return done;
+        } finally {
+            restore(relaxed, answer);
+        }
+    }
+
+    /** Destroys some more in this queue's context. {@link #BUSY} where it cannot be had. */
+    private int destroySection(DriverCall call, int count, IntUnaryOperator calls, int[] done) {
         Answer answer = Answer.OF_THREAD.get();
         if (failures.isLost()) {
-            return;
+            return NOT_DONE;
         }
-        if (!context.isElsewhere(answer.popped, failures)) {
+        answer.pushCode = context.push();
+        if (answer.pushCode != CUDA_SUCCESS) {
+            return BUSY;
+        }
+        try {
             boolean relaxed = relax(answer);
             try {
-                calls.run();
+                for (int end = Math.min(count, done[0] + SECTION); done[0] < end; done[0]++) {
+                    report(call, calls.applyAsInt(done[0]));
+                }
+                return CUDA_SUCCESS;
             } finally {
                 restore(relaxed, answer);
             }
-        } else if (context.isRetained() || answer.pushed == context) {
-            inContext(NOT_DONE, pushed -> {
-                calls.run();
-                return CUDA_SUCCESS;
-            });
-        } else {
-            failures.report(
-                    call,
-                    call.function() + " not called, since the context is not current on the thread that closes: what is"
-                            + " left goes with the context");
+        } finally {
+            context.pop(answer.popped, failures);
         }
     }
 
@@ -485,8 +603,8 @@ final class CudaQueue {
         /** What was current on the thread; nobody reads it. */
         final CUcontext popped = new CUcontext();
 
-        /** The context that the thread made current last, to mark, to wait or to ask; null for none. */
-        @Nullable CudaContext pushed;
+        /** What the driver answered when the context was to be made current last. */
+        int pushCode;
 
         /** The call that was made last. */
         DriverCall call = DriverCall.EVENT_QUERY;

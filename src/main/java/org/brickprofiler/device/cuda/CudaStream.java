@@ -1,5 +1,7 @@
 package org.brickprofiler.device.cuda;
 
+import java.lang.ref.Reference;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
@@ -9,9 +11,13 @@ import jcuda.driver.CUcontext;
 import jcuda.driver.CUstream;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.DispatchTimer;
+import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.CloseActions;
 import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A CUDA stream whose marks are events of the driver. The stream and its context are the application's, or are made here
@@ -47,11 +53,25 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Closing</h2>
  *
- * To close is allowed at any time, from any thread. It waits for calls that other threads are in, {@link #waitFor}
- * among them, but not for the device: events may go while they are pending. Calls that come later do nothing: no mark is
- * set, every mark counts as reached, and no time is known.
+ * To close is allowed at any time, from any thread. It waits for calls of the driver that other threads are in, but not for
+ * the device: events may go while they are pending, and {@link #waitFor} returns false. Calls that come later do nothing: no
+ * mark is set, every mark counts as reached, and no time is known. Events are destroyed whichever context is current on the
+ * thread; where the driver asks for the stream's context, it is made current for some of them at a time.
+ *
+ * <p>A stream that nobody has any more, nor the handles that {@link #context()} and {@link #stream()} returned, is closed by
+ * the garbage collector, with a warning, if it was made in a primary context. In a context of the application's its events
+ * stay until that context goes, since nobody knows whether it still exists.
+ *
+ * <h2>Waiting</h2>
+ *
+ * {@link #waitFor} asks the driver again and again, with pauses that grow to half a millisecond ({@code cuEventQuery}).
+ * In between it holds neither a monitor nor the stream's context, and a virtual thread leaves its carrier. It gives up after
+ * {@link Builder#waitTimeout}; then the stream {@link #isStalled()}, and what waited is unresolved. With {@link
+ * Builder#blockingSynchronisation()} it sleeps in the driver instead.
  */
 public final class CudaStream implements DeviceStream {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CudaStream.class);
 
     private static final int FIRST_MARKS = 1_024;
     private static final int MAX_MARKS = 1 << 16;
@@ -67,6 +87,10 @@ public final class CudaStream implements DeviceStream {
     /** Null where the stream, or the first event, could not be made. */
     private final @Nullable CudaMarks marks;
 
+    // The application's handles, null like the marks.
+    private final @Nullable CUcontext context;
+    private final @Nullable CUstream stream;
+
     private final CloseActions beforeClose = new CloseActions();
     private final AtomicBoolean closing = new AtomicBoolean();
 
@@ -77,7 +101,10 @@ public final class CudaStream implements DeviceStream {
         maxMarks = builder.maxMarks;
         failures = new CudaFailures("CUDA stream '" + name + "'");
         CudaQueue queue = open(builder.opening, failures);
-        marks = queue == null ? null : marksOf(queue, builder);
+        CUcontext copy = queue == null ? null : copyOfContext(queue, failures);
+        context = copy;
+        stream = queue == null ? null : queue.copyOfStream();
+        marks = queue == null || copy == null ? null : marksOf(queue, builder);
         deviceIndex = queue == null ? builder.ordinal : queue.context().ordinal();
         deviceName = CudaSupport.probe().deviceName(deviceIndex);
     }
@@ -95,8 +122,18 @@ public final class CudaStream implements DeviceStream {
         }
     }
 
+    private static @Nullable CUcontext copyOfContext(CudaQueue queue, CudaFailures failures) {
+        try {
+            return queue.context().copy(failures);
+        } catch (CudaFailures.Refusal reported) {
+            queue.close(null);
+            return null;
+        }
+    }
+
     private static @Nullable CudaMarks marksOf(CudaQueue queue, Builder builder) {
-        CudaMarks marks = new CudaMarks(queue, builder.firstMarks, builder.maxMarks);
+        CudaMarks marks = new CudaMarks(
+                queue, builder.firstMarks, builder.maxMarks, builder.waitTimeoutNs, builder.blockingSynchronisation);
         if (marks.made() > 0) {
             return marks;
         }
@@ -214,7 +251,17 @@ public final class CudaStream implements DeviceStream {
 
     @Override
     public boolean waitFor(int mark) {
-        return marks != null && marks.waitFor(mark);
+        try {
+            return marks != null && marks.waitFor(mark);
+        } finally {
+            // Nobody else may have this stream any more: it would be closed while it waits.
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public boolean isStalled() {
+        return marks != null && marks.isStalled();
     }
 
     /** Where the stream's context is current: elsewhere it would have to be made so. */
@@ -279,11 +326,12 @@ public final class CudaStream implements DeviceStream {
     /**
      * The context that the stream is in.
      *
-     * @return the driver's handle; not to be destroyed, nor used after {@link #close()} where it was made here
+     * @return the driver's handle; not to be destroyed, nor used after {@link #close()} where it was made here. Keep this
+     *     object, rather than the number in it, as long as the handle is used
      * @throws IllegalStateException where the stream could not be made
      */
     public CUcontext context() {
-        return queue().context().handle();
+        return made(context);
     }
 
     /**
@@ -293,14 +341,49 @@ public final class CudaStream implements DeviceStream {
      * @throws IllegalStateException where the stream could not be made
      */
     public CUstream stream() {
-        return queue().stream();
+        return made(stream);
     }
 
-    private CudaQueue queue() {
-        if (marks == null) {
+    private <T> T made(@Nullable T handle) {
+        if (marks == null || handle == null) {
             throw new IllegalStateException("there is no " + name + ": " + failure().orElse("it could not be made"));
         }
-        return marks.queue();
+        return handle;
+    }
+
+    /** Lets the garbage collector close the stream where nobody does, and nobody has it or its handles. */
+    private void closeWhenAbandoned() {
+        if (marks == null || context == null || stream == null) {
+            return;
+        }
+        Runnable action = new Abandoned(name, marks, failures);
+        boolean isOurs = marks.queue().context().isRetained();
+        if (isOurs) {
+            Abandonment.whenUnreachable(action, this, context, stream);
+        } else {
+            Abandonment.whenUnreachable(action, this);
+        }
+    }
+
+    /** What is done for a stream that nobody has any more; holds nothing that the application has. */
+    private record Abandoned(String name, CudaMarks marks, CudaFailures failures) implements Runnable {
+        @Override
+        public void run() {
+            if (marks.isClosed()) {
+                return;
+            }
+            boolean isOurs = marks.queue().context().isRetained();
+            LOG.warn(
+                    "CUDA stream '{}' was never closed and nobody has it any more: {}. Close streams",
+                    name,
+                    isOurs
+                            ? "it is closed now"
+                            : marks.made() + " events stay in the application's context until that is destroyed");
+            if (isOurs) {
+                failures.end();
+                marks.close();
+            }
+        }
     }
 
     /** Makes the queue behind a stream. */
@@ -318,6 +401,8 @@ public final class CudaStream implements DeviceStream {
         private String name;
         private int firstMarks = FIRST_MARKS;
         private int maxMarks = MAX_MARKS;
+        private long waitTimeoutNs = Polling.timeoutNs(DEFAULT_WAIT_TIMEOUT);
+        private boolean blockingSynchronisation;
 
         private Builder(String name, int ordinal, Opening opening) {
             this.name = name;
@@ -360,12 +445,42 @@ public final class CudaStream implements DeviceStream {
         }
 
         /**
+         * How long a wait for the device takes at most. Then the device seems to hang: the samples that waited are
+         * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout where the work between
+         * two boundaries takes longer.
+         *
+         * @param timeout more than zero; without it {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
+         * @return this
+         * @throws IllegalArgumentException when the timeout is zero or negative
+         */
+        public Builder waitTimeout(Duration timeout) {
+            waitTimeoutNs = Polling.timeoutNs(Objects.requireNonNull(timeout, "timeout"));
+            return this;
+        }
+
+        /**
+         * Lets a thread that waits sleep in the driver until the device interrupts the host ({@code cuEventSynchronize} of
+         * events with {@code CU_EVENT_BLOCKING_SYNC}), rather than ask again and again. It takes the least time of the
+         * processor, and a wait ends without the delay of a pause. The driver knows no timeout: where the device hangs, the
+         * thread hangs, and {@link #close()} gives up after {@link #waitTimeout}. Virtual threads, and threads on which the
+         * stream's context is not current, ask again and again nevertheless.
+         *
+         * @return this
+         */
+        public Builder blockingSynchronisation() {
+            blockingSynchronisation = true;
+            return this;
+        }
+
+        /**
          * Makes the stream and its first marks. Loads JCuda and the driver, where nobody did before.
          *
          * @return a stream; where the driver refuses, one that is not usable and says why
          */
         public CudaStream open() {
-            return new CudaStream(this);
+            CudaStream opened = new CudaStream(this);
+            opened.closeWhenAbandoned();
+            return opened;
         }
     }
 }

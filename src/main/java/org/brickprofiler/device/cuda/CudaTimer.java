@@ -1,18 +1,22 @@
 package org.brickprofiler.device.cuda;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUstream;
+import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.DeviceTimer;
+import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Times one piece of work in a CUDA stream by a pair of events. Where the driver refuses something, or the work is
  * captured into a graph, the timer reads 0 and {@link #failure()} says why; nothing is thrown because of it. Any thread,
- * which takes turns with others. Allocates nothing once it is made.
+ * which takes turns with others, but not while it waits for the device. Allocates nothing once it is made.
  */
 public final class CudaTimer implements DeviceTimer {
 
@@ -25,10 +29,16 @@ public final class CudaTimer implements DeviceTimer {
     /** Null where the events could not be made, and after closing. */
     private @Nullable CudaQueue queue;
 
+    private final long timeoutNs;
+
+    /** Asks once whether the end is reached, for a wait that holds no monitor meanwhile. */
+    private final Polling.Question atEnd = number -> pollEnd();
+
     private boolean started;
     private boolean ended;
 
-    private CudaTimer(CUcontext context, @Nullable CUstream stream) {
+    private CudaTimer(CUcontext context, @Nullable CUstream stream, Duration waitTimeout) {
+        timeoutNs = Polling.timeoutNs(waitTimeout);
         CudaSupport support = CudaSupport.probe();
         if (!support.isAvailable()) {
             failures.report(DriverCall.INIT, support.toString());
@@ -44,13 +54,13 @@ public final class CudaTimer implements DeviceTimer {
 
     private @Nullable CudaQueue withEvents(CudaQueue made) {
         List<CUevent> events = List.of(start, end);
-        int created = made.create(events, "");
+        int created = made.create(events, CUevent_flags.CU_EVENT_DEFAULT, "");
         if (created == EVENTS) {
             made.learnCaptures(start);
             return made;
         }
         made.destroy(events.subList(0, created));
-        made.close();
+        made.close(null);
         return null;
     }
 
@@ -64,8 +74,23 @@ public final class CudaTimer implements DeviceTimer {
      * @throws IllegalArgumentException for the default stream of each thread, which is another queue on each
      */
     public static CudaTimer on(CUcontext context, @Nullable CUstream stream) {
+        return on(context, stream, DeviceStream.DEFAULT_WAIT_TIMEOUT);
+    }
+
+    /**
+     * The same, with a timeout of its own.
+     *
+     * @param context the stream's context, which must live until the timer is closed
+     * @param stream a stream in it, which must live as long; or null, as above
+     * @param waitTimeout how long reading the timer waits for the device at most; without it
+     *     {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
+     * @return a timer
+     * @throws IllegalArgumentException for the default stream of each thread, and when the timeout is zero or negative
+     */
+    public static CudaTimer on(CUcontext context, @Nullable CUstream stream, Duration waitTimeout) {
         Objects.requireNonNull(context, "context");
-        return new CudaTimer(context, stream);
+        Objects.requireNonNull(waitTimeout, "waitTimeout");
+        return new CudaTimer(context, stream, waitTimeout);
     }
 
     @Override
@@ -91,17 +116,31 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     /**
-     * How long the work took. Waits until the device has done it, and for nothing else.
+     * How long the work took. Waits until the device has done it, for nothing else, and no longer than the timeout. Another
+     * thread may start or close the timer meanwhile.
      *
-     * @return ns; 0 until both ends were recorded, and where the device reports no time
+     * @return ns; 0 until both ends were recorded, and where the device reports no time, or not before the timeout
      */
     @Override
-    public synchronized long elapsedNs() {
-        if (queue == null || !ended || !queue.await(end)) {
-            return 0;
-        }
+    public long elapsedNs() {
+        Polling.Answer answer = Polling.SYSTEM.await(atEnd, 0, timeoutNs);
+        return answer == Polling.Answer.REACHED ? elapsedWhenReachedNs() : notReached(answer);
+    }
+
+    private synchronized Polling.Answer pollEnd() {
+        return queue == null || !ended ? Polling.Answer.REFUSED : queue.poll(end);
+    }
+
+    private synchronized long elapsedWhenReachedNs() {
         // What the stream answers instead of a time is negative.
-        return Math.max(0, queue.elapsedNs(start, end));
+        return queue == null || !ended ? 0 : Math.max(0, queue.elapsedNs(start, end));
+    }
+
+    private synchronized long notReached(Polling.Answer answer) {
+        if (queue != null && ended) {
+            queue.reportNotReached(answer, timeoutNs);
+        }
+        return 0;
     }
 
     /**
@@ -114,14 +153,17 @@ public final class CudaTimer implements DeviceTimer {
     }
 
     @Override
-    public synchronized void close() {
-        CudaQueue open = queue;
-        queue = null;
-        started = false;
-        ended = false;
+    public void close() {
+        CudaQueue open;
+        synchronized (this) {
+            open = queue;
+            queue = null;
+            started = false;
+            ended = false;
+        }
         if (open != null) {
             open.destroy(List.of(start, end));
-            open.close();
+            open.close(null);
         }
     }
 }

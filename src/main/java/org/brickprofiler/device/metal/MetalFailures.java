@@ -14,6 +14,7 @@ final class MetalFailures {
     enum Kind {
         CALL,
         DEVICE,
+        TIMEOUT,
         MARKS,
         UNWATCHED,
         INSIDE,

@@ -23,9 +23,10 @@ import org.jspecify.annotations.Nullable;
 final class MetalShim {
 
     /** The version of the interface that is written down here. */
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     static final int OK = 0;
+    static final int PENDING = -9;
 
     static final int LOST_BUFFERS = 0;
     static final int LOST_DISPATCHES = 1;
@@ -94,7 +95,7 @@ final class MetalShim {
     /** The address is that of the structure to write. */
     static native int mark(long stream, long address);
 
-    static native int waitFor(long stream, long sequence, int handlerMs);
+    static native int pollFor(long stream, long sequence);
 
     static native int drain(long stream, @Nullable ByteBuffer buffers, int count);
 

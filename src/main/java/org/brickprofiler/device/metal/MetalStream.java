@@ -1,12 +1,19 @@
 package org.brickprofiler.device.metal;
 
+import java.lang.ref.Reference;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.internal.io.Abandonment;
 import org.brickprofiler.internal.io.CloseActions;
 import org.brickprofiler.internal.io.MarkPool;
+import org.brickprofiler.internal.io.Polling;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A Metal command queue as a device stream, over the shim in {@code native/metal-shim}. Any thread; {@link #waitFor} alone
@@ -50,11 +57,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MetalStream implements DeviceStream {
 
+    private static final Logger LOG = LoggerFactory.getLogger(MetalStream.class);
+
     /** Instead of the number of a command buffer: it is not watched. */
     public static final long NOT_WATCHED = 0;
-
-    /** How long Metal may take to call a completed handler once it said that the work is done. */
-    private static final int HANDLER_MS = 1_000;
 
     private final long stream;
     private final String name;
@@ -71,7 +77,18 @@ public final class MetalStream implements DeviceStream {
 
     private final CloseActions beforeClose = new CloseActions();
 
+    /** Whether the application has the address of a queue that is this stream's own. */
+    private final AtomicBoolean queueIsGiven = new AtomicBoolean();
+
+    private final long waitTimeoutNs;
+
+    /** Asks once, for a wait, whether the command buffers before a mark have ended. */
+    private final Polling.Question beforeMark = this::pollFor;
+
     private volatile boolean closed;
+
+    /** Whether the latest wait ended after its timeout. */
+    private volatile boolean stalled;
 
     /** A stream behind a number of the shim, or behind none where it was refused. */
     MetalStream(
@@ -82,6 +99,7 @@ public final class MetalStream implements DeviceStream {
         this.name = builder.nameOr(queueLabel, stream);
         this.deviceName = deviceName.isEmpty() ? "Metal device" : deviceName;
         this.maxMarks = builder.maxMarks();
+        this.waitTimeoutNs = builder.waitTimeoutNs;
         this.failures = new MetalFailures(name);
         this.finished = new BufferReader(stream, builder.buffers(), closed, failures);
         this.counters = new CounterReader(stream, closed, failures);
@@ -116,6 +134,40 @@ public final class MetalStream implements DeviceStream {
         return new Builder(commandQueue);
     }
 
+    /** Lets the garbage collector close the stream where nobody does, and nobody has it any more. */
+    private void closeWhenAbandoned(boolean ownsQueue) {
+        Abandonment.whenUnreachable(
+                new Abandoned(name, stream, finished, counters, ownsQueue, queueIsGiven), this);
+    }
+
+    /** What is done for a stream that nobody has any more; holds nothing that the application has. */
+    private record Abandoned(
+            String name,
+            long stream,
+            BufferReader finished,
+            CounterReader counters,
+            boolean ownsQueue,
+            AtomicBoolean queueIsGiven)
+            implements Runnable {
+        @Override
+        public void run() {
+            if (finished.isClosed()) {
+                return;
+            }
+            // Whether the application still uses an address cannot be known.
+            boolean isLeft = ownsQueue && queueIsGiven.get();
+            LOG.warn(
+                    "Metal stream {} was never closed and nobody has it any more: {}. Close streams",
+                    name,
+                    isLeft ? "its queue, whose address the application has, is kept" : "it is closed now");
+            if (!isLeft) {
+                finished.close();
+                counters.close();
+                MetalShim.close(stream);
+            }
+        }
+    }
+
     // ---- what the application does ----
 
     /**
@@ -124,7 +176,11 @@ public final class MetalStream implements DeviceStream {
      * @return an {@code id<MTLCommandQueue>}, valid as long as the stream is open; 0 once it is closed
      */
     public long queue() {
-        return closed ? 0 : MetalShim.queue(stream);
+        if (closed) {
+            return 0;
+        }
+        queueIsGiven.set(true);
+        return MetalShim.queue(stream);
     }
 
     /**
@@ -227,20 +283,49 @@ public final class MetalStream implements DeviceStream {
         return closed || marks == null || marks.hasWorkBetween(from, to);
     }
 
+    /** Asks again and again, with pauses in which a virtual thread leaves its carrier; not longer than the timeout. */
     @Override
     public boolean waitFor(int mark) {
-        return marks != null
-                && isUsable()
-                && hasWaited(MetalShim.waitFor(stream, marks.sequence(mark), HANDLER_MS));
+        try {
+            Polling.Answer answer = Polling.SYSTEM.await(beforeMark, mark, waitTimeoutNs);
+            if (answer == Polling.Answer.REACHED) {
+                stalled = false;
+                finished.poll();
+                return isUsable();
+            }
+            if (answer == Polling.Answer.NOT_YET) {
+                stalled = true;
+                failures.report(
+                        MetalFailures.Kind.TIMEOUT,
+                        "the device did not come to a mark within the timeout of " + waitTimeoutNs / 1_000_000 + " ms ("
+                                + MetalShim.failure() + "): what waits for it is unresolved. Where work takes longer than"
+                                + " that, set waitTimeout");
+            }
+            return false;
+        } finally {
+            // Nobody else may have this stream any more: it would be closed while it waits.
+            Reference.reachabilityFence(this);
+        }
     }
 
-    private boolean hasWaited(int code) {
-        if (code != MetalShim.OK) {
-            failures.report(MetalFailures.Kind.CALL, "could not wait: " + MetalShim.failure());
-            return false;
+    private Polling.Answer pollFor(int mark) {
+        if (marks == null || !isUsable()) {
+            return Polling.Answer.REFUSED;
         }
-        finished.poll();
-        return isUsable();
+        int code = MetalShim.pollFor(stream, marks.sequence(mark));
+        if (code != MetalShim.OK && code != MetalShim.PENDING && !closed) {
+            failures.report(MetalFailures.Kind.CALL, "could not wait: " + MetalShim.failure());
+        }
+        return switch (code) {
+            case MetalShim.OK -> Polling.Answer.REACHED;
+            case MetalShim.PENDING -> Polling.Answer.NOT_YET;
+            default -> Polling.Answer.REFUSED;
+        };
+    }
+
+    @Override
+    public boolean isStalled() {
+        return stalled;
     }
 
     @Override
@@ -445,6 +530,7 @@ public final class MetalStream implements DeviceStream {
         private int buffers = 4_096;
         private int firstMarks = 1_024;
         private int maxMarks = 1 << 16;
+        private long waitTimeoutNs = Polling.timeoutNs(DEFAULT_WAIT_TIMEOUT);
 
         Builder(long commandQueue) {
             this.commandQueue = commandQueue;
@@ -500,6 +586,20 @@ public final class MetalStream implements DeviceStream {
         }
 
         /**
+         * How long a wait for the device takes at most. Then the device seems to hang: the samples that waited are
+         * unresolved, which is logged once, and the stream {@link #isStalled()}. Set a longer timeout where the work between
+         * two boundaries takes longer.
+         *
+         * @param timeout more than zero; without it {@link DeviceStream#DEFAULT_WAIT_TIMEOUT}
+         * @return this
+         * @throws IllegalArgumentException when the timeout is zero or negative
+         */
+        public Builder waitTimeout(Duration timeout) {
+            waitTimeoutNs = Polling.timeoutNs(Objects.requireNonNull(timeout, "timeout"));
+            return this;
+        }
+
+        /**
          * Opens the stream. Loads the library, where nobody did before.
          *
          * @return a stream; where Metal is not available or refuses, one that is not usable and says why
@@ -517,7 +617,9 @@ public final class MetalStream implements DeviceStream {
             byte[] device = new byte[MetalShim.LABEL_BYTES];
             // What Metal does not report is left empty.
             MetalShim.names(stream, label, label.length, device, device.length);
-            return new MetalStream(this, stream, null, ShimRecords.text(label), ShimRecords.text(device));
+            MetalStream opened = new MetalStream(this, stream, null, ShimRecords.text(label), ShimRecords.text(device));
+            opened.closeWhenAbandoned(commandQueue == 0);
+            return opened;
         }
 
         /** The name that was set, or the queue's own, or one that is made. */

@@ -372,6 +372,9 @@ public final class DeviceRecorder {
                     mark = marked.resolve(owner, mark, wasReached, lookedNs);
                 } else {
                     marked.poll();
+                    if (marked.stream().isStalled()) {
+                        marked.giveUp(owner);
+                    }
                 }
             } finally {
                 turn.unlock();

@@ -384,6 +384,16 @@ final class MarkedStream {
         dropFence();
     }
 
+    /** After the timeout of a wait: the samples of a thread that the device has not done are unresolved. */
+    void giveUp(long owner) {
+        waits++;
+        int count = waiting.moveOwnToFront(owner);
+        for (int i = 0; i < count; i++) {
+            sums.unresolved(waiting.key(i));
+        }
+        waiting.drop(count);
+    }
+
     /** Uses the mark as fence that was set at a reading of {@link #markStart}, for the next {@link #poll}. False where there is none. */
     boolean fenceAt(long readingNs) {
         fence = starts.find(readingNs);

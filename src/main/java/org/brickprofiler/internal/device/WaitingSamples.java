@@ -166,9 +166,16 @@ final class WaitingSamples {
         for (int i = 0; i < size; i++) {
             own += isOf(i, owner) ? 1 : 0;
         }
-        if (own == size || stream.isReached(newestEnd())) {
-            return size;
-        }
+        return own == size || stream.isReached(newestEnd()) ? size : moveOwnToFront(owner);
+    }
+
+    /**
+     * Moves the samples of a thread to the front.
+     *
+     * @param owner the thread, or {@link DeviceRecorder#EVERYBODY}
+     * @return how many there are
+     */
+    int moveOwnToFront(long owner) {
         int front = 0;
         for (int i = 0; i < size; i++) {
             front = move(i, front, isOf(i, owner));

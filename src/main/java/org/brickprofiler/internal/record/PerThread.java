@@ -417,8 +417,13 @@ public final class PerThread<T extends PerThread.Owned, L extends @Nullable Obje
         return slots.live.size();
     }
 
-    /** Whether a thread is a virtual one, on every JDK from 17 on. */
-    static boolean isVirtual(Thread thread) {
+    /**
+     * Whether a thread is a virtual one, on every JDK from 17 on.
+     *
+     * @param thread any thread
+     * @return false on a JDK without virtual threads
+     */
+    public static boolean isVirtual(Thread thread) {
         return VirtualThreads.contain(thread);
     }
 

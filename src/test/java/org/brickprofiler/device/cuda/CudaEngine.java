@@ -110,6 +110,20 @@ final class CudaEngine {
         }
     }
 
+    /** The calling thread does without the engine's context from now on. */
+    void giveUp() {
+        check(JCudaDriver.cuCtxPopCurrent(new CUcontext()));
+    }
+
+    /** Makes the engine's context current for a moment. False where the driver refuses. */
+    boolean tryPushAndPop() {
+        if (JCudaDriver.cuCtxPushCurrent(context) != CUDA_SUCCESS) {
+            return false;
+        }
+        giveUp();
+        return true;
+    }
+
     /** Launches a kernel that does not say how long it lasts. */
     void launch(String name) {
         CUfunction function = new CUfunction();

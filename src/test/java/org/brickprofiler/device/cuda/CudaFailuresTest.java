@@ -35,7 +35,7 @@ class CudaFailuresTest {
 
         void run() throws InterruptedException {
             try (CudaStream lent =
-                            CudaStream.on(engine.context(), engine.stream()).marks(2, 2_000).open();
+                            CudaStream.on(engine.context(), engine.stream()).marks(2, 2_000).blockingSynchronisation().open();
                     CudaStream made = CudaStream.onDevice(0).marks(1, 8).open();
                     CudaTimer timer = CudaTimer.on(engine.context(), engine.stream())) {
                 bricks(lent);
@@ -135,8 +135,10 @@ class CudaFailuresTest {
         try (CapturedLog log = new CapturedLog()) {
             application.run();
 
-            assertThat(log.linesWith("WARN")).isOne();
-            assertThat(log.linesWith(function(call.getKey()) + " answered CUDA_ERROR_UNKNOWN (999)"))
+            // Whoever destroys tries once more to make the context current: what that overcomes is no failure.
+            boolean isOvercome = call.getKey().equals("cuCtxPushCurrent_v2") && nth == call.getValue();
+            assertThat(log.linesWith("WARN")).isEqualTo(isOvercome ? 0 : 1);
+            assertThat(isOvercome ? 1 : log.linesWith(function(call.getKey()) + " answered CUDA_ERROR_UNKNOWN (999)"))
                     .isOne();
         }
         assertThat(application.launches).isEqualTo(LAUNCHES);

@@ -183,7 +183,7 @@ class CudaWaitsTest {
     }
 
     @Test
-    void readersAndClosersMakeNoContextCurrent() throws Exception {
+    void readersMakeNoContextCurrent() throws Exception {
         CudaStream own = CudaStream.on(engine.context(), engine.stream()).name("own").open();
         BrickProfiler alone = BrickProfiler.builder().deviceStream(own).build();
         alone.enable();
@@ -201,10 +201,9 @@ class CudaWaitsTest {
             assertThat(alone.pendingCount()).isEqualTo(1);
             alone.endPass();
             assertThat(alone.pendingCount()).isEqualTo(1);
-            own.close();
         });
         assertThat(pushes()).isEqualTo(before);
-        assertThat(own.failure().orElseThrow()).contains("cuEventDestroy").contains("left goes with the context");
+        own.close();
     }
 
     @Test
@@ -239,7 +238,6 @@ class CudaWaitsTest {
                 "cuEventCreate",
                 "cuEventRecord",
                 "cuEventQuery",
-                "cuEventSynchronize",
                 "cuEventElapsedTime",
                 "cuStreamIsCapturing",
                 "cuThreadExchangeStreamCaptureMode",

@@ -127,6 +127,18 @@ public final class SimulatedCuda {
 
     public static native long now();
 
+    public static native void hang(int hangs);
+
+    public static native void makeGreen();
+
+    public static native void setDestroysAnywhere(int anywhere);
+
+    public static native void setHiddenDevices(int devices);
+
+    public static native int retains();
+
+    public static native int lastEventFlags();
+
     public static native void setDevices(int devices);
 
     public static native void setDriverVersion(int version);

@@ -112,7 +112,7 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
         "GPUStartTime, 1", "GPUStartTime, 2", "GPUStartTime, 3",
         "GPUEndTime, 1", "GPUEndTime, 2", "GPUEndTime, 3",
         "addCompletedHandler, 2", "addCompletedHandler, 3",
-        "waitUntilCompleted, 2", "waitUntilCompleted, 3"
+        "waiting, 2", "waiting, 3"
     })
     void whateverFailsNothingIsMadeUp(String method, int how) {
         for (int nth = 1; nth <= 3; nth++) {
@@ -135,7 +135,7 @@ final class MetalProfilerFailuresTest extends ProfiledMetal {
                     assertThat(brick.minNs()).isEqualTo(each);
                     assertThat(brick.maxNs()).isEqualTo(each);
                 }
-                assertThat(snapshot.unresolved()).isEqualTo(method.equals("waitUntilCompleted") ? 0 : 2);
+                assertThat(snapshot.unresolved()).isEqualTo(method.equals("waiting") ? 0 : 2);
                 // Time of command buffers that nothing is known of is neither.
                 StreamTotals totals = snapshot.streams().get(0);
                 assertThat(totals.busyNs())

@@ -168,4 +168,22 @@ final class MetalThreadsTest {
             assertThat(stream.mark()).isEqualTo(NO_MARK);
         }
     }
+
+    /** The collector closes no queue that somebody may still make command buffers of. */
+    @Test
+    void aQueueWhoseAddressTheApplicationHasIsKept() {
+        try (CapturedLog log = new CapturedLog()) {
+            long queue = MetalStream.onDevice().open().queue();
+            long begunNs = System.nanoTime();
+            while (log.linesWith("whose address the application has, is kept") == 0) {
+                assertThat(System.nanoTime() - begunNs).isLessThan(30_000_000_000L);
+                System.gc();
+            }
+            Pointer buffer = SimulatedMetal.bufferNew(new Pointer(queue), "work");
+            SimulatedMetal.work(buffer, 10);
+            SimulatedMetal.commit(buffer);
+            assertThat(SimulatedMetal.run(-1)).isOne();
+            SimulatedMetal.release(buffer);
+        }
+    }
 }

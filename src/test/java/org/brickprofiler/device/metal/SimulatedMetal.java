@@ -88,6 +88,8 @@ public final class SimulatedMetal {
 
     static native void ticks(long origin, long ticks, long ns);
 
+    static native void hang(int hangs);
+
     static native long waits();
 
     static native int live();

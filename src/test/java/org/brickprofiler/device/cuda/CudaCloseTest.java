@@ -1,0 +1,180 @@
+package org.brickprofiler.device.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.ref.Reference;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.brickprofiler.internal.record.CapturedLog;
+import org.brickprofiler.internal.record.Crew;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is left of streams and timers that were closed where their context is not current, or never. */
+class CudaCloseTest {
+
+    private static final long LONGEST_NS = 30_000_000_000L;
+    private static final int MARKS = 200;
+
+    private CudaEngine engine;
+
+    @BeforeEach
+    void start() {
+        SimulatedCuda.start();
+        engine = new CudaEngine(0, true);
+    }
+
+    @AfterEach
+    void nothingDestroyedWasUsed() {
+        assertThat(SimulatedCuda.staleHandles()).isZero();
+    }
+
+    private CudaStream lent() {
+        return CudaStream.on(engine.context(), engine.stream()).marks(MARKS, MARKS).open();
+    }
+
+    private static long pushes() {
+        return SimulatedCuda.calls("cuCtxPushCurrent_v2");
+    }
+
+    @Spec("12.32")
+    @Test
+    void aStreamIsClosedOnAThreadWithoutAContext() throws Exception {
+        CudaStream stream = lent();
+        stream.mark();
+        CudaTimer timer = CudaTimer.on(engine.context(), engine.stream());
+        assertThat(SimulatedCuda.liveEvents()).isEqualTo(MARKS + 2);
+        Crew.runOnNewThread(() -> {
+            stream.close();
+            timer.close();
+            assertThat(SimulatedCuda.contextDepth()).isZero();
+        });
+        assertThat(SimulatedCuda.liveEvents()).isZero();
+        assertThat(stream.failure()).contains("the stream is closed");
+        assertThat(timer.failure()).isEmpty();
+    }
+
+    @Test
+    void aStreamIsClosedWhereAnotherContextIsCurrent() {
+        CudaStream stream = lent();
+        CudaEngine other = new CudaEngine(0, true);
+        long current = SimulatedCuda.currentContext();
+        stream.close();
+        assertThat(SimulatedCuda.liveEvents()).isZero();
+        assertThat(SimulatedCuda.currentContext()).isEqualTo(current);
+        assertThat(other.context()).isNotEqualTo(engine.context());
+    }
+
+    /** The context is not touched where the driver does not ask for it. */
+    @Test
+    void eventsAreDestroyedWithoutAContextWhereTheDriverAllowsThat() throws Exception {
+        CudaStream stream = lent();
+        SimulatedCuda.setDestroysAnywhere(1);
+        long before = pushes();
+        Crew.runOnNewThread(stream::close);
+        assertThat(SimulatedCuda.liveEvents()).isZero();
+        assertThat(pushes()).isEqualTo(before);
+    }
+
+    @Test
+    void aContextIsMadeCurrentForSomeEventsAtATime() throws Exception {
+        CudaStream stream = lent();
+        long before = pushes();
+        Crew.runOnNewThread(stream::close);
+        assertThat(pushes() - before).isEqualTo((MARKS + 63) / 64);
+    }
+
+    @Test
+    void whatCannotBeDestroyedIsReported() throws Exception {
+        CudaStream stream = lent();
+        SimulatedCuda.makeGreen();
+        Crew.runOnNewThread(stream::close);
+        assertThat(SimulatedCuda.liveEvents()).isEqualTo(MARKS);
+        assertThat(stream.failure().orElseThrow())
+                .contains("cuEventDestroy not called " + MARKS + " times", "what is left goes with the context");
+    }
+
+    // ---- never closed ----
+
+    private static void awaitCollection(BooleanSupplier isOver) {
+        long begunNs = System.nanoTime();
+        while (!isOver.getAsBoolean()) {
+            assertThat(System.nanoTime() - begunNs).isLessThan(LONGEST_NS);
+            System.gc();
+            Thread.onSpinWait();
+        }
+    }
+
+    @Spec("12.32")
+    @Test
+    void streamsThatNobodyHasAnyMoreGiveBackWhatTheyHad() {
+        int streams = SimulatedCuda.liveStreams();
+        try (CapturedLog log = new CapturedLog()) {
+            for (int i = 0; i < 20; i++) {
+                useAndForget(CudaStream.onDevice(0));
+                useAndForget(CudaStream.onDefaultStream(0));
+            }
+            awaitCollection(() -> SimulatedCuda.retains() == 0);
+            assertThat(SimulatedCuda.liveEvents()).isZero();
+            assertThat(SimulatedCuda.liveStreams()).isEqualTo(streams);
+            assertThat(log.linesWith("was never closed and nobody has it any more")).isEqualTo(40);
+        }
+    }
+
+    private void useAndForget(CudaStream.Builder builder) {
+        CudaStream stream = builder.marks(8, 8).open();
+        assertThat(stream.stream()).isNotEqualTo(engine.stream());
+        stream.mark();
+    }
+
+    private static List<Supplier<Object>> handles() {
+        return List.of(
+                () -> CudaStream.onDevice(0).marks(8, 8).open(),
+                () -> CudaStream.onDevice(0).marks(8, 8).open().stream(),
+                () -> CudaStream.onDevice(0).marks(8, 8).open().context());
+    }
+
+    /** An application that enqueues by the handles need not keep the object that it has them from. */
+    @Test
+    void aStreamIsKeptForWhoHasOneOfItsHandles() {
+        for (Supplier<Object> handle : handles()) {
+            holdForAWhile(handle);
+            awaitCollection(() -> SimulatedCuda.retains() == 0);
+        }
+    }
+
+    private static void holdForAWhile(Supplier<Object> handle) {
+        Object held = handle.get();
+        try {
+            // Another one that nobody has: when it is gone, the collector has looked at both.
+            assertThat(handle.get()).isNotNull();
+            awaitCollection(() -> SimulatedCuda.retains() == 1);
+            assertThat(SimulatedCuda.liveEvents()).isEqualTo(8);
+        } finally {
+            Reference.reachabilityFence(held);
+        }
+    }
+
+    @Test
+    void aStreamInTheApplicationsContextIsReportedAndLeftAlone() {
+        try (CapturedLog log = new CapturedLog()) {
+            lent();
+            awaitCollection(() -> log.linesWith("200 events stay in the application's context") == 1);
+            assertThat(SimulatedCuda.liveEvents()).isEqualTo(MARKS);
+        }
+    }
+
+    @Test
+    void aStreamThatWasClosedIsNotReported() {
+        try (CapturedLog log = new CapturedLog()) {
+            lent().close();
+            CudaStream.onDevice(0).marks(8, 8).open().close();
+            CudaStream.onDevice(0).marks(8, 8).open();
+            awaitCollection(() -> SimulatedCuda.retains() == 0);
+            assertThat(log.linesWith("was never closed")).isOne();
+        }
+    }
+}
