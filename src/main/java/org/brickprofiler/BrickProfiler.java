@@ -193,10 +193,16 @@ public final class BrickProfiler extends BrickResults {
         enabled = true;
     }
 
-    /** Switches recording off; what was recorded stays. */
+    /**
+     * Switches recording off; what was recorded stays. A profiler with device streams gives the marks back that running
+     * timers and starts of deferred measurements hold: after {@link #enable()}, what began before is unresolved.
+     */
     public void disable() {
         enabled = false;
         period.pause(nowNs());
+        if (devices != null) {
+            devices.giveBack();
+        }
     }
 
     /**
@@ -381,13 +387,15 @@ public final class BrickProfiler extends BrickResults {
      *
      * <p>With a device stream each call sets a mark at the end of the first stream's queue, as starting a brick does and at
      * the same cost, which is some times that of reading the clock; {@link #recordDeferred(BrickId, long, long)} finds the
-     * mark again by the returned number, on whichever thread. {@link BrickStream#elapsedNs()} sets one on another stream.
-     * So read it for nothing else there, and not while a stream is captured that marks would disturb. The latest 4,096
-     * marks are kept (fewer for a stream of less than 65,536), and then used again. While the profiler is off, and in
-     * {@link SyncMode#NONE}, no mark is set.
+     * start again by the returned number, on whichever thread. {@link BrickStream#elapsedNs()} sets one on another stream.
+     * So read it for nothing else there, and not while a stream is captured that marks would disturb. A start is known for
+     * any number of passes, and holds a mark of the stream only until the device has reached it: at least 32,768 starts are
+     * kept at which no measurement has begun so far, and the latest 4,096 others. {@link #reset()} and {@link #disable()}
+     * forget them. While the profiler is off, and in {@link SyncMode#NONE}, no mark is set.
      *
      * @return ns since the epoch: the construction, or the last {@link #resetEpoch}. With a device stream no two calls
-     *     return the same: where the clock stands still between them, the later one returns as little more as it takes
+     *     return the same, on whichever stream of the profiler: where the clock stands still between them, the later one
+     *     returns as little more as it takes
      */
     public long elapsedNs() {
         return elapsedNs(DeviceTimers.DEFAULT_STREAM);
@@ -411,8 +419,9 @@ public final class BrickProfiler extends BrickResults {
      *
      * <p>With a device stream the measurement is what the first stream does from the mark that {@link #elapsedNs()} set when
      * it returned the start to a mark that this call sets: call it right after its work was enqueued. Several may begin at one
-     * start, and any thread may call it. Where the start is another number, or too old, the host's clock has to be placed
-     * in the device's time, and where that cannot be done exactly the measurement is unresolved. Work of another stream is
+     * start, and any thread may call it. If the start is another number, such as a time of the application's own clock or the
+     * start of another stream, if no mark was left for it, or if it is too old, the measurement is unresolved, and {@link
+     * DeviceTime#withoutStart()} counts it. Work of another stream is
      * measured by {@link BrickStream#recordDeferred(BrickId, long, long)}, from a start of that stream.
      *
      * @param id the brick
@@ -815,10 +824,14 @@ public final class BrickProfiler extends BrickResults {
     /**
      * Forgets all samples and tiles, everything that is pending, checksums and the graph; the next layer of each thread is
      * number 0 of a new pass. Names, keys, bottlenecks and settings stay, and so does what a sink was given. Samples that
-     * are recorded at the same time count as before or after.
+     * are recorded at the same time count as before or after. A profiler with device streams gives the marks back that
+     * running timers and starts of deferred measurements hold: what began before the reset is unresolved.
      */
     public void reset() {
         forget();
+        if (devices != null) {
+            devices.giveBack();
+        }
         layers.reset();
         StepRecorder recorder = steps;
         if (recorder != null) {

@@ -62,7 +62,7 @@ public final class BrickStream {
      * The time of deferred measurements on this stream: read it where one begins. Sets a mark on this stream as {@link
      * BrickProfiler#elapsedNs()} does on the first one.
      *
-     * @return ns since the profiler's epoch; on one stream no two calls return the same
+     * @return ns since the profiler's epoch; no two calls on streams of the profiler return the same
      */
     public long elapsedNs() {
         return profiler.elapsedNs(stream);

@@ -9,9 +9,17 @@ package org.brickprofiler;
  * @param minLaunchNs the shortest of these, ns; 0 without any
  * @param maxLaunchNs the longest of these, ns
  * @param unresolved samples whose time is not known; they are in no sum
+ * @param withoutStart how many of the unresolved samples are deferred measurements whose start was not known: it was not read
+ *     by {@code elapsedNs()} of the same stream, no mark was left for it, or it was too old
  */
 public record DeviceTime(
-        long samples, long launches, long launchNs, long minLaunchNs, long maxLaunchNs, long unresolved) {
+        long samples,
+        long launches,
+        long launchNs,
+        long minLaunchNs,
+        long maxLaunchNs,
+        long unresolved,
+        long withoutStart) {
 
     /** Of a brick that only the host timed. */
     public static final DeviceTime NONE = new DeviceTime(0, 0, 0, 0, 0, 0);
@@ -19,13 +27,33 @@ public record DeviceTime(
     /**
      * Checks the values.
      *
-     * @throws IllegalArgumentException when one is negative
+     * @throws IllegalArgumentException when one is negative, or more samples have no start than are unresolved
      */
     public DeviceTime {
         if (samples < 0 || launches < 0 || launchNs < 0 || minLaunchNs < 0 || maxLaunchNs < 0 || unresolved < 0) {
             throw new IllegalArgumentException("a device's samples " + samples + ", launches " + launches + " of " + launchNs + " ("
                     + minLaunchNs + " to " + maxLaunchNs + ") ns, unresolved " + unresolved + ": none may be negative");
         }
+        if (withoutStart < 0 || withoutStart > unresolved) {
+            throw new IllegalArgumentException(
+                    "a device's samples without a start " + withoutStart + ": 0 to the " + unresolved + " unresolved");
+        }
+    }
+
+    /**
+     * Values in which every unresolved sample has a start.
+     *
+     * @param samples how many samples a device timed
+     * @param launches of how many of these the host's side was timed, too
+     * @param launchNs how long the host took from start to stop of those, ns
+     * @param minLaunchNs the shortest of these, ns; 0 without any
+     * @param maxLaunchNs the longest of these, ns
+     * @param unresolved samples whose time is not known
+     * @throws IllegalArgumentException when one is negative
+     */
+    public DeviceTime(
+            long samples, long launches, long launchNs, long minLaunchNs, long maxLaunchNs, long unresolved) {
+        this(samples, launches, launchNs, minLaunchNs, maxLaunchNs, unresolved, 0);
     }
 
     /**
@@ -46,7 +74,8 @@ public record DeviceTime(
                 launchNs + other.launchNs,
                 one ? minLaunchNs + other.minLaunchNs : Math.min(minLaunchNs, other.minLaunchNs),
                 Math.max(maxLaunchNs, other.maxLaunchNs),
-                unresolved + other.unresolved);
+                unresolved + other.unresolved,
+                withoutStart + other.withoutStart);
     }
 
     /** Whose clock timed the samples of a brick. */

@@ -160,6 +160,11 @@ final class DeviceTimers {
         device.discard();
     }
 
+    /** Gives the marks back of what has begun and not ended: it is unresolved where it ends after all. */
+    void giveBack() {
+        device.giveBack();
+    }
+
     // ---- readers ----
 
     Results.Recorded read(int fromKey, int toKey) {

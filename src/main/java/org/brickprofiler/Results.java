@@ -63,7 +63,8 @@ final class Results {
                     launches.totalNs(),
                     launches.count() == 0 ? 0 : launches.minNs(),
                     launches.maxNs(),
-                    figures.unresolved(key));
+                    figures.unresolved(key),
+                    figures.withoutStart(key));
         }
 
         Work work(int key) {

@@ -172,7 +172,8 @@ final class SnapshotDifference {
                 launchNs,
                 times.min,
                 times.max,
-                more(earlier.unresolved(), later.unresolved()));
+                more(earlier.unresolved(), later.unresolved()),
+                more(earlier.withoutStart(), later.withoutStart()));
     }
 
     private static Work work(Work earlier, Work later) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.CountDownLatch;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.device.StreamTotals;
+import org.brickprofiler.report.TextReport;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
@@ -152,64 +153,38 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
         assertThat(totals.idleNs()).isZero();
     }
 
-    // ---- measurements without a mark at their start ----
+    // ---- measurements whose start is no mark ----
 
-    private final long epochNs = clock.now();
-
-    /** The start is the host's alone: no mark is found by it. */
-    private void recordDeferred(BrickId id, long deviceNs) {
-        long start = clock.now() - epochNs;
-        launch(deviceNs);
-        profiler.recordDeferred(id, start, 1);
-    }
-
-    @Test
-    void workAfterADeferredMeasurementIsNotInIt() {
-        recordDeferred(BrickId.RMS_NORM, 1_000);
-        launch(50_000);
-        profiler.endPass();
-        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_000);
-    }
-
-    @Test
-    void aWaitPlacesADeferredMeasurementOfABusyDevice() {
-        launch(70_000);
-        recordDeferred(BrickId.RMS_NORM, 500);
-        launch(900_000);
-        profiler.endPass();
-        // Nobody marked the work before it, which the device was still busy with.
-        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(70_500 - LAUNCH_NS);
-    }
-
-    @Test
-    void lookingLateMakesADeferredMeasurementNoLonger() {
-        recordDeferred(BrickId.RMS_NORM, 1_000);
-        clock.advance(1_000_000);
-        profiler.endPassAsync();
-        assertThat(profiler.brickStats(BrickId.RMS_NORM).totalNs()).isEqualTo(1_000);
-    }
-
-    @Test
-    void aDeferredMeasurementDoesNotBeginBeforeThePassBeforeHasEnded() {
-        recordDeferred(BrickId.RMS_NORM, 100_000);
-        profiler.endPassAsync();
-        recordDeferred(BrickId.LM_HEAD, 300);
-        profiler.endPassAsync();
-        clock.advance(100_100);
-        profiler.endPassAsync();
-        profiler.endPass();
-        assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(300);
-    }
-
+    /** The start is read from the application's own clock: between the marks around it there may be other work. */
     @Spec("12.8")
     @Test
-    void aDeferredMeasurementWhoseStartIsNotKnownIsUnresolved() {
-        recordDeferred(BrickId.RMS_NORM, 100_000);
+    void aDeferredMeasurementFromAnotherClockIsUnresolvedAndCounted() {
+        long epochNs = clock.now();
+        launch(70_000);
+        long start = clock.now() - epochNs;
+        launch(500);
+        profiler.recordDeferred(BrickId.RMS_NORM, start, 1);
         launch(900_000);
-        // The measurement is over, and the device busy: when it came to the mark is anybody's guess.
-        clock.advance(500_000);
-        profiler.endPassAsync();
+        brick(BrickId.LM_HEAD, 30);
+        profiler.endPass();
         assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isZero();
-        assertThat(device(BrickId.RMS_NORM).unresolved()).isEqualTo(1);
+        assertThat(device(BrickId.RMS_NORM)).isEqualTo(new DeviceTime(0, 0, 0, 0, 0, 1, 1));
+        assertThat(profiler.brickStats(BrickId.LM_HEAD).totalNs()).isEqualTo(30);
+        assertThat(TextReport.render(profiler.snapshot()))
+                .contains("deferred measurements without a known start: 1 (RmsNorm)");
+        assertThat(stream.marksHeld()).isZero();
+    }
+
+    @Test
+    void aStartOfAnEarlierIntervalIsNotKnownAfterAReset() {
+        long start = profiler.elapsedNs();
+        launch(500);
+        profiler.endPass();
+        profiler.reset();
+        profiler.recordDeferred(BrickId.RMS_NORM, start, 1);
+        profiler.endPass();
+        assertThat(device(BrickId.RMS_NORM).withoutStart()).isOne();
+        assertThat(profiler.brickStats(BrickId.RMS_NORM).count()).isZero();
+        assertThat(stream.marksHeld()).isZero();
     }
 }

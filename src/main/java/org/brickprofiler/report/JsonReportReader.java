@@ -293,8 +293,13 @@ final class JsonReportReader {
         @Override
         public void read(String key) throws IOException {
             switch (key) {
-                case "device_samples", "launches", "launch_ns", "min_launch_ns", "max_launch_ns", "unresolved" ->
-                    numbers.readWhole(key);
+                case "device_samples",
+                        "launches",
+                        "launch_ns",
+                        "min_launch_ns",
+                        "max_launch_ns",
+                        "unresolved",
+                        "without_start" -> numbers.readWhole(key);
                 default -> input.skip();
             }
         }
@@ -306,7 +311,8 @@ final class JsonReportReader {
                     numbers.whole("launch_ns"),
                     numbers.whole("min_launch_ns"),
                     numbers.whole("max_launch_ns"),
-                    numbers.whole("unresolved"));
+                    numbers.whole("unresolved"),
+                    numbers.whole("without_start"));
         }
     }
 

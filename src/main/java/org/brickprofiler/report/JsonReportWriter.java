@@ -272,6 +272,9 @@ final class JsonReportWriter {
         json.writeNumberField("min_launch_ns", device.minLaunchNs());
         json.writeNumberField("max_launch_ns", device.maxLaunchNs());
         json.writeNumberField("unresolved", device.unresolved());
+        if (device.withoutStart() > 0) {
+            json.writeNumberField("without_start", device.withoutStart());
+        }
         json.writeEndObject();
     }
 

@@ -578,6 +578,20 @@ public final class TextReport {
                     .append(count(snapshot.unresolved()))
                     .append(". They are in no count and no total.\n");
         }
+        List<BrickStats> startless = snapshot.bricks().stream()
+                .filter(brick -> brick.device().withoutStart() > 0)
+                .toList();
+        if (!startless.isEmpty()) {
+            long samples = startless.stream()
+                    .mapToLong(brick -> brick.device().withoutStart())
+                    .sum();
+            notes.append("Of these, deferred measurements without a known start: ")
+                    .append(count(samples))
+                    .append(" (")
+                    .append(PlainText.ascii(
+                            startless.stream().map(BrickStats::name).collect(Collectors.joining(", "))))
+                    .append("). Read the start by elapsedNs() of the same stream, and give the stream enough marks.\n");
+        }
         for (StreamTotals stream : snapshot.streams()) {
             stream.failure()
                     .ifPresent(reason -> notes.append(

@@ -370,6 +370,11 @@ function faults() {
   }
   if (unresolved > 0) {
     found.push("Unresolved: the device did not report the time of " + plural(unresolved, "sample", "samples") + ". They are in no count and no total.");
+    const startless = bricks.filter((brick) => brick.device && brick.device.without_start > 0);
+    if (startless.length > 0) {
+      const starts = sum(startless, (brick) => brick.device.without_start);
+      found.push("Without a known start: " + plural(starts, "deferred measurement", "deferred measurements") + " of these (" + startless.map((brick) => brick.name).join(", ") + "). Read the start by elapsedNs() of the same stream, and give the stream enough marks.");
+    }
   }
   for (const stream of profile.streams || []) {
     if (stream.failure) {

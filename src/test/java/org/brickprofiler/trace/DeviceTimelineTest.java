@@ -100,17 +100,33 @@ final class DeviceTimelineTest extends TracedDevice {
     }
 
     @Test
-    void anEndWithoutAStartIsPlacedWhereItsTimeLies() {
+    void aMeasurementWithoutAKnownStartIsALaunchAlone() {
         brick(BrickId.RMS_NORM, 100);
         clock.advance(1);
         profiler.recordDeferred(BrickId.LM_HEAD, 2, 7);
         profiler.endPass();
 
         assertThat(events(thread))
-                .containsExactly(
-                        "step 1000..1100", "RmsNorm 1000..1005 device 100 out 1", "LmHead 1002..1006 device 0 out 2");
+                .containsExactly("step 1000..1100", "RmsNorm 1000..1005 device 100 out 1", "LmHead 1002..1006");
+        assertThat(events("decode")).containsExactly("RmsNorm 1000..1100 x2 sample in 1");
+    }
+
+    /** Its start is a time by then, since the passes in between gave the mark there back. */
+    @Test
+    void aMeasurementAroundPassesIsPlacedWhereItsTimeLies() {
+        long start = profiler.elapsedNs();
+        brick(BrickId.RMS_NORM, 100);
+        profiler.endPass();
+        brick(BrickId.RMS_NORM, 50);
+        profiler.endPass();
+        profiler.recordDeferred(BrickId.FUSED_ATTENTION, start, 7);
+        profiler.endPass();
+
         assertThat(events("decode"))
-                .containsExactly("RmsNorm 1000..1100 x2 sample in 1", "LmHead 1100..1100 x7 sample in 2");
+                .containsExactlyInAnyOrder(
+                        "RmsNorm 1000..1100 x2 sample in 1",
+                        "RmsNorm 1100..1150 x2 sample in 2",
+                        "FusedAttention 1000..1150 x7 sample in 3");
     }
 
     @Test

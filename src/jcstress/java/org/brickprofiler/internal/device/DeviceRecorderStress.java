@@ -184,10 +184,46 @@ public final class DeviceRecorderStress {
         }
     }
 
+    /** A start is read by one thread and used by another, while a third one takes what was queued. */
+    @JCStressTest
+    @Outcome(id = "2, 200, 0, 63", expect = ACCEPTABLE, desc = "each from its own start; the last mark is kept")
+    @Outcome(id = "2, 300, 0, 63", expect = ACCEPTABLE, desc = "a mark of the other lay within one")
+    @Outcome(id = "2, 400, 0, 63", expect = ACCEPTABLE, desc = "at the same time")
+    @Outcome(expect = FORBIDDEN, desc = "lost, repeated, unresolved, or a mark that is not free")
+    @State
+    public static class StartsOfOthers extends OneStream {
+        private final long start;
+
+        public StartsOfOthers() {
+            super(64);
+            start = recorder.markStart(0);
+        }
+
+        @Actor
+        public void using() {
+            recorder.endSince(0, 0, start, 1);
+        }
+
+        @Actor
+        public void measuring() {
+            recorder.endSince(0, 0, recorder.markStart(0), 1);
+        }
+
+        @Actor
+        public void taking() {
+            recorder.poll(DeviceRecorder.NO_TIME);
+        }
+
+        @Arbiter
+        public void arbiter(JJJJ_Result r) {
+            count(r);
+        }
+    }
+
     /** Two threads begin deferred measurements while the clock stands still: each finds its own mark. */
     @JCStressTest
-    @Outcome(id = "2, 200, 0, 62", expect = ACCEPTABLE, desc = "one after the other; both starts are kept")
-    @Outcome(id = "2, 400, 0, 62", expect = ACCEPTABLE, desc = "at the same time; both starts are kept")
+    @Outcome(id = "2, 200, 0, 63", expect = ACCEPTABLE, desc = "one after the other; the last mark is kept")
+    @Outcome(id = "2, 400, 0, 63", expect = ACCEPTABLE, desc = "at the same time; the last mark is kept")
     @Outcome(expect = FORBIDDEN, desc = "lost, repeated, from another's start, or a mark that is not free")
     @State
     public static class DeferredStarts extends OneStream {

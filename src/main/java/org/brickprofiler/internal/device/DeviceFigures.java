@@ -25,14 +25,24 @@ public final class DeviceFigures {
 
     /** From the first key on. */
     private final long[] unresolved;
+
+    /** From the first key on. */
+    private final long[] withoutStart;
+
     private final List<StreamTotals> streams;
 
     private DeviceFigures(
-            StatSums launches, int fromKey, long[] samples, long[] unresolved, List<StreamTotals> streams) {
+            StatSums launches,
+            int fromKey,
+            long[] samples,
+            long[] unresolved,
+            long[] withoutStart,
+            List<StreamTotals> streams) {
         this.launches = launches;
         this.fromKey = fromKey;
         this.samples = samples;
         this.unresolved = unresolved;
+        this.withoutStart = withoutStart;
         this.streams = streams;
     }
 
@@ -64,6 +74,16 @@ public final class DeviceFigures {
      */
     public long unresolved(int key) {
         return unresolved[key - fromKey];
+    }
+
+    /**
+     * How many of the samples without a time are deferred measurements that began at no start that was known.
+     *
+     * @param key a row that was asked for
+     * @return 0 to {@link #unresolved}
+     */
+    public long withoutStart(int key) {
+        return withoutStart[key - fromKey];
     }
 
     /**
@@ -107,9 +127,8 @@ public final class DeviceFigures {
 
         private long[] samples = {};
 
-        /** A chunk of rows each, made where one of them is counted first. */
-        private final AtomicReferenceArray<@Nullable AtomicLongArray> unresolved =
-                new AtomicReferenceArray<>((TimerToken.MAX_KEY >>> CHUNK_SHIFT) + 1);
+        private final Counts unresolved = new Counts();
+        private final Counts withoutStart = new Counts();
 
         /**
          * Nothing counted.
@@ -152,14 +171,13 @@ public final class DeviceFigures {
 
         /** A sample will never have a time. Any thread. */
         void unresolved(int key) {
-            int number = key >>> CHUNK_SHIFT;
-            AtomicLongArray chunk = unresolved.get(number);
-            if (chunk == null) {
-                AtomicLongArray made = new AtomicLongArray(CHUNK);
-                AtomicLongArray before = unresolved.compareAndExchange(number, null, made);
-                chunk = before == null ? made : before;
-            }
-            chunk.incrementAndGet(key & (CHUNK - 1));
+            unresolved.increment(key);
+        }
+
+        /** A deferred measurement will never have a time, since its start is not known. Any thread. */
+        void withoutStart(int key) {
+            withoutStart.increment(key);
+            unresolved.increment(key);
         }
 
         /** The figures of some rows. */
@@ -181,15 +199,12 @@ public final class DeviceFigures {
 
         private DeviceFigures figures(
                 StatSums launched, int fromKey, int toKey, Reading reading, List<StreamTotals> streams) {
-            IntToLongFunction ofUnresolved = key -> {
-                AtomicLongArray chunk = unresolved.get(key >>> CHUNK_SHIFT);
-                return chunk == null ? 0 : reading.read(chunk, key & (CHUNK - 1));
-            };
             return new DeviceFigures(
                     launched,
                     fromKey,
                     rows(fromKey, toKey, key -> key < samples.length ? samples[key] : 0),
-                    rows(fromKey, toKey, ofUnresolved),
+                    rows(fromKey, toKey, key -> unresolved.read(key, reading)),
+                    rows(fromKey, toKey, key -> withoutStart.read(key, reading)),
                     streams);
         }
 
@@ -200,6 +215,30 @@ public final class DeviceFigures {
         /** How a row is read. */
         private interface Reading {
             long read(AtomicLongArray chunk, int row);
+        }
+
+        /** A count by row. Any thread. */
+        private static final class Counts {
+
+            /** A chunk of rows each, made where one of them is counted first. */
+            private final AtomicReferenceArray<@Nullable AtomicLongArray> chunks =
+                    new AtomicReferenceArray<>((TimerToken.MAX_KEY >>> CHUNK_SHIFT) + 1);
+
+            void increment(int key) {
+                int number = key >>> CHUNK_SHIFT;
+                AtomicLongArray chunk = chunks.get(number);
+                if (chunk == null) {
+                    AtomicLongArray made = new AtomicLongArray(CHUNK);
+                    AtomicLongArray before = chunks.compareAndExchange(number, null, made);
+                    chunk = before == null ? made : before;
+                }
+                chunk.incrementAndGet(key & (CHUNK - 1));
+            }
+
+            long read(int key, Reading reading) {
+                AtomicLongArray chunk = chunks.get(key >>> CHUNK_SHIFT);
+                return chunk == null ? 0 : reading.read(chunk, key & (CHUNK - 1));
+            }
         }
     }
 }

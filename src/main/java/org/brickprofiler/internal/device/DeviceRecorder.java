@@ -1,5 +1,6 @@
 package org.brickprofiler.internal.device;
 
+import java.lang.ref.Cleaner;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -95,9 +96,10 @@ public final class DeviceRecorder {
         }
         this.clock = clock;
         TableRegistry launches = new TableRegistry(0, false);
-        this.queue = new SampleQueue(launches, this::take);
+        this.queue = new SampleQueue(launches, new Taking());
         this.sums = new DeviceFigures.Sums(bricks, launches);
         this.streams = new MarkedStream[streams.size()];
+        Readings readings = new Readings();
         // Whoever traces may catch up as soon as it knows of a stream.
         turn.lock();
         try {
@@ -108,13 +110,14 @@ public final class DeviceRecorder {
                         stream.backend(), stream.deviceIndex(), stream.deviceName(), stream.name(), i);
                 SpanSink.Stream spans = tracing.of(place, () -> catchUpAndIsWaiting(index));
                 this.streams[i] = new MarkedStream(
-                        stream, i, clock, launchesEvery, queue, sums, this::makeRoom, bricks, spans);
+                        stream, i, clock, launchesEvery, readings, queue, sums, this::makeRoom, bricks, spans);
             }
         } finally {
             turn.unlock();
         }
         for (MarkedStream marked : this.streams) {
             int index = marked.index();
+            Forgotten.CLEANER.register(this, marked.giveBackAll());
             marked.stream().beforeClose(CloseActions.unlessForgotten(this, recorder -> recorder.catchUp(index)));
         }
     }
@@ -158,10 +161,11 @@ public final class DeviceRecorder {
 
     /**
      * Reads the host's clock and sets a mark at the end of a stream's queue, at which {@link #endSince} lets samples begin.
-     * Some thousand of the latest marks are kept: a sixteenth of those that the stream has at most, and no more than 4,096.
+     * Once the device has reached the mark, its time is kept and the mark goes back to the stream. The times of at least
+     * 32,768 starts are kept at which no sample has begun so far, and of the latest 4,096 others.
      *
      * @param stream the number of the stream
-     * @return the host's clock, ns; later than every reading before, by as little as it takes
+     * @return the host's clock, ns; later than every reading before on any stream, by as little as it takes
      */
     public long markStart(int stream) {
         return streams[stream].markStart();
@@ -169,9 +173,8 @@ public final class DeviceRecorder {
 
     /**
      * Ends a brick at the end of a stream's queue that began at a reading of {@link #markStart}: it lasts from the mark
-     * there. Where that is not kept any more, or the reading is another one, the brick lasts from when the host says or,
-     * where the device was still busy, from the mark before; if the host's time has a place in the device's that is exact
-     * enough.
+     * there. If no such start is known, because the clock was read otherwise or for another stream, no mark was left, or the
+     * start is not kept any more, the brick is unresolved, and counted as one without a start.
      *
      * @param key its row
      * @param stream the number of the stream
@@ -214,7 +217,7 @@ public final class DeviceRecorder {
             return false;
         }
         try {
-            queue.drain();
+            takeQueued();
             marked.poll();
             marked.reclaim();
             return true;
@@ -320,7 +323,7 @@ public final class DeviceRecorder {
         try {
             for (MarkedStream stream : streams) {
                 long bit = 1L << stream.index();
-                own |= stream.fenceAt(endNs) || stream.hasMarked(owner) ? bit : 0;
+                own |= stream.hasStart(endNs) || stream.hasMarked(owner) ? bit : 0;
                 if ((own & bit) != 0 || stream.stream().answersHere()) {
                     stream.poll();
                 }
@@ -350,11 +353,26 @@ public final class DeviceRecorder {
     private long drain() {
         turn.lock();
         try {
-            queue.drain();
+            takeQueued();
         } finally {
             turn.unlock();
         }
         return queue.caller();
+    }
+
+    /** By the holder of the turn: takes what was queued so far. */
+    private void takeQueued() {
+        queue.drain();
+        boolean hasUnmatched = false;
+        for (MarkedStream stream : streams) {
+            hasUnmatched |= stream.hasUnmatched();
+        }
+        if (hasUnmatched) {
+            queue.drainStarts();
+            for (MarkedStream stream : streams) {
+                stream.matchAgain();
+            }
+        }
     }
 
     /** Waits without the turn: for the last sample of a thread, or of everybody. */
@@ -396,16 +414,48 @@ public final class DeviceRecorder {
     public void discard() {
         turn.lock();
         try {
-            queue.drain();
+            takeQueued();
             Arrays.stream(streams).forEach(MarkedStream::discard);
         } finally {
             turn.unlock();
         }
     }
 
+    /**
+     * Gives the marks of running timers and of starts back. A timer that is stopped later is unresolved, and so is a sample
+     * from such a start. Samples that were ended go on waiting.
+     */
+    public void giveBack() {
+        turn.lock();
+        try {
+            takeQueued();
+            Arrays.stream(streams).forEach(MarkedStream::giveBack);
+        } finally {
+            turn.unlock();
+        }
+    }
+
     /** By the holder of the turn. */
-    private void take(long owner, int stream, int key, boolean holdsStart, long start, int end, long elements) {
-        streams[stream].take(owner, key, holdsStart, start, end, elements);
+    private final class Taking implements SampleQueue.Taker {
+        @Override
+        public void take(long owner, int stream, int key, long start, int end, long elements) {
+            streams[stream].take(owner, key, start, end, elements);
+        }
+
+        @Override
+        public void takeDeferred(long owner, int stream, int key, int end, long elements) {
+            streams[stream].takeDeferred(owner, key, end, elements);
+        }
+
+        @Override
+        public void takeStart(int stream, long start, long readingNs) {
+            streams[stream].takeStart(start, readingNs);
+        }
+    }
+
+    /** Gives the marks of recorders back that nobody refers to any more. */
+    private static final class Forgotten {
+        static final Cleaner CLEANER = Cleaner.create();
     }
 
     // ---- readers ----

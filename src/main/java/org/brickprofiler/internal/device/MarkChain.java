@@ -9,14 +9,19 @@ import org.brickprofiler.device.DeviceStream;
  * from the first. Distances are added up from one mark to the next: a device reports a short time exactly and a long one
  * not, for CUDA's is a {@code float}. One thread at a time; allocates nothing once it has seen its largest batch.
  *
+ * <h2>The stream's own timeline</h2>
+ *
+ * A batch goes on with the timeline of the one before if both have a mark in common: that mark's time and the distances
+ * from it give each mark a number, its time in ns, whatever the number of batches. {@link #continueFrom} gives the batch its
+ * place; it has none if the times on both sides of some point are known but not the time between.
+ *
  * <h2>Device time in host time</h2>
  *
  * Let <i>b</i> be the host's time of the first mark. No mark is reached before it is set, so <i>b</i> is at least <i>set
  * - offset</i> for every mark. The last mark was reached when the host looked, so <i>b</i> is at most <i>looked -
  * offset</i> of that one. Where the host had to wait for it, it looked as soon as it could, and the later bound is taken;
  * otherwise the middle. The error is the distance to the farther bound. A pass that begins on an idle device has its
- * first mark reached as it is set, and both bounds are then close together. So they are where a <i>fence</i> was set after
- * the last mark, right before the host looked.
+ * first mark reached as it is set, and both bounds are then close together.
  */
 final class MarkChain {
 
@@ -24,10 +29,6 @@ final class MarkChain {
     static final long NO_ERROR = -1;
 
     private static final int NO_POSITION = -1;
-
-    // How exact the beginning must be of a sample without a mark there: 1 us, or 2 % of it.
-    private static final long LEAST_TOLERANCE_NS = 1_000;
-    private static final int TOLERANCE_PART = 50;
 
     /** Marks that lie farther back than this, in ns or in turns, are put in any order: 2^43 ns are two and a half hours. */
     private static final long OLDEST = (1L << 43) - 1;
@@ -49,8 +50,14 @@ final class MarkChain {
     /** The same of the samples among them that have no time. */
     private int[] untimed = {};
 
-    /** How long before a mark a sample began that has no mark at its start, 0 for none; less where that is not known. */
-    private long[] coveredNs = {};
+    /** Whether a mark begins or ends a sample. The others delimit neither busy nor idle time. */
+    private boolean[] delimits = {};
+
+    /** How many samples began before the batch at a start that is a time. */
+    private int openedBefore;
+
+    /** The same of the samples among them that have no time. */
+    private int untimedBefore;
 
     // Made once, so that sorting allocates nothing.
     private final IntToLongFunction turns;
@@ -66,15 +73,17 @@ final class MarkChain {
 
     private boolean unbroken;
     private boolean early;
-    private long earliestNs;
-    private long latestNs;
 
-    /** Whether the host waited for the last mark: it came when the device did. */
-    private boolean isPlaced;
+    /** Whether the distance between any two marks with times is known. */
+    private boolean connected;
+
+    /** The time of the first mark on the stream's timeline. */
+    private long originNs;
 
     private int last = DeviceStream.NO_MARK;
     private long baseNs;
     private long baseErrorNs;
+    private int lastCounted = DeviceStream.NO_MARK;
     private long busyNs;
     private long idleNs;
 
@@ -97,13 +106,15 @@ final class MarkChain {
         offsetsNs = Arrays.copyOf(offsetsNs, room);
         opened = Arrays.copyOf(opened, room);
         untimed = Arrays.copyOf(untimed, room);
-        coveredNs = Arrays.copyOf(coveredNs, room);
+        delimits = Arrays.copyOf(delimits, room);
     }
 
     /** Begins a batch without marks. */
     void begin() {
         batch++;
         size = 0;
+        openedBefore = 0;
+        untimedBefore = 0;
     }
 
     /** Adds a mark, unless the batch has it. */
@@ -117,7 +128,7 @@ final class MarkChain {
         batchOf[mark] = batch;
         opened[mark] = 0;
         untimed[mark] = 0;
-        coveredNs[mark] = 0;
+        delimits[mark] = false;
         if (size == marks.length) {
             marks = Arrays.copyOf(marks, 2 * size);
             order = new long[2 * size];
@@ -132,6 +143,21 @@ final class MarkChain {
         add(to);
         opened[from]++;
         opened[to]--;
+        delimits[from] = true;
+        delimits[to] = true;
+    }
+
+    /** Adds a sample from a start that is a time, before the batch, to a mark. */
+    void addSampleSince(int to) {
+        add(to);
+        openedBefore++;
+        opened[to]--;
+        delimits[to] = true;
+    }
+
+    /** Whether the batch has a mark. */
+    boolean has(int mark) {
+        return mark < batchOf.length && batchOf[mark] == batch;
     }
 
     /**
@@ -139,14 +165,13 @@ final class MarkChain {
      *
      * @param lookedNs the host's clock after the last mark was reached
      * @param awaited the mark that the host waited for right before; or {@link DeviceStream#NO_MARK}
-     * @param fence a mark that is in no sample, was set after the others and was reached when the host looked; or {@link
-     *     DeviceStream#NO_MARK}
      */
-    void measure(long lookedNs, int awaited, int fence) {
+    void measure(long lookedNs, int awaited) {
         sort(turns);
         stream.elapsedNs(marks, size, stepsNs);
         unbroken = true;
         early = false;
+        connected = true;
         int latest = NO_POSITION;
         boolean inOrder = true;
         for (int i = 0; i < size; i++) {
@@ -171,7 +196,7 @@ final class MarkChain {
             unbroken = false;
         }
         last = latest == NO_POSITION ? DeviceStream.NO_MARK : marks[latest];
-        correlate(lookedNs, awaited != DeviceStream.NO_MARK && last == awaited, fence);
+        correlate(lookedNs, awaited != DeviceStream.NO_MARK && last == awaited);
     }
 
     private long offsetNs(int mark) {
@@ -212,7 +237,9 @@ final class MarkChain {
         if (!hasTime(mark)) {
             return NO_POSITION;
         }
-        if (!hasTime(before)) {
+        if (hasTime(before)) {
+            connected = false;
+        } else {
             positions[before] = NO_POSITION;
         }
         // What lies between is not known, and counts as nothing.
@@ -220,21 +247,17 @@ final class MarkChain {
         return position;
     }
 
-    private void correlate(long lookedNs, boolean waited, int fence) {
-        isPlaced = false;
+    private void correlate(long lookedNs, boolean waited) {
         if (!unbroken || size == 0) {
             return;
         }
-        earliestNs = Long.MIN_VALUE;
-        latestNs = lookedNs - offsetsNs[last];
+        long earliestNs = Long.MIN_VALUE;
+        long latestNs = lookedNs - offsetsNs[last];
         for (int i = 0; i < size; i++) {
-            raiseEarliest(known.setNs(marks[i]), offsetsNs[marks[i]]);
-        }
-        long toFenceNs = fence == DeviceStream.NO_MARK ? DeviceStream.UNRESOLVED : stream.elapsedNs(last, fence);
-        isPlaced = waited;
-        if (isTime(toFenceNs)) {
-            latestNs -= toFenceNs;
-            raiseEarliest(known.setNs(fence), offsetsNs[last] + toFenceNs);
+            long setNs = known.setNs(marks[i]);
+            if (setNs != Marks.NOT_READ) {
+                earliestNs = Math.max(earliestNs, setNs - offsetsNs[marks[i]]);
+            }
         }
         if (earliestNs == Long.MIN_VALUE) {
             baseNs = latestNs;
@@ -247,10 +270,38 @@ final class MarkChain {
         baseNs = latestNs - (waited ? 0 : baseErrorNs);
     }
 
-    private void raiseEarliest(long setNs, long offsetNs) {
-        if (setNs != Marks.NOT_READ) {
-            earliestNs = Math.max(earliestNs, setNs - offsetNs);
-        }
+    /**
+     * Gives the batch its place on the stream's timeline.
+     *
+     * @param anchor a mark of the batch; or {@link DeviceStream#NO_MARK}, and a timeline begins
+     * @param anchorNs its time
+     * @return false if the batch has no place there, or in part only
+     */
+    boolean continueFrom(int anchor, long anchorNs) {
+        boolean isAnchored = anchor == DeviceStream.NO_MARK || isKnown(anchor);
+        originNs = anchor == DeviceStream.NO_MARK || !isAnchored ? 0 : anchorNs - offsetsNs[anchor];
+        return isAnchored && connected;
+    }
+
+    /** Whether the time of a mark of the batch is known. */
+    boolean isKnown(int mark) {
+        return positions[mark] != NO_POSITION;
+    }
+
+    /** The time of a mark on the stream's timeline, ns; only if it {@link #isKnown} and the batch has its place there. */
+    long deviceNs(int mark) {
+        return originNs + offsetsNs[mark];
+    }
+
+    /**
+     * How long a sample took whose start is a time.
+     *
+     * @param startNs its start on the stream's timeline, where the batch has its place
+     * @param to the mark at its end
+     * @return ns, or negative where it is not known
+     */
+    long elapsedSinceNs(long startNs, int to) {
+        return isKnown(to) ? Math.max(0, deviceNs(to) - startNs) : DeviceStream.UNRESOLVED;
     }
 
     /**
@@ -265,42 +316,6 @@ final class MarkChain {
         return unbroken ? offsetsNs[to] - offsetsNs[from] : stream.elapsedNs(from, to);
     }
 
-    /**
-     * How long a sample took that has a mark at its end only: from when the host began with it or, where the device was
-     * still busy with what came before, from the mark before. Not known where the host's time has no place that is exact
-     * enough in the device's.
-     *
-     * @param sinceNs the host's clock when it began
-     * @param to the mark at its end
-     * @return ns, or negative where it is not known
-     */
-    long elapsedSinceNs(long sinceNs, int to) {
-        int position = positions[to];
-        boolean idle = unbroken && position > 0 && !stream.hasWorkBetween(marks[position - 1], to);
-        if (!unbroken || idle || baseErrorNs == NO_ERROR) {
-            coveredNs[to] = -1;
-            return DeviceStream.UNRESOLVED;
-        }
-        long longestNs = elapsedSinceNs(sinceNs, to, Math.max(earliestNs, latestNs));
-        long shortestNs = elapsedSinceNs(sinceNs, to, earliestNs);
-        if (!isPlaced && longestNs - shortestNs > Math.max(LEAST_TOLERANCE_NS, longestNs / TOLERANCE_PART)) {
-            coveredNs[to] = -1;
-            return DeviceStream.UNRESOLVED;
-        }
-        long ns = elapsedSinceNs(sinceNs, to, baseNs);
-        coveredNs[to] = ns;
-        return ns;
-    }
-
-    private long elapsedSinceNs(long sinceNs, int to, long firstMarkNs) {
-        long startNs = sinceNs - firstMarkNs;
-        int position = positions[to];
-        if (position > 0) {
-            startNs = Math.max(startNs, offsetsNs[marks[position - 1]]);
-        }
-        return Math.max(0, offsetsNs[to] - startNs);
-    }
-
     /** A sample of the batch has no time: it is not counted as busy, and what lies within it not as idle. */
     void leaveOut(int from, int to) {
         opened[from]--;
@@ -309,45 +324,65 @@ final class MarkChain {
         untimed[to]--;
     }
 
+    /** The same for a sample from a start that is a time. */
+    void leaveOutSince(int to) {
+        openedBefore--;
+        opened[to]++;
+        untimedBefore++;
+        untimed[to]--;
+    }
+
     /**
      * Adds up when the device was busy with samples and when it was not: the union of the samples, and the gaps between
      * them within a pass. A gap in which a sample without a time may lie is neither.
      *
      * @param counted the mark up to which time was added up before, or {@link DeviceStream#NO_MARK}
+     * @param anchor a mark before which the samples without a mark at their start began, or {@link DeviceStream#NO_MARK};
+     *     they count from there on
+     * @param countedTurn the turn of the latest mark up to which time was ever added up: what lies behind a mark of an earlier
+     *     turn may have been counted, and is neither busy nor idle
      */
-    void addUp(int counted) {
+    void addUp(int counted, int anchor, long countedTurn) {
         busyNs = 0;
         idleNs = 0;
+        lastCounted = DeviceStream.NO_MARK;
         int first = counted == DeviceStream.NO_MARK ? NO_POSITION : positions[counted];
-        int before = DeviceStream.NO_MARK;
         int open = 0;
-        int unknown = 0;
+        int unknown = untimedBefore;
         boolean timed = true;
         for (int i = 0; i < size; i++) {
             int mark = marks[i];
+            boolean opens = mark == anchor && openedBefore > 0;
+            boolean isCounted = delimits[mark] || opens || mark == counted;
             if (positions[mark] == NO_POSITION) {
-                timed = false;
-            } else {
-                if (before == DeviceStream.NO_MARK) {
-                    busyNs = first == NO_POSITION ? Math.max(0, coveredNs[mark]) : 0;
-                } else if (i > first) {
-                    addUpBetween(before, mark, open > 0, timed && unknown == 0);
+                timed &= !isCounted;
+            } else if (isCounted) {
+                boolean isNew = lastCounted == counted
+                        || (lastCounted == anchor && openedBefore > 0)
+                        || (lastCounted != DeviceStream.NO_MARK && known.turn(lastCounted) > countedTurn);
+                if (lastCounted != DeviceStream.NO_MARK && isNew && i > first) {
+                    addUpBetween(lastCounted, mark, open > 0, timed && unknown == 0);
                 }
                 // A broken chain is not in the order of its times.
-                before = before == DeviceStream.NO_MARK || offsetsNs[mark] >= offsetsNs[before] ? mark : before;
+                boolean isLater =
+                        lastCounted == DeviceStream.NO_MARK || offsetsNs[mark] >= offsetsNs[lastCounted];
+                lastCounted = isLater ? mark : lastCounted;
                 timed = true;
+            } else {
+                timed &= !known.followsGap(mark);
             }
-            open += opened[mark];
+            open += opened[mark] + (opens ? openedBefore : 0);
             unknown += untimed[mark];
         }
     }
 
     private void addUpBetween(int before, int mark, boolean runs, boolean timed) {
         long ns = Math.max(0, offsetsNs[mark] - offsetsNs[before]);
-        long busy = runs ? ns : Math.max(0, Math.min(ns, coveredNs[mark]));
-        boolean isKnown = timed && coveredNs[mark] >= 0 && !known.followsGap(mark);
-        busyNs += busy;
-        idleNs += isKnown && known.areOfOnePass(mark, before) ? ns - busy : 0;
+        if (runs) {
+            busyNs += ns;
+        } else if (timed && !known.followsGap(mark) && known.areOfOnePass(mark, before)) {
+            idleNs += ns;
+        }
     }
 
     private boolean hasTime(int mark) {
@@ -363,6 +398,11 @@ final class MarkChain {
     /** The mark with a time that was reached last; {@link DeviceStream#NO_MARK} where there is none. */
     int last() {
         return last;
+    }
+
+    /** The latest mark up to which {@link #addUp} added up time; {@link DeviceStream#NO_MARK} where there is none. */
+    int lastCounted() {
+        return lastCounted;
     }
 
     /** Whether some mark was not reached yet, against what was asked before: the whole is to be measured again later. */

@@ -37,8 +37,8 @@ final class MarkedStream {
 
     private final Marks marks;
 
-    /** The marks at which deferred measurements may begin. */
-    private final StartMarks starts;
+    /** Makes the starts of deferred measurements of all streams different. */
+    private final Readings readings;
 
     private final LaunchDraws draws;
     private final SampleQueue queue;
@@ -61,8 +61,11 @@ final class MarkedStream {
     private final WaitingSamples waiting;
     private final MarkChain chain;
 
-    /** Whether samples end here that have no mark at their start. */
-    private boolean hasEndsOnly;
+    /** The starts at which deferred measurements may begin. */
+    private final StartMarks starts;
+
+    /** Deferred measurements that were taken before their start: owner, key, end and elements of each. */
+    private final LongArrayList unmatched = new LongArrayList();
 
     /** The threads that ended samples here since they last ended a pass. */
     private final LongArrayList markers = new LongArrayList();
@@ -70,8 +73,20 @@ final class MarkedStream {
     /** Up to which mark time was added up; it is held. */
     private int counted = DeviceStream.NO_MARK;
 
-    /** Set behind all samples that may be resolved, see {@link MarkChain}; it is held. */
-    private long fence = Marks.NONE;
+    /** The turn of the latest mark up to which time was added up. */
+    private long countedTurn;
+
+    /**
+     * The last mark of the latest batch, by which the next one goes on with the stream's timeline; it is held. None as long
+     * as no start and no waiting sample has a time there.
+     */
+    private int anchor = DeviceStream.NO_MARK;
+
+    /** The time of the anchor on the stream's timeline. */
+    private long anchorNs;
+
+    /** When the latest sample ended of which there was work, on the stream's timeline. */
+    private long workedUntilNs = Long.MIN_VALUE;
 
     // What is added up until a reset.
     private long samples;
@@ -89,6 +104,7 @@ final class MarkedStream {
      * @param index its number among the streams of its recorder
      * @param clock the host's clock
      * @param launchesEvery the host's side is timed of one brick in so many
+     * @param readings makes the starts of deferred measurements of all streams different
      * @param queue takes the samples that threads end
      * @param sums takes those that have their time, or never will
      * @param roomMaker makes room where no mark is left, and reports whether it could
@@ -100,6 +116,7 @@ final class MarkedStream {
             int index,
             NanoClock clock,
             int launchesEvery,
+            Readings readings,
             SampleQueue queue,
             DeviceFigures.Sums sums,
             Predicate<MarkedStream> roomMaker,
@@ -115,9 +132,10 @@ final class MarkedStream {
         this.lines = lines;
         this.spans = spans;
         this.marks = new Marks(stream);
-        this.starts = new StartMarks(marks);
         this.waiting = new WaitingSamples(stream, marks);
         this.chain = new MarkChain(stream, marks);
+        this.starts = new StartMarks(stream, marks);
+        this.readings = readings;
     }
 
     DeviceStream stream() {
@@ -133,7 +151,7 @@ final class MarkedStream {
     /** See {@link DeviceRecorder#start}. */
     long start(int key) {
         boolean timed = draws.next();
-        long start = set(1, timed);
+        long start = set(true, 1, timed);
         return MarkToken.device(key, index, start, timed);
     }
 
@@ -146,7 +164,7 @@ final class MarkedStream {
             return NO_TIME;
         }
         boolean timed = MarkToken.isTimed(timer);
-        long end = set(1, timed);
+        long end = set(false, 1, timed);
         return end(key, start, end, elements) && timed ? marks.setNs(Marks.mark(end)) : NO_TIME;
     }
 
@@ -156,7 +174,7 @@ final class MarkedStream {
         long start = MarkToken.handle(timer);
         boolean running = marks.isCurrent(start);
         boolean timed = draws.next();
-        long mark = set(running ? 2 : 1, timed || (running && MarkToken.isTimed(timer)));
+        long mark = set(true, running ? 2 : 1, timed || (running && MarkToken.isTimed(timer)));
         if (running) {
             end(key, start, mark, elements);
         } else {
@@ -172,7 +190,7 @@ final class MarkedStream {
             launched(key, marks.setNs(Marks.mark(start)), end);
         }
         boolean isMarked = end != Marks.NONE;
-        if (!queue.offer(index, key, false, start, isMarked ? Marks.mark(end) : SampleQueue.NO_END, elements)) {
+        if (!queue.offer(index, key, start, isMarked ? Marks.mark(end) : SampleQueue.NO_END, elements)) {
             sums.unresolved(key);
             letGo(end);
             return false;
@@ -189,44 +207,40 @@ final class MarkedStream {
     /** See {@link DeviceRecorder#markStart}. */
     long markStart() {
         long nowNs = clock.nanoTime();
-        long reading = starts.reading(nowNs);
-        if (!setStart(nowNs, reading) && !(roomMaker.test(this) && setStart(nowNs, reading))) {
-            miss();
+        long readingNs = readings.unique(nowNs);
+        int mark = stream.mark();
+        if (mark != DeviceStream.NO_MARK) {
+            offerStart(marks.setBeginning(mark, 1, nowNs), readingNs);
+        } else {
+            offerStart(setAfterMakingRoom(true, 1, true), readingNs);
         }
-        return reading;
+        return readingNs;
     }
 
-    private boolean setStart(long nowNs, long reading) {
-        int mark = stream.mark();
-        if (mark == DeviceStream.NO_MARK) {
-            return false;
+    /** Nothing is queued without a mark: nobody finds the start then. */
+    private void offerStart(long start, long readingNs) {
+        if (start != Marks.NONE && !queue.offerStart(index, start, readingNs)) {
+            marks.letGo(start);
         }
-        marks.setReading(mark, reading);
-        starts.put(reading, marks.set(mark, 1, nowNs));
-        return true;
     }
 
     /** See {@link DeviceRecorder#endSince}. */
     void endSince(int key, long sinceNs, long elements) {
-        long start = starts.find(sinceNs);
-        long end = set(1, true);
+        long end = set(false, 1, draws.next());
         if (spans != null) {
             launched(key, sinceNs, end);
         }
-        int mark = end == Marks.NONE ? SampleQueue.NO_END : Marks.mark(end);
-        boolean queued;
-        if (start != Marks.NONE) {
-            queued = queue.offer(index, key, true, start, mark, elements);
-        } else if (end != Marks.NONE) {
-            marks.setReading(mark, sinceNs);
-            queued = queue.offer(index, key, false, end, mark, elements);
-        } else {
-            queued = false;
-        }
-        if (!queued) {
+        if (end == Marks.NONE) {
             sums.unresolved(key);
-            letGo(start);
-            letGo(end);
+            // The mark at its start is to go back, as that of a timer without an end does.
+            queue.offerStart(index, Marks.NONE, sinceNs);
+            return;
+        }
+        int mark = Marks.mark(end);
+        marks.setReading(mark, sinceNs);
+        if (!queue.offerDeferred(index, key, mark, elements)) {
+            sums.unresolved(key);
+            marks.letGo(end);
         }
     }
 
@@ -238,19 +252,22 @@ final class MarkedStream {
     }
 
     /** Sets a mark, with so many holders; reading the host's clock takes about as long as the rest of it. */
-    private long set(int holders, boolean reads) {
-        long mark = trySet(holders, reads);
-        return mark != Marks.NONE ? mark : setAfterMakingRoom(holders, reads);
+    private long set(boolean begins, int holders, boolean reads) {
+        long mark = trySet(begins, holders, reads);
+        return mark != Marks.NONE ? mark : setAfterMakingRoom(begins, holders, reads);
     }
 
-    private long trySet(int holders, boolean reads) {
+    private long trySet(boolean begins, int holders, boolean reads) {
         long nowNs = reads ? clock.nanoTime() : Marks.NOT_READ;
         int mark = stream.mark();
-        return mark == DeviceStream.NO_MARK ? Marks.NONE : marks.set(mark, holders, nowNs);
+        if (mark == DeviceStream.NO_MARK) {
+            return Marks.NONE;
+        }
+        return begins ? marks.setBeginning(mark, holders, nowNs) : marks.set(mark, holders, nowNs);
     }
 
-    private long setAfterMakingRoom(int holders, boolean reads) {
-        long mark = roomMaker.test(this) ? trySet(holders, reads) : Marks.NONE;
+    private long setAfterMakingRoom(boolean begins, int holders, boolean reads) {
+        long mark = roomMaker.test(this) ? trySet(begins, holders, reads) : Marks.NONE;
         if (mark == Marks.NONE) {
             miss();
         }
@@ -287,7 +304,7 @@ final class MarkedStream {
     // ---- one thread at a time: what waits ----
 
     /** Takes a sample from the queue, unless it has no end or its first mark is another brick's by now: then it is unresolved. */
-    void take(long owner, int key, boolean holdsStart, long start, int end, long elements) {
+    void take(long owner, int key, long start, int end, long elements) {
         int startMark = Marks.mark(start);
         boolean isMarked = end != SampleQueue.NO_END;
         noteMarker(owner);
@@ -298,19 +315,71 @@ final class MarkedStream {
             }
             return;
         }
-        boolean holds = holdsStart || marks.claim(startMark);
+        boolean holds = marks.claim(startMark);
         if (isMarked) {
             if (!holds) {
                 marks.hold(startMark);
             }
             waiting.add(key, startMark, end, elements, owner);
-            hasEndsOnly |= startMark == end;
         } else {
             sums.unresolved(key);
             if (holds) {
                 marks.letGo(startMark);
             }
         }
+    }
+
+    /**
+     * Takes a start of deferred measurements from the queue, unless its mark was taken back.
+     *
+     * @param start the handle of its mark; {@link Marks#NONE} where a measurement that began there got no mark at its end
+     * @param readingNs the reading by which it is found
+     */
+    void takeStart(long start, long readingNs) {
+        if (start == Marks.NONE) {
+            starts.withdraw(readingNs);
+        } else if (marks.isCurrent(start)) {
+            starts.put(readingNs, Marks.mark(start));
+        }
+    }
+
+    /** Takes a deferred measurement from the queue. */
+    void takeDeferred(long owner, int key, int end, long elements) {
+        noteMarker(owner);
+        if (!match(owner, key, end, elements)) {
+            unmatched.addAll(owner, key, end, elements);
+        }
+    }
+
+    private boolean match(long owner, int key, int end, long elements) {
+        int at = starts.find(marks.reading(end));
+        if (at == StartMarks.UNKNOWN) {
+            return false;
+        }
+        if (starts.isTime(at)) {
+            waiting.addSince(key, starts.useTime(at), end, elements, owner);
+        } else {
+            waiting.add(key, starts.lend(at), end, elements, owner);
+        }
+        return true;
+    }
+
+    /** Whether deferred measurements were taken whose start was not. */
+    boolean hasUnmatched() {
+        return !unmatched.isEmpty();
+    }
+
+    /** All starts were taken that were queued before the unmatched measurements: one without a start now has none. */
+    void matchAgain() {
+        for (int at = 0; at < unmatched.size(); at += 4) {
+            int key = (int) unmatched.get(at + 1);
+            int end = (int) unmatched.get(at + 2);
+            if (!match(unmatched.get(at), key, end, unmatched.get(at + 3))) {
+                sums.withoutStart(key);
+                marks.letGo(end);
+            }
+        }
+        unmatched.clear();
     }
 
     private void noteMarker(long owner) {
@@ -359,16 +428,13 @@ final class MarkedStream {
      */
     long resolve(long owner, long awaited, boolean wasReached, long lookedNs) {
         draws.drawNext();
-        if (wasReached) {
-            setFence();
-        } else {
+        if (!wasReached) {
             waits++;
         }
         int done = waiting.moveDoneToFront(owner);
         if (done > 0) {
             resolve(done, lookedNs, wasReached ? DeviceStream.NO_MARK : Marks.mark(awaited));
         }
-        dropFence();
         marks.letGo(awaited);
         return hold(waiting.lastUnreachedEnd(owner));
     }
@@ -376,12 +442,10 @@ final class MarkedStream {
     /** Resolves the samples that have their time, without waiting. */
     void poll() {
         draws.drawNext();
-        setFence();
         int done = stream.isUsable() ? waiting.moveReachedToFront() : waiting.size();
-        if (done > 0) {
+        if (done > 0 || starts.hasReached()) {
             resolve(done, clock.nanoTime(), DeviceStream.NO_MARK);
         }
-        dropFence();
     }
 
     /** After the timeout of a wait: the samples of a thread that the device has not done are unresolved. */
@@ -392,27 +456,18 @@ final class MarkedStream {
             sums.unresolved(waiting.key(i));
         }
         waiting.drop(count);
+        // The time since the last counted mark may be theirs: it is neither busy nor idle.
+        forgetCounted();
     }
 
-    /** Uses the mark as fence that was set at a reading of {@link #markStart}, for the next {@link #poll}. False where there is none. */
-    boolean fenceAt(long readingNs) {
-        fence = starts.find(readingNs);
-        return fence != Marks.NONE;
-    }
-
-    /** Where samples have no mark at their start, the host's time must have an exact place in the device's. */
-    private void setFence() {
-        if (hasEndsOnly && fence == Marks.NONE && waiting.size() > 0) {
-            fence = trySet(1, true);
+    /** Whether a reading of {@link #markStart} is a start that is known here; it was of use then. */
+    boolean hasStart(long readingNs) {
+        int at = starts.find(readingNs);
+        if (at == StartMarks.UNKNOWN) {
+            return false;
         }
-        if (fence != Marks.NONE && !(hasEndsOnly && stream.isReached(Marks.mark(fence)))) {
-            dropFence();
-        }
-    }
-
-    private void dropFence() {
-        letGo(fence);
-        fence = Marks.NONE;
+        starts.use(at);
+        return true;
     }
 
     private void resolve(int count, long lookedNs, int awaited) {
@@ -420,22 +475,41 @@ final class MarkedStream {
         if (counted != DeviceStream.NO_MARK) {
             chain.add(counted);
         }
+        if (anchor != DeviceStream.NO_MARK) {
+            chain.add(anchor);
+        }
         for (int i = 0; i < count; i++) {
             if (waiting.hasStart(i)) {
                 chain.addSample(waiting.start(i), waiting.end(i));
             } else {
-                chain.add(waiting.end(i));
+                chain.addSampleSince(waiting.end(i));
             }
         }
-        chain.measure(lookedNs, awaited, fence == Marks.NONE ? DeviceStream.NO_MARK : Marks.mark(fence));
+        starts.addReached(chain);
+        chain.measure(lookedNs, awaited);
         if (chain.isEarly() && stream.isUsable()) {
             return;
+        }
+        boolean hasTimeline = chain.continueFrom(anchor, anchorNs);
+        if (!hasTimeline || anchor == DeviceStream.NO_MARK) {
+            endTimeline();
         }
         for (int i = 0; i < count; i++) {
             resolve(i, lookedNs);
         }
+        // The last mark may go on as the anchor, and is not to be given back by those that hold it now.
+        long last = hold(chain.last());
+        starts.settle(chain, hasTimeline);
         addUp(count);
         waiting.drop(count);
+        goOn(last);
+    }
+
+    /** No start and no waiting sample has a time any more. */
+    private void endTimeline() {
+        starts.forgetTimes();
+        waiting.forgetStarts();
+        workedUntilNs = Long.MIN_VALUE;
     }
 
     private void resolve(int i, long lookedNs) {
@@ -443,15 +517,18 @@ final class MarkedStream {
         int start = waiting.start(i);
         int end = waiting.end(i);
         boolean hasStart = waiting.hasStart(i);
-        long elapsedNs = hasStart ? elapsedNs(start, end) : chain.elapsedSinceNs(marks.reading(end), end);
+        long elapsedNs = hasStart ? elapsedNs(start, end) : elapsedSinceNs(waiting.startNs(i), end);
         if (elapsedNs < 0) {
             sums.unresolved(key);
             if (hasStart) {
                 chain.leaveOut(start, end);
+            } else {
+                chain.leaveOutSince(end);
             }
             return;
         }
         samples++;
+        workedUntilNs = Math.max(workedUntilNs, chain.deviceNs(end));
         long launchedNs = hasStart ? marks.setNs(start) : marks.reading(end);
         long endedNs = marks.setNs(end);
         boolean isTimed = launchedNs != Marks.NOT_READ && endedNs != Marks.NOT_READ;
@@ -478,19 +555,28 @@ final class MarkedStream {
         return ns < 0 || stream.hasWorkBetween(start, end) ? ns : DeviceStream.UNRESOLVED;
     }
 
+    /** Of a start that lies before the batch it is not known what was done up to there, but where a sample ended since. */
+    private long elapsedSinceNs(long startNs, int end) {
+        boolean hasWork = startNs != WaitingSamples.NO_START
+                && (startNs < workedUntilNs || stream.hasWorkBetween(anchor, end));
+        return hasWork ? chain.elapsedSinceNs(startNs, end) : DeviceStream.UNRESOLVED;
+    }
+
     private void addUp(int resolved) {
-        chain.addUp(counted);
+        chain.addUp(counted, anchor, countedTurn);
         busyNs += chain.busyNs();
         idleNs += chain.idleNs();
-        if (chain.isUnbroken() && chain.hostErrorNs() != MarkChain.NO_ERROR) {
+        if (resolved > 0 && chain.isUnbroken() && chain.hostErrorNs() != MarkChain.NO_ERROR) {
             clockErrorNs = chain.hostErrorNs();
         }
-        int last = chain.last();
+        int last = chain.lastCounted();
         // Of a pass that is over nothing more will be counted, unless some of it still waits.
         boolean goesOn = last != DeviceStream.NO_MARK
-                && (hasEndsOnly
-                        || marks.isOfPassNow(last)
+                && (marks.isOfPassNow(last)
                         || (waiting.size() > resolved && marks.areOfOnePass(last, waiting.end(resolved))));
+        if (last != DeviceStream.NO_MARK) {
+            countedTurn = Math.max(countedTurn, marks.turn(last));
+        }
         if (goesOn) {
             marks.hold(last);
         }
@@ -498,10 +584,31 @@ final class MarkedStream {
         counted = goesOn ? last : DeviceStream.NO_MARK;
     }
 
+    /** The timeline goes on from the last mark of the batch, which is held, as long as something has a time there. */
+    private void goOn(long last) {
+        forgetAnchor();
+        boolean isWanted = starts.hasTimes() || waiting.hasTimes();
+        if (last == Marks.NONE) {
+            endTimeline();
+        } else if (isWanted) {
+            anchor = Marks.mark(last);
+            anchorNs = chain.deviceNs(anchor);
+        } else {
+            marks.letGo(last);
+        }
+    }
+
     private void forgetCounted() {
         if (counted != DeviceStream.NO_MARK) {
             marks.letGo(counted);
             counted = DeviceStream.NO_MARK;
+        }
+    }
+
+    private void forgetAnchor() {
+        if (anchor != DeviceStream.NO_MARK) {
+            marks.letGo(anchor);
+            anchor = DeviceStream.NO_MARK;
         }
     }
 
@@ -516,7 +623,7 @@ final class MarkedStream {
         }
         marks.endPass();
         // Of a pass that has ended nothing is remembered that nobody will ask for.
-        if (waiting.size() == 0 && !hasEndsOnly) {
+        if (waiting.size() == 0) {
             forgetCounted();
         }
     }
@@ -526,23 +633,38 @@ final class MarkedStream {
         marks.reachBoundary();
     }
 
-    /** Forgets the samples that wait. */
+    /** Forgets the samples that wait, and the starts at which they begin. */
     void discard() {
         waiting.drop(waiting.size());
-        dropFence();
+        starts.forgetLent();
         forgetCounted();
     }
 
     /**
-     * Makes room where no mark is left: gives up the older ones that no deferred measurement began at so far, and takes
-     * marks back from timers that were started two boundaries ago or earlier and never stopped. Where one of them is stopped
-     * after all, its sample is unresolved.
+     * Gives the marks of running timers and of starts back. A timer that is stopped later is unresolved, and so is a sample
+     * from such a start. Samples go on waiting.
+     */
+    void giveBack() {
+        starts.clear();
+        forgetCounted();
+        if (!waiting.hasTimes()) {
+            forgetAnchor();
+        }
+        marks.takeBackBeginnings(kept());
+    }
+
+    /**
+     * Makes room where no mark is left: takes marks back from timers that were started two boundaries ago or earlier and never
+     * stopped. Where one of them is stopped after all, its sample is unresolved.
      */
     void reclaim() {
-        starts.giveUpOlder();
-        if (!marks.mayHaveAbandoned()) {
-            return;
+        if (marks.mayHaveAbandoned()) {
+            marks.takeBackAbandoned(kept());
         }
+    }
+
+    /** The marks that are held by others than timers, by number. */
+    private boolean[] kept() {
         boolean[] kept = new boolean[marks.room()];
         for (int i = 0; i < waiting.size(); i++) {
             kept[waiting.start(i)] = true;
@@ -551,7 +673,17 @@ final class MarkedStream {
         if (counted != DeviceStream.NO_MARK) {
             kept[counted] = true;
         }
-        marks.takeBackAbandoned(kept);
+        if (anchor != DeviceStream.NO_MARK) {
+            kept[anchor] = true;
+        }
+        starts.keep(kept);
+        return kept;
+    }
+
+    /** What gives all marks back when the recorder is not used any more; does not refer to the recorder. */
+    Runnable giveBackAll() {
+        Marks all = marks;
+        return all::takeBackAll;
     }
 
     // ---- one thread at a time: figures ----

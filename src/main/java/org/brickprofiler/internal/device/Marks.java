@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *           63       41 40  39  38  37  36      17 16     0
  *          +------------+---+---+---+---+---------+--------+
- *  state:  | generation | 0 | r | c | g | holders |  pass  |
+ *  state:  | generation | b | r | c | g | holders |  pass  |
  *          +------------+---+---+---+---+---------+--------+
  *           42              20 19      0
  *          +------------------+---------+
@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The generation counts how often a number was used and given up. A <i>handle</i> names a mark together with its
  * generation: what it names is known to be another mark by now, or not. Those who hold a mark are the timer that runs or the
- * samples that wait, after a lap the next ones too, those who may find it by its reading ({@link StartMarks}), whoever waits
+ * samples that wait, after a lap the next ones too, the start of deferred measurements ({@link StartMarks}), whoever waits
  * for it, and whoever adds up time from there on. A timer's hold is claimed (c) by its first sample; where it is stopped
- * again, each further sample holds the mark once more. The host's clock was read (r). Before the mark lies a gap (g) in
- * which a brick had no marks.
+ * again, each further sample holds the mark once more. A timer or deferred measurements begin at the mark (b). The host's
+ * clock was read (r). Before the mark lies a gap (g) in which a brick had no marks.
  *
  * <h2>Who may touch a mark</h2>
  *
@@ -79,6 +79,7 @@ final class Marks {
     private static final int GENERATION_MASK = (1 << (HANDLE_BITS - MARK_BITS)) - 1;
 
     private static final int GENERATION_SHIFT = 41;
+    private static final long BEGINS = 1L << 40;
     private static final long READ = 1L << 39;
     private static final long CLAIMED = 1L << 38;
     private static final long GAP = 1L << 37;
@@ -136,11 +137,20 @@ final class Marks {
      * @return its handle
      */
     long set(int mark, int holders, long nowNs) {
+        return set(mark, holders * HOLDER, nowNs);
+    }
+
+    /** The same for a mark at which a timer or deferred measurements begin; one of its holders is that timer, or the start. */
+    long setBeginning(int mark, int holders, long nowNs) {
+        return set(mark, BEGINS | (holders * HOLDER), nowNs);
+    }
+
+    private long set(int mark, long flags, long nowNs) {
         long[] cells = cells(mark);
         int at = at(mark);
         int now = pass;
         cells[at + TURN] = ++lastTurn;
-        long state = nextGeneration(cells[at]) | (holders * HOLDER) | (now & PASS);
+        long state = nextGeneration(cells[at]) | flags | (now & PASS);
         if (nowNs != NOT_READ) {
             cells[at + SET_NS] = nowNs;
             state |= READ;
@@ -158,10 +168,7 @@ final class Marks {
         return Math.max(1, next) << GENERATION_SHIFT;
     }
 
-    /**
-     * Notes a reading of the host's clock with a mark that belongs to the calling thread: what the mark is found by, or when
-     * the sample began that ends there and has no mark at its start.
-     */
+    /** Notes the reading of the start of a deferred measurement with the mark at its end, which belongs to the calling thread. */
     void setReading(int mark, long readingNs) {
         cells(mark)[at(mark) + READING] = readingNs;
     }
@@ -188,27 +195,6 @@ final class Marks {
         return cells != null && isOf((long) CELL.getAcquire(cells, at(mark)), handle) && handle > MARK_MASK;
     }
 
-    /** The reading that was noted with a mark; anything where the caller does not hold it. */
-    long reading(int mark) {
-        long[] cells = findCells(mark);
-        return cells == null ? 0 : (long) CELL.getOpaque(cells, at(mark) + READING);
-    }
-
-    /** One more holds a mark, unless it was given up and the handle names another by now. */
-    boolean tryHold(long handle) {
-        int mark = mark(handle);
-        long[] cells = findCells(mark);
-        while (cells != null) {
-            long state = (long) CELL.getAcquire(cells, at(mark));
-            if (!isOf(state, handle) || (state & HOLDERS) == 0) {
-                return false;
-            }
-            if (CELL.compareAndSet(cells, at(mark), state, state + HOLDER)) {
-                return true;
-            }
-        }
-        return false;
-    }
 
     /** One less holds a mark; not where it was taken back from those who held it. Who lets go last gives it up. */
     void letGo(long handle) {
@@ -256,6 +242,11 @@ final class Marks {
     /** The host's clock when a mark was set, ns, or {@link #NOT_READ}. */
     long setNs(int mark) {
         return (state(mark) & READ) == 0 ? NOT_READ : cells(mark)[at(mark) + SET_NS];
+    }
+
+    /** The reading that was noted with a mark. */
+    long reading(int mark) {
+        return cells(mark)[at(mark) + READING];
     }
 
     /** On which line the launch lies of the sample that a mark ends. */
@@ -325,18 +316,42 @@ final class Marks {
     void takeBackAbandoned(boolean[] kept) {
         hasTakenBack = true;
         for (int mark = 0; mark < kept.length; mark++) {
-            if (!kept[mark] && turn(mark) <= boundaryTurnBefore && takeBack(mark)) {
+            if (!kept[mark] && turn(mark) <= boundaryTurnBefore && takeBack(mark, state(mark))) {
+                stream.release(mark);
+            }
+        }
+    }
+
+    /**
+     * Takes the marks of running timers and of starts away from them: what still names one is known to be no mark's from then
+     * on. A mark with which a sample is on its way has another holder, or ends the sample only, and is left alone.
+     *
+     * @param kept which marks to leave alone, by number
+     */
+    void takeBackBeginnings(boolean[] kept) {
+        for (int mark = 0; mark < kept.length; mark++) {
+            long state = state(mark);
+            boolean isRunning = (state & BEGINS) != 0 && (state & HOLDERS) == HOLDER;
+            if (isRunning && !kept[mark] && takeBack(mark, state)) {
+                stream.release(mark);
+            }
+        }
+    }
+
+    /** Takes all marks away from those who hold them, none of whom is there any more. */
+    void takeBackAll() {
+        int room = room();
+        for (int mark = 0; mark < room; mark++) {
+            if (takeBack(mark, state(mark))) {
                 stream.release(mark);
             }
         }
     }
 
     /** False where nobody holds it, or those who do change now. */
-    private boolean takeBack(int mark) {
-        long[] cells = cells(mark);
-        int at = at(mark);
-        long state = (long) CELL.getAcquire(cells, at);
-        return (state & HOLDERS) != 0 && CELL.compareAndSet(cells, at, state, nextGeneration(state));
+    private boolean takeBack(int mark, long state) {
+        return (state & HOLDERS) != 0
+                && CELL.compareAndSet(cells(mark), at(mark), state, nextGeneration(state));
     }
 
     /** The most marks there may be. */

@@ -13,13 +13,17 @@ import org.brickprofiler.internal.record.TableRegistry;
  * <pre>
  *           31     19 18  17    12 11       0
  *          +---------+---+--------+---------+
- *  row:    |    0    | h | stream |   key   |   h: the sample holds its start
+ *  row:    |    0    | d | stream |   key   |   d: a deferred measurement
  *          +---------+---+--------+---------+
  *           63   62      43 42              0
  *          +---+-----------+----------------+
- *  origin: | 0 |    end    | start's handle |
+ *  origin: | 0 |    end    | start's handle |   of a deferred measurement, 0 for the start
  *          +---+-----------+----------------+
  * </pre>
+ *
+ * <p>The starts of deferred measurements have queues of their own, with the stream, the handle and the reading by which
+ * each is found. They are taken out first; and whoever finds a measurement without its start has them taken out again, since
+ * a start is queued before any measurement that begins there.
  */
 final class SampleQueue {
 
@@ -29,34 +33,57 @@ final class SampleQueue {
     private static final int KEY_BITS = 12;
     private static final int KEY_MASK = (1 << KEY_BITS) - 1;
     private static final int STREAM_MASK = MarkToken.MAX_STREAMS - 1;
-    private static final int HOLDS_START = 1 << 18;
+    private static final int DEFERRED = 1 << 18;
     private static final long START_MASK = (1L << Marks.HANDLE_BITS) - 1;
 
     /** Who resolves samples. */
-    @FunctionalInterface
     interface Taker {
         /**
-         * Takes one sample.
+         * Takes the sample of a timer.
          *
          * @param owner which thread ended it, as {@link SampleQueue#caller()} reports it
          * @param stream on which stream
          * @param key the brick
-         * @param holdsStart whether it holds the mark at its start itself, rather than to claim the hold of its timer
-         * @param start the handle of that mark
+         * @param start the handle of the mark at its start
          * @param end the mark at its end, or {@link SampleQueue#NO_END}
          * @param elements elements it processed
          */
-        void take(long owner, int stream, int key, boolean holdsStart, long start, int end, long elements);
+        void take(long owner, int stream, int key, long start, int end, long elements);
+
+        /**
+         * Takes a deferred measurement.
+         *
+         * @param owner which thread ended it
+         * @param stream on which stream
+         * @param key the brick
+         * @param end the mark at its end, with which the reading of its start is noted
+         * @param elements elements it processed
+         */
+        void takeDeferred(long owner, int stream, int key, int end, long elements);
+
+        /**
+         * Takes the start of deferred measurements, or that one of them has no mark at its end.
+         *
+         * @param stream on which stream
+         * @param start the handle of its mark; {@link Marks#NONE} for the other
+         * @param readingNs the reading of the host's clock by which it is found
+         */
+        void takeStart(int stream, long start, long readingNs);
     }
 
     private final TableRegistry threads;
 
-    /** Made once, so that taking samples allocates nothing. */
+    /** The queues of starts; nothing else is in there. */
+    private final TableRegistry starts = new TableRegistry(0, false);
+
+    // Made once, so that taking samples allocates nothing.
     private final TableRegistry.PendingConsumer unpacking;
+    private final TableRegistry.PendingConsumer unpackingStarts;
 
     /** Queues of the threads of a registry, in which nothing else waits. */
     SampleQueue(TableRegistry threads, Taker taker) {
         this.threads = threads;
+        this.unpackingStarts = taker::takeStart;
         this.unpacking = new TableRegistry.PendingConsumer() {
             private long owner;
 
@@ -68,27 +95,42 @@ final class SampleQueue {
             /** The marks of a sample are where it began, and where it ended too. */
             @Override
             public void accept(int row, long marks, long elements) {
-                taker.take(
-                        owner,
-                        (row >>> KEY_BITS) & STREAM_MASK,
-                        row & KEY_MASK,
-                        (row & HOLDS_START) != 0,
-                        marks & START_MASK,
-                        (int) (marks >>> Marks.HANDLE_BITS),
-                        elements);
+                int stream = (row >>> KEY_BITS) & STREAM_MASK;
+                int key = row & KEY_MASK;
+                int end = (int) (marks >>> Marks.HANDLE_BITS);
+                if ((row & DEFERRED) == 0) {
+                    taker.take(owner, stream, key, marks & START_MASK, end, elements);
+                } else {
+                    taker.takeDeferred(owner, stream, key, end, elements);
+                }
             }
         };
     }
 
     /** Adds a sample that the calling thread has ended. False where its queue is full, and nothing was added. */
-    boolean offer(int stream, int key, boolean holdsStart, long start, int end, long elements) {
-        int row = (holdsStart ? HOLDS_START : 0) | (stream << KEY_BITS) | key;
-        return threads.defer(row, ((long) end << Marks.HANDLE_BITS) | start, elements);
+    boolean offer(int stream, int key, long start, int end, long elements) {
+        return threads.defer((stream << KEY_BITS) | key, ((long) end << Marks.HANDLE_BITS) | start, elements);
     }
 
-    /** Hands over every sample that was added before the call. One thread at a time. */
+    /** Adds a deferred measurement that the calling thread has ended, in the same way. */
+    boolean offerDeferred(int stream, int key, int end, long elements) {
+        return threads.defer(DEFERRED | (stream << KEY_BITS) | key, (long) end << Marks.HANDLE_BITS, elements);
+    }
+
+    /** Adds what {@link Taker#takeStart} is to take from the calling thread, in the same way. */
+    boolean offerStart(int stream, long start, long readingNs) {
+        return starts.defer(stream, start, readingNs);
+    }
+
+    /** Hands over every sample that was added before the call, and before it its start. One thread at a time. */
     void drain() {
+        drainStarts();
         threads.drainPending(unpacking);
+    }
+
+    /** Hands over the starts that were added before the call. One thread at a time. */
+    void drainStarts() {
+        starts.drainPending(unpackingStarts);
     }
 
     /** What stands for the calling thread as an owner of samples. */

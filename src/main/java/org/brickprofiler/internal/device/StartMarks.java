@@ -1,201 +1,344 @@
 package org.brickprofiler.internal.device;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import org.jspecify.annotations.Nullable;
+import java.util.Arrays;
+import org.brickprofiler.device.DeviceStream;
 
 /**
- * The latest marks that were set where the host's clock was read for a deferred measurement, to be found again by that
- * reading. Each is held, so that its number is not used again, until so many newer ones were set that nobody can be
- * expected to ask for it. Any thread; no lock, and nothing is allocated once the table is there.
+ * The starts of deferred measurements on one stream, found by the reading of the host's clock that was handed out with each.
+ * One thread at a time; allocates nothing once it has grown to its largest size.
  *
- * <h2>How a mark is found</h2>
+ * <p>A start is a mark until the device has reached it. From then on it is a number, its time on the stream's own timeline
+ * (see {@link MarkChain#deviceNs}), and its mark goes back to the stream. So a measurement may go on for many passes and
+ * takes no mark meanwhile.
  *
- * Places are searched from the one that the reading's hash gives, a few in a row. An entry is one long: the mark's handle,
- * and the count of entries when it came, which says how old it is. A new one takes the first place that is
- * free or whose entry is old enough; each also clears the next places of a round, so that old entries do not stay.
- * Whoever finds an entry holds its mark, and only then compares the reading that was noted with the mark: a mark that was
- * given up meanwhile cannot be held, and one that is held does not change.
+ * <h2>Which starts are known</h2>
+ *
+ * Up to {@link #MOST_KNOWN}. A start that no measurement has begun at so far is kept as long as there is room: a measurement
+ * around a whole generation is one of few. Of the others the latest {@link #USED_KEPT} are kept, since several measurements
+ * may begin at one start. A start that is not known any more is found by nobody; nothing takes its place.
+ *
+ * <h2>Who holds the mark of a start</h2>
+ *
+ * The start itself, until the first measurement that begins there takes over that hold. That measurement is resolved
+ * together with its start, or later; further ones hold the mark once more each.
  */
 final class StartMarks {
 
-    private static final VarHandle PLACE = MethodHandles.arrayElementVarHandle(long[].class);
-    private static final VarHandle PLACES;
-    private static final VarHandle COUNT;
-    private static final VarHandle LATEST;
+    /** The most starts that are known at once. */
+    static final int MOST_KNOWN = 1 << 16;
 
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            PLACES = lookup.findVarHandle(StartMarks.class, "places", long[].class);
-            COUNT = lookup.findVarHandle(StartMarks.class, "count", long.class);
-            LATEST = lookup.findVarHandle(StartMarks.class, "latestNs", long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
+    /** So many of the latest starts are kept after a measurement began there. */
+    static final int USED_KEPT = 1 << 12;
 
-    /** So many of the latest are kept at most: a pass of a large model has some thousand bricks. */
-    private static final int MOST_KEPT = 4_096;
+    /** Instead of the position of a start: it is not known. */
+    static final int UNKNOWN = -1;
 
-    /** The part of a stream's marks that may be kept, and as many again until they are cleared. */
-    private static final int PART = 16;
-
-    private static final int PLACES_EACH = 2;
-    private static final int MOST_SEARCHED = 32;
-
-    /** At a place: nothing. */
-    private static final long EMPTY = Marks.NONE;
-
-    /** The lowest bits of an entry. */
-    private static final int AGE_BITS = 20;
-
+    private static final int FIRST_CAPACITY = 1 << 8;
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
 
+    // What a start is: the lowest bits of its place; above them is the mark or the time.
+    private static final int GONE = 0;
+    private static final int MARK = 1;
+    private static final int LENT = 2;
+    private static final int TIME = 3;
+    private static final int USED_TIME = 4;
+    private static final int KIND_BITS = 3;
+    private static final int KIND_MASK = (1 << KIND_BITS) - 1;
+
+    private final DeviceStream stream;
     private final Marks marks;
-    private final int kept;
-    private final int searched;
 
-    /** Made where the first mark is put. */
-    private volatile long @Nullable [] places;
+    // By position, in the order in which starts came.
+    private long[] readings = new long[FIRST_CAPACITY];
+    private long[] places = new long[FIRST_CAPACITY];
+    private int size;
 
-    private volatile long count;
+    /** No start before this position is a mark. */
+    private int firstMark;
 
-    /** The latest reading that a mark is found by. */
-    private volatile long latestNs = Long.MIN_VALUE;
+    /** How many starts are times. */
+    private int times;
 
-    StartMarks(Marks marks) {
+    /** The position of the start that was found last: often the next one is wanted next. */
+    private int found = UNKNOWN;
+
+    /** Positions plus one by the hash of the reading, of the first starts; made where the next start is not the one wanted. */
+    private int[] index = {};
+
+    private int indexed;
+
+    /** No starts so far. */
+    StartMarks(DeviceStream stream, Marks marks) {
+        this.stream = stream;
         this.marks = marks;
-        this.kept = Integer.highestOneBit(Math.max(2, Math.min(MOST_KEPT, marks.bound() / PART)));
-        this.searched = Math.min(MOST_SEARCHED, PLACES_EACH * kept);
     }
 
-    /**
-     * A reading of the host's clock that no other call has got: later by as little as it takes, where the clock stands
-     * still between two.
-     */
-    long reading(long nowNs) {
-        while (true) {
-            long before = latestNs;
-            long next = Math.max(nowNs, before + 1);
-            if (LATEST.compareAndSet(this, before, next)) {
-                return next;
+    /** Adds a start that is a mark, and takes over a hold of it. */
+    void put(long readingNs, int mark) {
+        if (size == places.length) {
+            makeRoom();
+        }
+        readings[size] = readingNs;
+        places[size] = place(mark, MARK);
+        size++;
+    }
+
+    /** Returns the position of a start, valid until the next {@link #put}; or {@link #UNKNOWN}. */
+    int find(long readingNs) {
+        int next = found + 1;
+        int at = next < size && readings[next] == readingNs ? next : search(readingNs);
+        if (at == UNKNOWN || kind(at) == GONE) {
+            return UNKNOWN;
+        }
+        found = at;
+        return at;
+    }
+
+    private int search(long readingNs) {
+        indexAll();
+        int mask = index.length - 1;
+        for (int slot = slot(readingNs); index[slot] != 0; slot = (slot + 1) & mask) {
+            int at = index[slot] - 1;
+            if (readings[at] == readingNs) {
+                return at;
             }
         }
+        return UNKNOWN;
     }
 
-    /**
-     * Keeps a mark, which the calling thread has set and holds; the hold is the table's from then on.
-     *
-     * @param readingNs the reading that was noted with the mark
-     * @param handle the mark
-     */
-    void put(long readingNs, long handle) {
-        long[] all = places();
-        long now = (long) COUNT.getAndAdd(this, 1L);
-        clearNext(all, now);
-        long entry = (handle << AGE_BITS) | (now & ((1L << AGE_BITS) - 1));
-        while (!tryPut(all, readingNs, entry, now)) {
-            // Another thread took the place that was chosen.
-            Thread.onSpinWait();
+    private void indexAll() {
+        if (index.length < 2 * places.length) {
+            index = new int[2 * places.length];
+            indexed = 0;
         }
-    }
-
-    private boolean tryPut(long[] all, long readingNs, long entry, long now) {
-        int oldest = 0;
-        long oldestAge = Long.MIN_VALUE;
-        for (int i = 0; i < searched; i++) {
-            int at = at(all, readingNs, i);
-            long before = (long) PLACE.getAcquire(all, at);
-            long age = before == EMPTY ? Long.MAX_VALUE : age(before, now);
-            if (age > oldestAge) {
-                oldest = at;
-                oldestAge = age;
+        int mask = index.length - 1;
+        while (indexed < size) {
+            int slot = slot(readings[indexed]);
+            while (index[slot] != 0) {
+                slot = (slot + 1) & mask;
             }
-            if (age >= kept) {
-                break;
+            index[slot] = ++indexed;
+        }
+    }
+
+    private int slot(long readingNs) {
+        return (int) ((readingNs * GOLDEN) >>> Integer.SIZE) & (index.length - 1);
+    }
+
+    private static long place(long value, int kind) {
+        return (value << KIND_BITS) | kind;
+    }
+
+    private int kind(int at) {
+        return (int) places[at] & KIND_MASK;
+    }
+
+    private int mark(int at) {
+        return (int) (places[at] >>> KIND_BITS);
+    }
+
+    private boolean isMark(int at) {
+        int kind = kind(at);
+        return kind == MARK || kind == LENT;
+    }
+
+    /** Whether a start is a time rather than a mark. */
+    boolean isTime(int at) {
+        return kind(at) >= TIME;
+    }
+
+    /** A measurement begins at a start that is a time; returns it, ns on the stream's timeline. */
+    long useTime(int at) {
+        long ns = places[at] >> KIND_BITS;
+        places[at] = place(ns, USED_TIME);
+        return ns;
+    }
+
+    /** A measurement begins at a start that is a mark; returns the mark, of which the measurement gets a hold. */
+    int lend(int at) {
+        int mark = mark(at);
+        if (kind(at) == LENT) {
+            marks.hold(mark);
+        } else {
+            places[at] = place(mark, LENT);
+        }
+        return mark;
+    }
+
+    /** A start was of use: it is kept as one at which a measurement began. */
+    void use(int at) {
+        if (kind(at) == TIME) {
+            useTime(at);
+        }
+    }
+
+    /** A measurement that began at a start has no mark at its end: forgets the start, if only its mark is known. */
+    void withdraw(long readingNs) {
+        int at = find(readingNs);
+        if (at != UNKNOWN && kind(at) == MARK) {
+            forget(at);
+        }
+    }
+
+    /** Forgets a start. */
+    private void forget(int at) {
+        int kind = kind(at);
+        if (kind == MARK) {
+            marks.letGo(mark(at));
+        } else if (kind >= TIME) {
+            times--;
+        }
+        places[at] = GONE;
+    }
+
+    // ---- from marks to times ----
+
+    /** Whether a start that no measurement has begun at so far is reached. */
+    boolean hasReached() {
+        for (int at = firstMark; at < size; at++) {
+            if (kind(at) == MARK) {
+                return stream.isReached(mark(at));
             }
         }
-        long before = (long) PLACE.getAcquire(all, oldest);
-        boolean put = PLACE.compareAndSet(all, oldest, before, entry);
-        if (put) {
-            letGo(before);
-        }
-        return put;
-    }
-
-    private void clearNext(long[] all, long now) {
-        int from = PLACES_EACH * (int) (now & (kept - 1));
-        for (int at = from; at < from + PLACES_EACH; at++) {
-            long entry = (long) PLACE.getAcquire(all, at);
-            if (entry != EMPTY && age(entry, now) >= kept && PLACE.compareAndSet(all, at, entry, EMPTY)) {
-                letGo(entry);
-            }
-        }
-    }
-
-    /** How many entries came since, less than 0 where the calling thread is late. */
-    private static long age(long entry, long now) {
-        return (now - entry) << (Long.SIZE - AGE_BITS) >> (Long.SIZE - AGE_BITS);
-    }
-
-    /**
-     * Finds a mark, and holds it once more for the caller.
-     *
-     * @return its handle; {@link Marks#NONE} where it is not kept
-     */
-    long find(long readingNs) {
-        long[] all = places;
-        for (int i = 0; all != null && i < searched; i++) {
-            long handle = (long) PLACE.getAcquire(all, at(all, readingNs, i)) >>> AGE_BITS;
-            if (handle != Marks.NONE && isHeldFor(readingNs, handle)) {
-                return handle;
-            }
-        }
-        return Marks.NONE;
-    }
-
-    private boolean isHeldFor(long readingNs, long handle) {
-        if (marks.reading(Marks.mark(handle)) != readingNs || !marks.tryHold(handle)) {
-            return false;
-        }
-        if (marks.reading(Marks.mark(handle)) == readingNs) {
-            return true;
-        }
-        marks.letGo(handle);
         return false;
     }
 
-    /** Gives up the older half, where no mark is left for others. */
-    void giveUpOlder() {
-        long[] all = places;
-        long now = count;
-        for (int at = 0; all != null && at < all.length; at++) {
-            long entry = (long) PLACE.getAcquire(all, at);
-            if (entry != EMPTY && age(entry, now) > kept / 2 && PLACE.compareAndSet(all, at, entry, EMPTY)) {
-                letGo(entry);
+    /** Adds the marks of starts that are reached to a batch, up to the first that is not. */
+    void addReached(MarkChain chain) {
+        for (int at = firstMark; at < size; at++) {
+            if (kind(at) == MARK) {
+                if (!stream.isReached(mark(at))) {
+                    return;
+                }
+                chain.add(mark(at));
             }
         }
     }
 
-    private void letGo(long entry) {
-        if (entry != EMPTY) {
-            marks.letGo(entry >>> AGE_BITS);
+    /**
+     * Turns the marks of a batch into times, and lets go of them; forgets those that have none.
+     *
+     * @param chain the batch
+     * @param hasTimeline whether the batch goes on with the timeline of the times before
+     */
+    void settle(MarkChain chain, boolean hasTimeline) {
+        for (int at = firstMark; at < size; at++) {
+            if (!isMark(at) || !chain.has(mark(at))) {
+                continue;
+            }
+            int mark = mark(at);
+            int kind = kind(at);
+            if (kind == MARK && marks.followsGap(mark)) {
+                // It delimits no sample: the gap lies before the next mark that does.
+                marks.miss();
+            }
+            if (hasTimeline && chain.isKnown(mark)) {
+                places[at] = place(chain.deviceNs(mark), kind == LENT ? USED_TIME : TIME);
+                times++;
+                if (kind == MARK) {
+                    marks.letGo(mark);
+                }
+            } else {
+                forget(at);
+            }
+        }
+        skipToMarks();
+    }
+
+    private void skipToMarks() {
+        while (firstMark < size && !isMark(firstMark)) {
+            firstMark++;
         }
     }
 
-    private static int at(long[] all, long readingNs, int step) {
-        int first = (int) ((readingNs * GOLDEN) >>> Integer.SIZE);
-        return (first + step) & (all.length - 1);
+    /** Whether some start is a time. */
+    boolean hasTimes() {
+        return times > 0;
     }
 
-    private long[] places() {
-        long[] all = places;
-        if (all == null) {
-            long[] made = new long[PLACES_EACH * kept];
-            long[] before = (long[]) PLACES.compareAndExchange(this, null, made);
-            all = before == null ? made : before;
+    /** The timeline has ended: forgets the starts that are times. */
+    void forgetTimes() {
+        for (int at = 0; times > 0 && at < size; at++) {
+            if (isTime(at)) {
+                forget(at);
+            }
         }
-        return all;
+    }
+
+    /** Forgets the starts whose marks samples hold, which are dropped. */
+    void forgetLent() {
+        for (int at = firstMark; at < size; at++) {
+            if (kind(at) == LENT) {
+                forget(at);
+            }
+        }
+    }
+
+    /** Forgets all starts. */
+    void clear() {
+        for (int at = 0; at < size; at++) {
+            forget(at);
+        }
+        size = 0;
+        firstMark = 0;
+        found = UNKNOWN;
+        forgetIndex();
+    }
+
+    /** Sets a flag for each mark that a start holds. */
+    void keep(boolean[] kept) {
+        for (int at = firstMark; at < size; at++) {
+            if (kind(at) == MARK) {
+                kept[mark(at)] = true;
+            }
+        }
+    }
+
+    // ---- room ----
+
+    private void makeRoom() {
+        compact(size - USED_KEPT, 0);
+        if (size <= places.length / 2) {
+            return;
+        }
+        if (places.length < MOST_KNOWN) {
+            readings = Arrays.copyOf(readings, 2 * places.length);
+            places = Arrays.copyOf(places, 2 * places.length);
+        } else {
+            compact(0, size - places.length / 2);
+        }
+    }
+
+    /**
+     * Keeps some of the starts.
+     *
+     * @param unusedBefore before this position, starts are kept only if no measurement has begun there
+     * @param noneBefore before this position, no starts are kept
+     */
+    private void compact(int unusedBefore, int noneBefore) {
+        int to = 0;
+        for (int at = 0; at < size; at++) {
+            int kind = kind(at);
+            if (at < noneBefore || (at < unusedBefore && (kind == LENT || kind == USED_TIME))) {
+                forget(at);
+            }
+            if (places[at] != GONE) {
+                readings[to] = readings[at];
+                places[to] = places[at];
+                to++;
+            }
+        }
+        size = to;
+        firstMark = 0;
+        skipToMarks();
+        found = size - 1;
+        forgetIndex();
+    }
+
+    private void forgetIndex() {
+        if (indexed > 0) {
+            Arrays.fill(index, 0);
+            indexed = 0;
+        }
     }
 }

@@ -12,10 +12,14 @@ final class WaitingSamples {
 
     private static final int FIRST_CAPACITY = 256;
 
-    // The cells of a sample: its owner, its elements; and its key and its marks in one.
-    private static final int CELLS_EACH = 3;
+    /** Instead of the time at which a sample began: it is not known. */
+    static final long NO_START = Long.MIN_VALUE;
+
+    // The cells of a sample: its owner; its elements; its key and its marks in one; and its start if that is a time.
+    private static final int CELLS_EACH = 4;
     private static final int ELEMENTS = 1;
     private static final int KEY_AND_MARKS = 2;
+    private static final int START_NS = 3;
 
     private static final int MARK_BITS = 20;
     private static final int MARK_MASK = (1 << MARK_BITS) - 1;
@@ -25,6 +29,9 @@ final class WaitingSamples {
 
     private int size;
     private long[] cells = new long[CELLS_EACH * FIRST_CAPACITY];
+
+    /** How many samples have a start that is a time. */
+    private int times;
 
     /** Where samples go that are to come after others; as long as the rest. */
     private long[] behind = {};
@@ -44,7 +51,7 @@ final class WaitingSamples {
      * Adds a sample at the end, and takes over one hold of each of its marks.
      *
      * @param key the brick
-     * @param start the mark at its start; the same as {@code end} for a sample without one
+     * @param start the mark at its start
      * @param end the mark at its end
      * @param elements elements it processed
      * @param owner which thread ended it
@@ -58,6 +65,21 @@ final class WaitingSamples {
         cells[at + ELEMENTS] = elements;
         cells[at + KEY_AND_MARKS] = ((long) key << (2 * MARK_BITS)) | ((long) start << MARK_BITS) | end;
         size++;
+    }
+
+    /**
+     * Adds a sample whose start is a time at the end, and takes over one hold of its mark.
+     *
+     * @param key the brick
+     * @param startNs its start on the stream's timeline, ns
+     * @param end the mark at its end
+     * @param elements elements it processed
+     * @param owner which thread ended it
+     */
+    void addSince(int key, long startNs, int end, long elements, long owner) {
+        add(key, end, end, elements, owner);
+        cells[CELLS_EACH * (size - 1) + START_NS] = startNs;
+        times++;
     }
 
     int size() {
@@ -80,7 +102,24 @@ final class WaitingSamples {
         return cells[CELLS_EACH * i + ELEMENTS];
     }
 
-    /** Whether a sample has a mark at its start, too. */
+    /** The start of a sample without a mark there, ns on the stream's timeline; or {@link #NO_START}. */
+    long startNs(int i) {
+        return cells[CELLS_EACH * i + START_NS];
+    }
+
+    /** Whether some sample has a start that is a time, known or not. */
+    boolean hasTimes() {
+        return times > 0;
+    }
+
+    /** The timeline has ended: the starts that are times are not known any more. */
+    void forgetStarts() {
+        for (int i = 0; times > 0 && i < size; i++) {
+            cells[CELLS_EACH * i + START_NS] = NO_START;
+        }
+    }
+
+    /** Whether a sample has a mark at its start, too; otherwise its start is a time. */
     boolean hasStart(int i) {
         return start(i) != end(i);
     }
@@ -205,6 +244,8 @@ final class WaitingSamples {
         for (int i = 0; i < count; i++) {
             if (hasStart(i)) {
                 marks.letGo(start(i));
+            } else {
+                times--;
             }
             marks.letGo(end(i));
         }

@@ -29,24 +29,45 @@ public final class CloseActions {
      */
     public static <T> Runnable unlessForgotten(T object, Consumer<T> action) {
         Objects.requireNonNull(action, "action");
-        WeakReference<T> reference = new WeakReference<>(Objects.requireNonNull(object, "object"));
-        return () -> {
+        return new UnlessForgotten<>(new WeakReference<>(Objects.requireNonNull(object, "object")), action);
+    }
+
+    /** Does nothing once nobody else has the object. */
+    private record UnlessForgotten<T>(WeakReference<T> reference, Consumer<T> action) implements Runnable {
+        @Override
+        public void run() {
             T kept = reference.get();
             if (kept != null) {
                 action.accept(kept);
             }
-        };
+        }
+
+        static boolean isForgotten(Runnable action) {
+            return action instanceof UnlessForgotten<?> weak && weak.reference.get() == null;
+        }
     }
 
     /**
-     * Adds an action.
+     * Adds an action, and drops those whose object nobody else has any more: a stream may outlive any number of profilers.
      *
      * @param action what to do
      */
     public void add(Runnable action) {
         Objects.requireNonNull(action, "action");
         synchronized (actions) {
+            actions.removeIf(UnlessForgotten::isForgotten);
             actions.add(action);
+        }
+    }
+
+    /**
+     * How many actions wait. For tests and diagnosis.
+     *
+     * @return 0 or more
+     */
+    public int size() {
+        synchronized (actions) {
+            return actions.size();
         }
     }
 

@@ -50,7 +50,7 @@ class MarkChainTest {
     }
 
     private void measure() {
-        chain.measure(clock.now(), NO_MARK, NO_MARK);
+        chain.measure(clock.now(), NO_MARK);
     }
 
     // ---- order and times ----
@@ -91,7 +91,7 @@ class MarkChainTest {
         assertThat(chain.isUnbroken()).isTrue();
         assertThat(chain.last()).isEqualTo(end);
         assertThat(chain.elapsedNs(early, end)).isEqualTo(110);
-        chain.addUp(NO_MARK);
+        chain.addUp(NO_MARK, NO_MARK, 0);
         assertThat(chain.busyNs()).isEqualTo(110);
         assertThat(chain.idleNs()).isZero();
     }
@@ -137,10 +137,10 @@ class MarkChainTest {
         assertThat(chain.elapsedNs(c, d)).isEqualTo(30);
         assertThat(chain.elapsedNs(a, c)).isNegative();
         assertThat(chain.elapsedNs(b, d)).isNegative();
-        chain.addUp(NO_MARK);
+        chain.addUp(NO_MARK, NO_MARK, 0);
         assertThat(chain.busyNs()).isEqualTo(132);
         assertThat(chain.idleNs()).isEqualTo(4);
-        chain.addUp(c);
+        chain.addUp(c, NO_MARK, 0);
         assertThat(chain.busyNs()).isEqualTo(32);
     }
 
@@ -195,7 +195,7 @@ class MarkChainTest {
         chain.begin();
         chain.addSample(first, second);
         measure();
-        chain.addUp(NO_MARK);
+        chain.addUp(NO_MARK, NO_MARK, 0);
         assertThat(chain.busyNs()).isEqualTo(10);
     }
 
@@ -213,7 +213,7 @@ class MarkChainTest {
         measure();
         assertThat(chain.last()).isEqualTo(set[set.length - 1]);
         assertThat(chain.elapsedNs(set[0], set[1_000])).isEqualTo(500_500);
-        chain.addUp(NO_MARK);
+        chain.addUp(NO_MARK, NO_MARK, 0);
         assertThat(chain.busyNs()).isEqualTo(1_499 * 1_500 / 2);
     }
 
@@ -251,27 +251,12 @@ class MarkChainTest {
         int second = markAfter(500);
         clock.set(1_805);
         add(first, second);
-        chain.measure(1_805, second, NO_MARK);
+        chain.measure(1_805, second);
         assertThat(chain.hostNs(second)).isEqualTo(1_805);
         assertThat(chain.hostErrorNs()).isEqualTo(305);
         // Another mark was waited for: that says nothing.
-        chain.measure(1_805, first, NO_MARK);
+        chain.measure(1_805, first);
         assertThat(chain.hostErrorNs()).isEqualTo(153);
-    }
-
-    @Test
-    void aFenceBoundsFromBothSides() {
-        stream.work(300);
-        int first = mark();
-        int second = markAfter(500);
-        clock.set(5_000);
-        int fence = mark();
-        add(first, second);
-        chain.measure(5_004, NO_MARK, fence);
-        assertThat(chain.hostErrorNs()).isEqualTo(2);
-        assertThat(chain.hostNs(second)).isEqualTo(1_802);
-        chain.measure(5_004, NO_MARK, badMark());
-        assertThat(chain.hostErrorNs()).isGreaterThan(1_000);
     }
 
     @Test
@@ -284,7 +269,6 @@ class MarkChainTest {
         measure();
         assertThat(chain.hostErrorNs()).isEqualTo(MarkChain.NO_ERROR);
         assertThat(chain.hostNs(second)).isEqualTo(1_400);
-        assertThat(chain.elapsedSinceNs(1_000, second)).isNegative();
     }
 
     @Test
@@ -293,83 +277,61 @@ class MarkChainTest {
         int second = markAfter(500);
         clock.set(1_500);
         add(first, second);
-        chain.measure(1_490, NO_MARK, NO_MARK);
+        chain.measure(1_490, NO_MARK);
         assertThat(chain.hostErrorNs()).isZero();
         assertThat(chain.hostNs(second)).isEqualTo(1_490);
     }
 
-    // ---- samples without a mark at their start ----
+    // ---- the stream's own timeline ----
 
     @Test
-    void aSampleWithoutAStartBeginsWithTheHostOrAtTheMarkBefore() {
-        int before = mark();
-        int busy = markAfter(500);
-        clock.set(1_500);
-        add(before, busy);
-        chain.measure(1_500, busy, NO_MARK);
-        assertThat(chain.elapsedSinceNs(1_200, busy)).isEqualTo(300);
-        assertThat(chain.elapsedSinceNs(900, busy)).isEqualTo(500);
-        assertThat(chain.elapsedSinceNs(900, before)).isEqualTo(100);
-        assertThat(chain.elapsedSinceNs(9_000, busy)).isZero();
-    }
-
-    @Test
-    void aStartWhosePlaceIsNotExactIsNotKnown() {
-        stream.work(3_000);
+    void aBatchGoesOnWithTheTimelineOfTheOneBefore() {
         int first = mark();
         int second = markAfter(500);
-        int end = markAfter(40_000);
-        clock.set(50_000);
-        add(first, second, end);
+        int third = markAfter(70);
+        clock.advance(1_000);
+        add(first, second);
         measure();
-        assertThat(chain.hostErrorNs()).isGreaterThan(1_000);
-        assertThat(chain.elapsedSinceNs(30_000, end)).isNegative();
-        // From the mark before, wherever that lies.
-        assertThat(chain.elapsedSinceNs(1_000, end)).isEqualTo(40_000);
-        chain.measure(44_500, end, NO_MARK);
-        assertThat(chain.elapsedSinceNs(30_000, end)).isEqualTo(14_500);
+        assertThat(chain.continueFrom(NO_MARK, 0)).isTrue();
+        assertThat(chain.deviceNs(second) - chain.deviceNs(first)).isEqualTo(500);
+        add(second, third);
+        measure();
+        assertThat(chain.continueFrom(second, 7_500)).isTrue();
+        assertThat(chain.deviceNs(third)).isEqualTo(7_570);
+        assertThat(chain.elapsedSinceNs(7_000, third)).isEqualTo(570);
+        assertThat(chain.has(second)).isTrue();
+        assertThat(chain.has(first)).isFalse();
+        assertThat(chain.has(4_000)).isFalse();
     }
 
     @Test
-    void aStartMayBeAMicrosecondOffAndNoMore() {
-        for (int off = 0; off <= 1; off++) {
-            clock.set(1_000_000L * (off + 1));
-            long setNs = clock.now();
-            stream.work(400);
-            int first = mark();
-            int end = markAfter(10_000);
-            clock.advance(11_000 + off);
-            add(first, end);
-            measure();
-            // The first mark was reached in a span of 1,000 ns, or of one more; the sample began after it.
-            long ns = chain.elapsedSinceNs(setNs + 5_000, end);
-            assertThat(ns).isEqualTo(off == 0 ? 5_500 : DeviceStream.UNRESOLVED);
-        }
-    }
-
-    @Test
-    void whereNothingWasDoneBeforeItASampleWithoutAStartIsNotKnown() {
-        int first = mark();
-        int end = markAfter(300);
-        clock.advance(300);
-        add(first, end);
-        chain.measure(clock.now(), end, NO_MARK);
-        stream.withoutWork(true);
-        assertThat(chain.elapsedSinceNs(1_100, end)).isNegative();
-        assertThat(chain.elapsedSinceNs(900, first)).isEqualTo(100);
-        stream.withoutWork(false);
-        assertThat(chain.elapsedSinceNs(1_100, end)).isEqualTo(200);
-    }
-
-    @Test
-    void aBrokenChainHasNoPlace() {
+    void aMarkWithoutATimeDoesNotEndTheTimeline() {
         int first = mark();
         int bad = badMark();
-        int end = markAfter(100);
-        clock.set(1_100);
-        add(first, bad, end);
+        int second = markAfter(500);
+        clock.advance(1_000);
+        add(first, bad, second);
         measure();
-        assertThat(chain.elapsedSinceNs(1_000, end)).isNegative();
+        assertThat(chain.continueFrom(first, 100)).isTrue();
+        assertThat(chain.deviceNs(second)).isEqualTo(600);
+        assertThat(chain.isKnown(bad)).isFalse();
+        assertThat(chain.elapsedSinceNs(100, bad)).isNegative();
+        assertThat(chain.continueFrom(bad, 100)).isFalse();
+    }
+
+    @Test
+    void aBreakBetweenTwoTimesEndsTheTimeline() {
+        int first = mark();
+        stream.work(70);
+        stream.breakOff();
+        int second = markAfter(500);
+        clock.advance(1_000);
+        add(first, second);
+        measure();
+        assertThat(chain.isKnown(first)).isTrue();
+        assertThat(chain.isKnown(second)).isTrue();
+        assertThat(chain.continueFrom(first, 0)).isFalse();
+        assertThat(chain.continueFrom(NO_MARK, 0)).isFalse();
     }
 
     // ---- busy and idle ----
@@ -388,13 +350,13 @@ class MarkChainTest {
         chain.addSample(b, c);
         chain.addSample(e, f);
         measure();
-        chain.addUp(NO_MARK);
+        chain.addUp(NO_MARK, NO_MARK, 0);
         assertThat(chain.busyNs()).isEqualTo(173);
         assertThat(chain.idleNs()).isEqualTo(7);
-        chain.addUp(d);
+        chain.addUp(d, NO_MARK, 0);
         assertThat(chain.busyNs()).isEqualTo(3);
         assertThat(chain.idleNs()).isEqualTo(7);
-        chain.addUp(f);
+        chain.addUp(f, NO_MARK, 0);
         assertThat(chain.busyNs()).isZero();
     }
 
@@ -414,7 +376,7 @@ class MarkChainTest {
         chain.addSample(c, d);
         chain.addSample(e, f);
         measure();
-        chain.addUp(NO_MARK);
+        chain.addUp(NO_MARK, NO_MARK, 0);
         assertThat(chain.busyNs()).isEqualTo(123);
         assertThat(chain.idleNs()).isZero();
     }
@@ -434,39 +396,81 @@ class MarkChainTest {
         chain.addSample(c, d);
         measure();
         chain.leaveOut(outer, bad);
-        chain.addUp(NO_MARK);
+        chain.addUp(NO_MARK, NO_MARK, 0);
         assertThat(chain.busyNs()).isEqualTo(130);
         assertThat(chain.idleNs()).isZero();
     }
 
     @Test
-    void aSampleWithoutAStartIsBusyAsLongAsItTook() {
-        int before = mark();
-        clock.set(1_400);
-        stream.work(100);
-        int end = mark();
-        clock.set(1_500);
-        add(before, end);
-        chain.measure(1_500, end, NO_MARK);
-        assertThat(chain.elapsedSinceNs(1_450, end)).isEqualTo(50);
-        chain.addUp(before);
-        assertThat(chain.busyNs()).isEqualTo(50);
-        assertThat(chain.idleNs()).isEqualTo(450);
-        chain.addUp(NO_MARK);
-        assertThat(chain.busyNs()).isEqualTo(50);
+    void aSampleThatBeganBeforeTheBatchIsBusyFromTheAnchorOn() {
+        int counted = mark();
+        int anchor = markAfter(40);
+        int a = markAfter(500);
+        int b = markAfter(20);
+        int end = markAfter(3);
+        int after = markAfter(6);
+        int last = markAfter(1);
+        clock.advance(1_000);
+        chain.begin();
+        chain.add(counted);
+        chain.add(anchor);
+        chain.addSample(a, b);
+        chain.addSampleSince(end);
+        chain.addSample(after, last);
+        measure();
+        assertThat(chain.continueFrom(anchor, 1_000)).isTrue();
+        assertThat(chain.elapsedSinceNs(800, end)).isEqualTo(723);
+        chain.addUp(counted, anchor, 0);
+        assertThat(chain.busyNs()).isEqualTo(524);
+        assertThat(chain.idleNs()).isEqualTo(46);
+        assertThat(chain.lastCounted()).isEqualTo(last);
+        chain.addUp(NO_MARK, anchor, 0);
+        assertThat(chain.busyNs()).isEqualTo(524);
+        chain.leaveOutSince(end);
+        chain.addUp(counted, anchor, 0);
+        assertThat(chain.busyNs()).isEqualTo(21);
+        // The sample without a time may have begun before all of it.
+        assertThat(chain.idleNs()).isEqualTo(6);
     }
 
     @Test
-    void aSampleWithoutAStartThatIsNotKnownLeavesNoIdleTime() {
-        int before = markWithoutTheClock();
-        stream.work(100);
-        int end = markWithoutTheClock();
-        clock.set(1_500);
-        add(before, end);
+    void behindAMarkOfAnEarlierTurnThanTheLastThatWasCountedNothingIsCounted() {
+        int outer = mark();
+        int counted = markAfter(100);
+        int a = markAfter(30);
+        int b = markAfter(4);
+        int end = markAfter(5);
+        clock.advance(1_000);
+        chain.begin();
+        chain.addSample(a, b);
+        chain.addSample(outer, end);
         measure();
-        assertThat(chain.elapsedSinceNs(1_000, end)).isNegative();
-        chain.addUp(before);
-        assertThat(chain.busyNs()).isZero();
+        chain.addUp(NO_MARK, NO_MARK, marks.turn(counted));
+        assertThat(chain.busyNs()).isEqualTo(9);
         assertThat(chain.idleNs()).isZero();
+        chain.begin();
+        chain.add(counted);
+        chain.addSample(a, b);
+        chain.addSample(outer, end);
+        measure();
+        chain.addUp(counted, NO_MARK, marks.turn(counted));
+        assertThat(chain.busyNs()).isEqualTo(39);
+    }
+
+    @Test
+    void aMarkThatIsInNoSampleDelimitsNothing() {
+        int a = mark();
+        int b = markAfter(100);
+        int start = markAfter(30);
+        clock.advance(1_000);
+        chain.begin();
+        chain.addSample(a, b);
+        chain.add(start);
+        measure();
+        chain.addUp(NO_MARK, NO_MARK, 0);
+        assertThat(chain.busyNs()).isEqualTo(100);
+        assertThat(chain.idleNs()).isZero();
+        assertThat(chain.last()).isEqualTo(start);
+        assertThat(chain.lastCounted()).isEqualTo(b);
     }
 }

@@ -29,8 +29,7 @@ class MarksTest {
     void whoeverLetsGoLastGivesTheMarkBack() {
         long mark = set(2);
         marks.hold(Marks.mark(mark));
-        assertThat(marks.tryHold(mark)).isTrue();
-        for (int holder = 0; holder < 3; holder++) {
+        for (int holder = 0; holder < 2; holder++) {
             marks.letGo(mark);
             assertThat(marks.isCurrent(mark)).isTrue();
             assertThat(marks.isHeld(Marks.mark(mark))).isTrue();
@@ -43,15 +42,13 @@ class MarksTest {
     }
 
     @Test
-    void aMarkThatWasGivenBackCannotBeHeldOrLetGo() {
+    void aMarkThatWasGivenBackCannotBeLetGo() {
         long first = set();
         marks.letGo(first);
-        assertThat(marks.tryHold(first)).isFalse();
         long second = set();
         assertThat(Marks.mark(second)).isEqualTo(Marks.mark(first));
         assertThat(second).isNotEqualTo(first);
         assertThat(marks.handle(Marks.mark(second))).isEqualTo(second);
-        assertThat(marks.tryHold(first)).isFalse();
         marks.letGo(first);
         assertThat(marks.isCurrent(first)).isFalse();
         assertThat(marks.isCurrent(second)).isTrue();
@@ -69,8 +66,6 @@ class MarksTest {
         assertThat(marks.isCurrent(mark + 1)).isFalse();
         assertThat(marks.isCurrent((mark & ~0xF_FFFFL) | BOUND)).isFalse();
         assertThat(marks.isCurrent((mark & ~0xF_FFFFL) | 0xF_FFFFL)).isFalse();
-        assertThat(marks.tryHold((mark & ~0xF_FFFFL) | 0xF_FFFFL)).isFalse();
-        assertThat(marks.reading(0xF_FFFF)).isZero();
         // A number that was never set has the generation of no mark.
         assertThat(marks.isCurrent(Marks.mark(mark) + 1)).isFalse();
     }
@@ -197,6 +192,30 @@ class MarksTest {
         assertThat(stream.marksHeld()).isEqualTo(2);
         marks.letGo(abandoned);
         assertThat(stream.marksHeld()).isEqualTo(2);
+    }
+
+    @Test
+    void theMarksOfWhatBeganAndDidNotEndAreTakenBack() {
+        long running = marks.setBeginning(stream.mark(), 1, 5);
+        long lapped = marks.setBeginning(stream.mark(), 2, Marks.NOT_READ);
+        long kept = marks.setBeginning(stream.mark(), 1, 7);
+        long end = set();
+        boolean[] keep = new boolean[marks.room()];
+        keep[Marks.mark(kept)] = true;
+        marks.takeBackBeginnings(keep);
+        assertThat(marks.isCurrent(running)).isFalse();
+        // The sample that the lap ended is on its way, and so is the one that ends at the last mark.
+        assertThat(marks.isCurrent(lapped)).isTrue();
+        assertThat(marks.isCurrent(end)).isTrue();
+        assertThat(marks.isCurrent(kept)).isTrue();
+        assertThat(marks.setNs(Marks.mark(kept))).isEqualTo(7);
+        marks.letGo(lapped);
+        marks.takeBackBeginnings(keep);
+        assertThat(marks.isCurrent(lapped)).isFalse();
+        assertThat(stream.marksHeld()).isEqualTo(2);
+        marks.takeBackAll();
+        assertThat(stream.marksHeld()).isZero();
+        assertThat(marks.isCurrent(kept)).isFalse();
     }
 
     @Test

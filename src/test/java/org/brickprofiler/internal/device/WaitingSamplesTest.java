@@ -49,7 +49,11 @@ class WaitingSamplesTest {
         int start = mark();
         int end = mark();
         waiting.add(4_094, start, end, Long.MAX_VALUE, ONE);
-        waiting.add(0, end, end, 0, ONE);
+        waiting.addSince(0, -77, end, 0, ONE);
+        assertThat(waiting.startNs(1)).isEqualTo(-77);
+        assertThat(waiting.hasTimes()).isTrue();
+        waiting.forgetStarts();
+        assertThat(waiting.startNs(1)).isEqualTo(WaitingSamples.NO_START);
         assertThat(waiting.size()).isEqualTo(2);
         assertThat(waiting.key(0)).isEqualTo(4_094);
         assertThat(waiting.start(0)).isEqualTo(start);
