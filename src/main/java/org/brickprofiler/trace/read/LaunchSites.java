@@ -28,6 +28,9 @@ final class LaunchSites implements Closeable {
     /** The site of a kernel of which no module is known. */
     static final long UNKNOWN = 0;
 
+    /** A slice that says nothing of launches. */
+    static final int NOTHING = -1;
+
     private static final String MODULE = "nn.Module: ";
     private static final int MOST_NAMES = 1 << 16;
     private static final int MOST_OPEN = 1 << 12;
@@ -260,34 +263,30 @@ final class LaunchSites implements Closeable {
 
     // ---- collecting ----
 
-    /** Takes a slice of the host that may be a module or a launch. */
-    void add(TraceEvent event, int row, long endNs) throws IOException {
-        if (event.name.startsWith(MODULE) && event.category.equals("python_function")) {
-            modulesSeen = true;
-            host.add(row, event.startNs, endNs, event.offset, kindOf(event.name).index(), 0, 0, 0);
-        } else if (event.correlation >= 0 && event.name.contains("Launch")) {
-            host.add(row, event.startNs, endNs, event.offset, LAUNCH, event.correlation, 0, 0);
+    /** What a slice of the host is to the launches in it, a kind's number; {@link #NOTHING} if it is nothing. */
+    int siteOf(TraceEvent event) {
+        if (event.category.equals("python_function")) {
+            return event.name.startsWith(MODULE) ? kindOf(event.name).index() : NOTHING;
         }
+        return event.correlation >= 0 && event.name.contains("Launch") ? LAUNCH : NOTHING;
     }
 
-    /** Takes an annotation of the application; one that names no projection and no block does not matter. */
-    void annotate(TraceEvent event, int row) throws IOException {
-        Kind kind = annotations.get(event.name);
+    /** The same of an annotation of the application; one that names no projection and no block does not matter. */
+    int siteOfAnnotation(String name) {
+        Kind kind = annotations.get(name);
         if (kind == null) {
-            kind = Kind.ofAnnotation(event.name);
+            kind = Kind.ofAnnotation(name);
             if (annotations.size() < MOST_NAMES) {
-                annotations.put(event.name, kind);
+                annotations.put(name, kind);
             }
         }
-        if (kind != Kind.NONE) {
-            modulesSeen = true;
-            host.add(row, event.startNs, event.startNs + event.elapsedNs, event.offset, kind.index(), 0, 0, 0);
-        }
+        return kind == Kind.NONE ? NOTHING : kind.index();
     }
 
-    /** Whether a slice of the host may be of interest. */
-    static boolean mayMatter(TraceEvent event) {
-        return event.category.equals("python_function") ? event.name.startsWith(MODULE) : event.name.contains("Launch");
+    /** Takes a slice of the host that is a module, an annotation or a launch, once its end is known. */
+    void add(EventCollector.Site site, long endNs) throws IOException {
+        modulesSeen |= site.kind() != LAUNCH;
+        host.add(site.row(), site.startNs(), endNs, site.offset(), site.kind(), site.correlation(), 0, 0);
     }
 
     /** Whether some module is known. */
