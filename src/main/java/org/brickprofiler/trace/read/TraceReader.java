@@ -257,7 +257,10 @@ public final class TraceReader {
                 TraceInput.text(bytes, size, collector.source, options.progress())) {
             parse(text, file, collector, options);
         } catch (TraceFormatException fault) {
-            if (!options.salvage() || !fault.isDamage() || collector.eventsRead() == 0) {
+            if (collector.eventsRead() == 0) {
+                throw fault.withNothingBefore();
+            }
+            if (!options.salvage() || !fault.isDamage()) {
                 throw fault;
             }
             collector.omissions.damage(fault.fault(), fault.offset());
