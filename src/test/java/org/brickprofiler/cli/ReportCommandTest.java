@@ -367,6 +367,11 @@ class ReportCommandTest {
         Path text = Files.writeString(folder.resolve("notes.txt"), "hello");
 
         assertThat(Cli.run("report", text, "--salvage").err())
-                .isEqualTo("brick: " + text + ", offset 0: 'hello' is no value\n");
+                .isEqualTo("brick: " + text + ", offset 0: no trace begins with 'hello': read are Chrome's JSON, Perfetto's "
+                        + "format, flight recordings, SQLite exports of Nsight Systems, and TornadoVM's profiles\n");
+        Path table = Files.writeString(folder.resolve("t.csv"), "\"Kind\",\"Agent_Id\"\n");
+        assertThat(Cli.run("report", table).err()).contains("a table (CSV) of rocprofv3").doesNotContain("--salvage");
+        Path begun = Files.writeString(folder.resolve("t.json"), "[{\"ph\": X}]");
+        assertThat(Cli.run("report", begun).err()).contains("'X' is no value").doesNotContain("--salvage");
     }
 }

@@ -355,6 +355,8 @@ final class ChromeParser {
                 case TraceEvent.CORRELATION -> event.correlation = Math.max(NONE, bytes(argument));
                 case TraceEvent.SAMPLE -> event.isDeviceSample = bytes(argument) == 1;
                 case TraceEvent.DEVICE -> event.onDevice = true;
+                case "name" -> event.label = scalar(argument);
+                case "sort_index" -> event.sortIndex = Math.max(NONE, bytes(argument));
                 default -> {
                     // A rule may look at it.
                 }

@@ -35,6 +35,15 @@ abstract class EventCollector implements Closeable {
     private boolean phaseSeen;
     private boolean isOpenArray;
 
+    /**
+     * What is known of the launches in a slice of the host, or that it is one, from its begin to its end. Immutable.
+     *
+     * @param row number of its row
+     * @param kind what it is, a number of the view's
+     * @param correlation what joins it with its kernels; {@link TraceEvent#NONE} without
+     */
+    record Site(int row, long startNs, long offset, int kind, long correlation) {}
+
     /** What is kept of a slice from its begin to its end. */
     static final class Slice {
         final int row;
@@ -49,6 +58,9 @@ abstract class EventCollector implements Closeable {
 
         /** Tells its name from that of its end; 0 where it has none. */
         private long nameHash;
+
+        /** What it is to the launches in it, or null. */
+        private @Nullable Site site;
 
         private boolean isDropped;
 
@@ -133,6 +145,21 @@ abstract class EventCollector implements Closeable {
      * @throws IOException when the temporary file cannot be written
      */
     abstract @Nullable Reason ignores(TraceEvent event) throws IOException;
+
+    /**
+     * What a slice is to the launches in it, whether it counts or not; null if it is nothing to them. Asked before {@link
+     * #beginSlice}, of a slice that starts at a time that is one.
+     *
+     * @throws TraceFormatException when a limit is reached
+     */
+    abstract @Nullable Site site(TraceEvent event) throws TraceFormatException;
+
+    /**
+     * A slice with a site is whole.
+     *
+     * @throws IOException when the temporary file cannot be written
+     */
+    abstract void addSite(Site site, long endNs) throws IOException;
 
     /**
      * A slice begins, at a time that is one.
@@ -257,23 +284,38 @@ abstract class EventCollector implements Closeable {
         Reason ignoredAs = ignores(event);
         if (ignoredAs != null) {
             omissions.add(ignoredAs);
+            if (Microseconds.isTime(event.startNs) && Microseconds.isTime(event.elapsedNs)) {
+                addSiteOf(event, event.startNs + event.elapsedNs);
+            }
         } else if (isTime(event.startNs, event.offset) && isTime(event.elapsedNs, event.offset)) {
             long endNs = event.startNs + event.elapsedNs;
-            Slice slice = isInOrder(event.startNs, endNs, event.offset) ? beginSlice(event) : null;
-            if (slice != null) {
-                addSlice(slice, endNs);
+            if (isInOrder(event.startNs, endNs, event.offset)) {
+                addSiteOf(event, endNs);
+                Slice slice = beginSlice(event);
+                if (slice != null) {
+                    addSlice(slice, endNs);
+                }
             }
+        }
+    }
+
+    private void addSiteOf(TraceEvent event, long endNs) throws IOException {
+        Site site = endNs >= event.startNs ? site(event) : null;
+        if (site != null) {
+            addSite(site, endNs);
         }
     }
 
     private void begin(TraceEvent event) throws IOException {
         boolean isTime = isTime(event.startNs, event.offset);
         Reason ignoredAs = isTime ? ignores(event) : null;
+        Site site = isTime ? site(event) : null;
         int row = row(event).number;
         Slice slice = isTime && ignoredAs == null ? beginSlice(event) : null;
         if (slice == null) {
             slice = new Slice(event, ignoredAs);
         }
+        slice.site = site;
         slice.nameHash = event.name.isEmpty() ? 0 : Names.hash(event.name);
         List<Slice> stack = open.getIfAbsentPut(row, ArrayList::new);
         // Measurements that end together nest as deep as there are of them.
@@ -299,6 +341,10 @@ abstract class EventCollector implements Closeable {
             omissions.fault(Reason.END_OF_ANOTHER_NAME, event.offset);
         }
         endSlice(event);
+        Site site = slice.site;
+        if (site != null && event.startNs >= slice.startNs) {
+            addSite(site, event.startNs);
+        }
         if (slice.ignoredAs != null) {
             omissions.add(slice.ignoredAs);
         } else if (!slice.isDropped && isInOrder(slice.startNs, event.startNs, slice.offset)) {

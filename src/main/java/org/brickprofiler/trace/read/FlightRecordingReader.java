@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import jdk.jfr.ValueDescriptor;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedMethod;
@@ -47,6 +48,8 @@ final class FlightRecordingReader {
     /** Farther from the event than any delay: the profiler had a clock of its own. */
     private static final long OTHER_CLOCK_NS = 1_000_000_000L;
 
+    private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
+
     private final Path file;
     private final EventCollector collector;
     private final TraceEvent event = new TraceEvent();
@@ -56,10 +59,13 @@ final class FlightRecordingReader {
     private final LongArrayList stopStarts = new LongArrayList();
     private final LongArrayList stopEnds = new LongArrayList();
     private final LongArrayList clockOffsets = new LongArrayList();
-    private final Map<String, RecordedEvent> timings = new HashMap<>();
+    private final Map<Method, RecordedEvent> timings = new HashMap<>();
     private boolean isOwn;
     private long clockOffsetNs;
     private long events;
+
+    /** A method of a class; an overload is another one. Immutable. */
+    private record Method(long type, String name, String descriptor) {}
 
     /** Does something with each event. */
     private interface Pass {
@@ -88,9 +94,7 @@ final class FlightRecordingReader {
             collector.head.producer(PRODUCER, List.of(PRODUCER), 0, 0);
         }
         reader.pass(reader::hand);
-        for (RecordedEvent timing : reader.timings.values()) {
-            reader.timing(timing);
-        }
+        reader.addTimings();
         collector.end(reader.events);
     }
 
@@ -149,9 +153,15 @@ final class FlightRecordingReader {
             case "jdk.ZAllocationStall" -> disturbThread(Cause.ALLOCATION, recorded);
             case "jdk.ThreadPark" -> disturbThread(Cause.PARKED, recorded);
             case "jdk.JavaMonitorEnter" -> disturbThread(Cause.MONITOR, recorded);
-            case METHOD_TIMING -> timings.merge(
-                    method(recorded), recorded,
-                    (one, two) -> two.getLong("invocations") >= one.getLong("invocations") ? two : one);
+            case METHOD_TIMING -> {
+                // Each chunk has the sums from the beginning of the recording on.
+                RecordedMethod method = recorded.getValue("method");
+                if (method != null) {
+                    Method key = new Method(method.getType().getId(), method.getName(), method.getDescriptor());
+                    timings.merge(key, recorded, (one, two) ->
+                            two.getLong("invocations") >= one.getLong("invocations") ? two : one);
+                }
+            }
             default -> {
                 // Says nothing of the virtual machine.
             }
@@ -204,7 +214,7 @@ final class FlightRecordingReader {
         String type = recorded.getEventType().getName();
         event.clear(++events);
         event.phase = 'X';
-        event.elapsedNs = recorded.getDuration().toNanos();
+        event.elapsedNs = nanos(recorded.getDuration());
         event.startNs = startNs(recorded);
         switch (type) {
             case EXECUTION -> execution(recorded);
@@ -253,18 +263,34 @@ final class FlightRecordingReader {
         }
     }
 
-    private void timing(RecordedEvent recorded) {
-        collector.head.timing(new TraceHead.Timing(
-                method(recorded),
-                recorded.getLong("invocations"),
-                nanos(recorded, "average"),
-                nanos(recorded, "minimum"),
-                nanos(recorded, "maximum")));
+    /** Methods of one name are one brick. One that was never called has no times, and is none. */
+    private void addTimings() throws TraceFormatException {
+        Map<String, TraceHead.Timing> byName = new TreeMap<>();
+        try {
+            for (RecordedEvent recorded : timings.values()) {
+                long count = recorded.getLong("invocations");
+                if (count > 0) {
+                    TraceHead.Timing timing = new TraceHead.Timing(
+                            method(recorded), count, Math.multiplyExact(count, nanos(recorded, "average")),
+                            nanos(recorded, "minimum"), nanos(recorded, "maximum"));
+                    byName.merge(timing.method(), timing, TraceHead.Timing::plus);
+                }
+            }
+        } catch (ArithmeticException tooLarge) {
+            throw new TraceFormatException(
+                    collector.source, events, "the sum of the times of a method exceeds 2^63 - 1 ns", tooLarge);
+        }
+        byName.values().forEach(collector.head::timing);
     }
 
     private static long nanos(RecordedEvent recorded, String field) {
-        Duration duration = recorded.getDuration(field);
-        return Math.max(0, duration.toNanos());
+        return nanos(recorded.getDuration(field));
+    }
+
+    /** A duration, where it is known and no more than 292 years; the recorder has none as the longest of all. */
+    private static long nanos(Duration duration) {
+        boolean isKnown = !duration.isNegative() && duration.compareTo(LONGEST) <= 0;
+        return isKnown ? duration.toNanos() : 0;
     }
 
     private static String method(RecordedEvent recorded) {

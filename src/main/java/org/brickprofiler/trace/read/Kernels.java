@@ -148,6 +148,16 @@ final class Kernels {
                 : add(new Kernel(kernel.name(), target, true, kernel.isCopy()));
     }
 
+    /**
+     * The number of a kernel of another collection.
+     *
+     * @return 0 or more
+     */
+    int take(Kernel kernel) {
+        Integer known = numbers.get(kernel);
+        return known != null ? known : add(kernels.size() < mostNames ? kernel : oneOfOthers(kernel));
+    }
+
     /** Whether some kernel counts as this. */
     boolean anyIs(Rule.Target target) {
         return kernels.stream().anyMatch(kernel -> kernel.target().equals(target));

@@ -9,6 +9,7 @@ import java.util.Iterator;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.brickprofiler.BrickId;
 import org.eclipse.collections.impl.map.mutable.primitive.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,9 @@ final class LaunchSites implements Closeable {
 
     /** The site of a kernel of which no module is known. */
     static final long UNKNOWN = 0;
+
+    /** A slice that says nothing of launches. */
+    static final int NOTHING = -1;
 
     private static final String MODULE = "nn.Module: ";
     private static final int MOST_NAMES = 1 << 16;
@@ -49,8 +53,10 @@ final class LaunchSites implements Closeable {
 
     /** What a module is by the name of its class, or an annotation by its own. */
     enum Kind {
-        /** Anything else. */
+        /** Nothing that tells kernels apart: a layer, a stack of layers, a model without a head, a wrapper. */
         NONE(null),
+        /** A part of a model whose class shows no more: a pooler, a classifier, an adapter. */
+        OTHER(null),
         /** A whole block of attention. */
         ATTENTION(null),
         /** A whole feed-forward block, or one of experts. */
@@ -59,10 +65,16 @@ final class LaunchSites implements Closeable {
         MODEL(null),
         /** A projection; which one is not in its name. */
         LINEAR(null),
+        /** A projection in a part that shows no more, or that is named after something else. */
+        PART_LINEAR(null),
         /** The last projection of its block. */
         ROW_PARALLEL(null),
         /** The first projection of its block, of which another kind of engine has several. */
         COLUMN_PARALLEL(null),
+        /** The first half of a feed-forward block that is no module of its own. */
+        FFN_BEGIN(null),
+        /** The second half of such a block, with the addition behind it. */
+        FFN_END(null),
         /** The gate's and the up projection in one. */
         GATE_UP(null),
         /** The products of experts. */
@@ -74,6 +86,8 @@ final class LaunchSites implements Closeable {
         UP(BrickId.UP_PROJECTION),
         DOWN(BrickId.DOWN_PROJECTION),
         HEAD(BrickId.LM_HEAD),
+        /** The head by an annotation of the application, which is about all that it surrounds. */
+        ANNOTATED_HEAD(BrickId.LM_HEAD),
         RMS_NORM(BrickId.RMS_NORM),
         LAYER_NORM(BrickId.LAYER_NORM),
         ROPE(BrickId.ROPE_EMBEDDING),
@@ -82,6 +96,32 @@ final class LaunchSites implements Closeable {
 
         private static final Kind[] ALL = values();
 
+        /** A class that is a model for a task: {@code LlamaForCausalLM}, {@code BertForSequenceClassification}. */
+        private static final Pattern FOR_A_TASK = Pattern.compile("For[A-Z]");
+
+        /** Models whose own projection makes words; in lower case, as the patterns below are. */
+        private static final Pattern WITH_HEAD =
+                Pattern.compile("causallm|lmheadmodel|forconditionalgeneration|forseq2seqlm");
+
+        /** What holds parts of every kind; a name ends with the noun. */
+        private static final Pattern CONTAINER = Pattern.compile("(model|encoder|decoder|encoderlayer|decoderlayer"
+                + "|transformer|transformerlayer|transformerblock|stack|sequential|modulelist|moduledict|graphmodule"
+                + "|optimizedmodule|dataparallel|wrapper)$");
+
+        /** A layer or a block, of attention for example, if its name says no more. */
+        private static final Pattern LAYER = Pattern.compile("(layers?|blocks?)$");
+
+        /** {@code RoPE} as a word: it is also a part of "property". */
+        private static final Pattern ROPE_WORD = Pattern.compile("(RoPE|Rope|ROPE|^rope)(?![a-z])");
+
+        private static final Pattern HEAD_WORD = Pattern.compile("lmhead|lmpredictionhead$|logitsprocessor");
+
+        /** A feed-forward block by the names of its parts: {@code T5DenseReluDense}. */
+        private static final Pattern FFN_WORD =
+                Pattern.compile("mlp|feedforward|ffn|moe(block|layer)?$|ff$|dense[a-z]*dense$");
+
+        private static final Pattern ACTIVATION_WORD = Pattern.compile("silu|gelu|relu|activation");
+
         /** The brick that everything in it is; null where that depends on more. */
         final @Nullable BrickId brick;
 
@@ -89,46 +129,83 @@ final class LaunchSites implements Closeable {
             this.brick = brick;
         }
 
-        /** Of a module, by its class. */
+        /**
+         * Of a module, by its class. The noun at the end of a name decides where it has several: {@code
+         * GPT2LMHeadModel} is a model, {@code Qwen3MoeDecoderLayer} is a layer, {@code LayerNormLinear} is a projection.
+         */
         static Kind ofClass(String name) {
             String text = name.toLowerCase(Locale.ROOT);
-            if (text.contains("norm")) {
-                return text.contains("rms") ? RMS_NORM : text.contains("layer") ? LAYER_NORM : NONE;
+            if (WITH_HEAD.matcher(text).find()) {
+                return MODEL;
             }
-            if (text.contains("rotary") || text.contains("rope")) {
+            if (FOR_A_TASK.matcher(name).find()) {
+                return OTHER;
+            }
+            if (CONTAINER.matcher(text).find()) {
+                return NONE;
+            }
+            Kind part = ofPart(name, text);
+            return part == OTHER && LAYER.matcher(text).find() ? NONE : part;
+        }
+
+        private static Kind ofPart(String name, String text) {
+            if (text.contains("linear") || text.equals("conv1d")) {
+                return text.contains("attention") || text.contains("attn")
+                        ? ATTENTION
+                        : text.contains("bilinear") ? OTHER : ofLinear(text);
+            }
+            if (text.contains("pool") || text.contains("classif")) {
+                return OTHER;
+            }
+            if (text.contains("norm") && !FFN_WORD.matcher(text).find()) {
+                return text.contains("rms") ? RMS_NORM : text.contains("layer") ? LAYER_NORM : OTHER;
+            }
+            if (text.contains("rotary") || ROPE_WORD.matcher(name).find()) {
                 return ROPE;
             }
-            if (text.contains("lmhead") || text.contains("logitsprocessor")) {
+            if (HEAD_WORD.matcher(text).find()) {
                 return HEAD;
             }
             if (text.contains("embedding")) {
                 return EMBEDDING;
             }
-            if (text.contains("linear") || text.equals("conv1d")) {
-                return text.contains("qkv")
-                        ? QKV
-                        : text.contains("mergedcolumn")
-                                ? GATE_UP
-                                : text.contains("row")
-                                        ? ROW_PARALLEL
-                                        : text.contains("column") ? COLUMN_PARALLEL : LINEAR;
-            }
-            if (text.contains("silu") || text.contains("gelu") || text.contains("relu") || text.contains("activation")) {
-                return ACTIVATION;
+            if (ACTIVATION_WORD.matcher(text).find() && !FFN_WORD.matcher(text).find()) {
+                return text.contains("conv") ? OTHER : ACTIVATION;
             }
             if (text.contains("fusedmoe") || text.contains("experts")) {
                 return EXPERTS;
             }
-            if (text.contains("router") || text.contains("topkgate")) {
+            if (text.contains("router") || text.contains("topkgat") || text.endsWith("moegate")) {
                 return ROUTER;
+            }
+            return ofBlock(text);
+        }
+
+        private static Kind ofLinear(String text) {
+            if (text.contains("lmhead")) {
+                return HEAD;
+            }
+            return text.contains("qkv")
+                    ? QKV
+                    : text.contains("mergedcolumn")
+                            ? GATE_UP
+                            : text.contains("rowparallel") || text.contains("linearallreduce")
+                                    ? ROW_PARALLEL
+                                    : text.contains("columnparallel") ? COLUMN_PARALLEL : LINEAR;
+        }
+
+        /** A block, or one of the halves into which BERT and its relatives part theirs. */
+        private static Kind ofBlock(String text) {
+            if (text.endsWith("selfoutput") || text.endsWith("attentionoutput")) {
+                return ROW_PARALLEL;
             }
             if (text.contains("attention") || text.contains("attn")) {
                 return ATTENTION;
             }
-            if (text.contains("mlp") || text.contains("feedforward") || text.contains("ffn") || text.contains("moe")) {
+            if (FFN_WORD.matcher(text).find()) {
                 return FFN;
             }
-            return text.contains("causallm") || text.contains("lmheadmodel") ? MODEL : NONE;
+            return text.endsWith("intermediate") ? FFN_BEGIN : text.endsWith("output") ? FFN_END : OTHER;
         }
 
         /** Of an annotation such as {@code layers.3.self_attn.q_proj}, by what stands behind the last point. */
@@ -143,7 +220,7 @@ final class LaunchSites implements Closeable {
                 default -> {
                     for (Kind kind : ALL) {
                         if (kind.brick != null && brick.isPresent() && kind.brick == brick.get()) {
-                            yield kind;
+                            yield kind == HEAD ? ANNOTATED_HEAD : kind;
                         }
                     }
                     yield NONE;
@@ -160,38 +237,56 @@ final class LaunchSites implements Closeable {
         boolean isBlock() {
             return this == ATTENTION || this == FFN || this == MODEL;
         }
+
+        /**
+         * What is known of a launch in one module within another. A projection belongs to what it is a part of: in a
+         * pooler, or in the transformation ahead of a head's own projection, it is none of a layer and no head.
+         */
+        private static Kind within(Kind inner, Kind outer) {
+            return switch (inner) {
+                case NONE -> outer;
+                case LINEAR -> outer == NONE ? LINEAR : outer == OTHER || outer.hasNoProjection() ? PART_LINEAR : outer;
+                case OTHER -> outer == NONE ? OTHER : outer;
+                case PART_LINEAR ->
+                    outer.brick == null || outer == HEAD || outer.hasNoProjection() ? PART_LINEAR : outer;
+                default -> inner;
+            };
+        }
+
+        private boolean hasNoProjection() {
+            return switch (this) {
+                case RMS_NORM, LAYER_NORM, ROPE, EMBEDDING, ACTIVATION -> true;
+                default -> false;
+            };
+        }
     }
 
     // ---- collecting ----
 
-    /** Takes a slice of the host that may be a module or a launch. */
-    void add(TraceEvent event, int row, long endNs) throws IOException {
-        if (event.name.startsWith(MODULE) && event.category.equals("python_function")) {
-            modulesSeen = true;
-            host.add(row, event.startNs, endNs, event.offset, kindOf(event.name).index(), 0, 0, 0);
-        } else if (event.correlation >= 0 && event.name.contains("Launch")) {
-            host.add(row, event.startNs, endNs, event.offset, LAUNCH, event.correlation, 0, 0);
+    /** What a slice of the host is to the launches in it, a kind's number; {@link #NOTHING} if it is nothing. */
+    int siteOf(TraceEvent event) {
+        if (event.category.equals("python_function")) {
+            return event.name.startsWith(MODULE) ? kindOf(event.name).index() : NOTHING;
         }
+        return event.correlation >= 0 && event.name.contains("Launch") ? LAUNCH : NOTHING;
     }
 
-    /** Takes an annotation of the application; one that names no projection and no block does not matter. */
-    void annotate(TraceEvent event, int row) throws IOException {
-        Kind kind = annotations.get(event.name);
+    /** The same of an annotation of the application; one that names no projection and no block does not matter. */
+    int siteOfAnnotation(String name) {
+        Kind kind = annotations.get(name);
         if (kind == null) {
-            kind = Kind.ofAnnotation(event.name);
+            kind = Kind.ofAnnotation(name);
             if (annotations.size() < MOST_NAMES) {
-                annotations.put(event.name, kind);
+                annotations.put(name, kind);
             }
         }
-        if (kind != Kind.NONE) {
-            modulesSeen = true;
-            host.add(row, event.startNs, event.startNs + event.elapsedNs, event.offset, kind.index(), 0, 0, 0);
-        }
+        return kind == Kind.NONE ? NOTHING : kind.index();
     }
 
-    /** Whether a slice of the host may be of interest. */
-    static boolean mayMatter(TraceEvent event) {
-        return event.category.equals("python_function") ? event.name.startsWith(MODULE) : event.name.contains("Launch");
+    /** Takes a slice of the host that is a module, an annotation or a launch, once its end is known. */
+    void add(EventCollector.Site site, long endNs) throws IOException {
+        modulesSeen |= site.kind() != LAUNCH;
+        host.add(site.row(), site.startNs(), endNs, site.offset(), site.kind(), site.correlation(), 0, 0);
     }
 
     /** Whether some module is known. */
@@ -243,9 +338,8 @@ final class LaunchSites implements Closeable {
             if (module.kind().isBlock() && (block == null || block.kind() == module.kind())) {
                 block = module;
             } else if (block == null) {
-                isInOther |= module.kind() == Kind.NONE;
-                boolean saysMore = leaf == Kind.NONE || (leaf == Kind.LINEAR && module.kind() != Kind.LINEAR);
-                leaf = saysMore ? module.kind() : leaf;
+                isInOther |= module.kind() == Kind.NONE || module.kind() == Kind.OTHER;
+                leaf = Kind.within(leaf, module.kind());
             }
         }
         if (block == null) {

@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.trace.read.Kernels.Kernel;
@@ -85,8 +86,13 @@ final class LayerPlaces implements Closeable {
         ADD(true),
         ARITHMETIC(true),
         REDUCTION(true),
+        /** Arithmetic that finds the range of numbers or rounds them, as for a number format, and rotates none. */
+        SCALING(true),
         COPY(true),
         OTHER(false);
+
+        /** What the names of fused kernels list if these prepare or make numbers of another format. */
+        private static final Pattern SCALES = Pattern.compile("_(abs|amax|aminmax|clamp|round|reciprocal)(_|$)");
 
         /** Whether bricks of every kind are made of such kernels. */
         final boolean isGeneral;
@@ -116,7 +122,8 @@ final class LayerPlaces implements Closeable {
                 case "Optimizer" -> BACKWARD;
                 case "Add" -> ADD;
                 case "Multiply" -> ARITHMETIC;
-                case "Elementwise" -> name.contains("rsqrt") ? ROOT : ARITHMETIC;
+                case "Elementwise" ->
+                    name.contains("rsqrt") ? ROOT : SCALES.matcher(name).find() ? SCALING : ARITHMETIC;
                 case "Reduction" -> REDUCTION;
                 case "Copy", "Concat", "Fill", "Index" -> COPY;
                 default -> brick.endsWith("Backward") ? BACKWARD : OTHER;
@@ -423,11 +430,20 @@ final class LayerPlaces implements Closeable {
             };
         }
 
-        /** Where the trace ends with it, it can be the first product of another layer as well, if such have its kernel. */
+        /**
+         * Where the trace ends with it, it can be the first product of another layer as well, if such have its kernel. A
+         * product of a pooler or a classifier lies there, too, and its module shows that it is no head.
+         */
         private void head(Item product) {
-            if (closing != null || !stream.qkv.contains(product.event.kernel())) {
+            if (mayBeHead(product.site) && (closing != null || !stream.qkv.contains(product.event.kernel()))) {
                 product.be(Rule.Target.of(BrickId.LM_HEAD), evidence);
             }
+        }
+
+        private boolean mayBeHead(long site) {
+            Kind leaf = LaunchSites.leaf(site);
+            Kind block = LaunchSites.block(site);
+            return leaf != Kind.OTHER && leaf != Kind.PART_LINEAR && block != Kind.ATTENTION && block != Kind.FFN;
         }
 
         private void output(Group group) {
@@ -468,7 +484,10 @@ final class LayerPlaces implements Closeable {
                 general(group.begin, group.lastExpert, FFN_ELEMENTWISE);
             } else if (!group.hasExperts && group.isWhole && feedForward(products, group.activation, evidence)) {
                 int down = products.get(products.size() - 1);
-                general(products.get(0), down, Rule.Target.of(BrickId.ACTIVATION));
+                for (int at = products.get(0); at < down; at++) {
+                    // No activation function adds up.
+                    general(at, at + 1, is(at, Part.REDUCTION) ? FFN_ELEMENTWISE : Rule.Target.of(BrickId.ACTIVATION));
+                }
                 residual(down + 1);
             }
         }
@@ -489,7 +508,8 @@ final class LayerPlaces implements Closeable {
 
         /**
          * Between the projections and the attention, or the attention and its output projection. Without a kernel for
-         * it, the rotary embedding is what computes before the attention; what only copies behind it is not.
+         * it, the rotary embedding is what computes before the attention; what only copies behind it is not, and what
+         * adds up or finds the range of numbers is not either.
          */
         private void inAttention(int from, int to) {
             int rotated = from;
@@ -500,9 +520,10 @@ final class LayerPlaces implements Closeable {
                     rotated--;
                 }
             }
-            general(from, rotated, Rule.Target.of(BrickId.ROPE_EMBEDDING));
-            for (int at = rotated; at < to; at++) {
-                general(at, at + 1, is(at, Part.COPY) ? ATTENTION_COPY : ATTENTION_ELEMENTWISE);
+            for (int at = from; at < to; at++) {
+                boolean rotates = at < rotated && !is(at, Part.REDUCTION) && !is(at, Part.SCALING);
+                Rule.Target other = is(at, Part.COPY) ? ATTENTION_COPY : ATTENTION_ELEMENTWISE;
+                general(at, at + 1, rotates ? Rule.Target.of(BrickId.ROPE_EMBEDDING) : other);
             }
         }
 
@@ -553,6 +574,10 @@ final class LayerPlaces implements Closeable {
                         item.be(Rule.Target.of(leaf.brick), Evidence.BY_MODULE);
                     } else if (leaf == Kind.GATE_UP && item.part == Part.PRODUCT) {
                         item.be(GATE_UP, Evidence.BY_MODULE);
+                    } else if (leaf == Kind.FFN_BEGIN && item.part == Part.PRODUCT) {
+                        item.be(Rule.Target.of(BrickId.UP_PROJECTION), Evidence.BY_MODULE);
+                    } else if (leaf == Kind.FFN_END && item.part == Part.PRODUCT) {
+                        item.be(Rule.Target.of(BrickId.DOWN_PROJECTION), Evidence.BY_MODULE);
                     } else if (block == Kind.ATTENTION) {
                         inAttention(item);
                     } else if (block == Kind.FFN && item.part == Part.PRODUCT) {
@@ -573,7 +598,7 @@ final class LayerPlaces implements Closeable {
             if (item.part != Part.PRODUCT) {
                 Rule.Target general = item.part == Part.COPY ? ATTENTION_COPY : ATTENTION_ELEMENTWISE;
                 item.be(item.target == null ? general : item.target, Evidence.BY_MODULE);
-            } else if (leaf == Kind.NONE) {
+            } else if (leaf == Kind.NONE || leaf == Kind.OTHER || leaf == Kind.PART_LINEAR) {
                 item.be(item.target, Evidence.BY_MODULE);
             } else {
                 boolean isAfter = leaf == Kind.ROW_PARALLEL

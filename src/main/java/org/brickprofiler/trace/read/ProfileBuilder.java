@@ -42,6 +42,7 @@ import org.jspecify.annotations.Nullable;
 final class ProfileBuilder extends EventCollector {
 
     private static final int NOT_COUNTED = -2;
+    private static final int NAMED = 1 << 30;
     private static final int MOST_STEPS = 100_000;
     private static final int MOST_PHASES = 1_000_000;
     private static final Pattern STEP = Pattern.compile("ProfilerStep#(\\d{1,18})");
@@ -67,8 +68,13 @@ final class ProfileBuilder extends EventCollector {
     private final LaunchSites sites = new LaunchSites();
     private EventStore slices = new EventStore(EventStore.Order.BY_TIME);
     private Kernels kernels;
+
+    /** Of slices on rows that a name had shown to be a device's before them; their numbers have the bit {@link #NAMED}. */
+    private Kernels namedKernels;
+
     private long ignoredByRule;
     private final RangeSums ranges = new RangeSums();
+    private final RowNames names;
     private boolean deviceSeen;
 
     /** Adds up what has no times as it comes; null where the trace has them. */
@@ -83,8 +89,10 @@ final class ProfileBuilder extends EventCollector {
     ProfileBuilder(String source, ReadOptions options) {
         super(source, options.limits());
         this.options = options;
+        this.names = new RowNames(rows, source);
         this.argKeys = options.rules().argKeys();
         this.kernels = new Kernels(options.rules(), options.limits().distinctNames());
+        this.namedKernels = new Kernels(options.rules(), options.limits().distinctNames());
     }
 
     /** The category of a brick in a trace of this library; null where it is none's. */
@@ -114,9 +122,6 @@ final class ProfileBuilder extends EventCollector {
                 head.disturbances.count(
                         "step: " + event.name, row(event).number, event.startNs, event.startNs + event.elapsedNs);
             }
-            if (event.phase == 'X' && Microseconds.isTime(event.elapsedNs)) {
-                sites.annotate(event, row(event).number);
-            }
         }
         return reason;
     }
@@ -136,6 +141,28 @@ final class ProfileBuilder extends EventCollector {
     }
 
     @Override
+    @Nullable Site site(TraceEvent event) throws TraceFormatException {
+        Kind kind = Kind.of(event.category);
+        if (head.isOwn() || kind.isDevice()) {
+            return null;
+        }
+        int site = kind == Kind.ANNOTATION ? sites.siteOfAnnotation(event.name) : sites.siteOf(event);
+        return site == LaunchSites.NOTHING
+                ? null
+                : new Site(mainRow(event), event.startNs, event.offset, site, event.correlation);
+    }
+
+    @Override
+    void addSite(Site site, long endNs) throws IOException {
+        sites.add(site, endNs);
+    }
+
+    /** The number of an event's row or, if that stands beside another one for slices that would not nest, of that one. */
+    private int mainRow(TraceEvent event) throws TraceFormatException {
+        return names.mainRow(row(event).number);
+    }
+
+    @Override
     @Nullable Slice beginSlice(TraceEvent event) throws IOException {
         BrickCategory brick = head.isOwn() ? brickCategory(event) : null;
         if (brick != null) {
@@ -152,9 +179,6 @@ final class ProfileBuilder extends EventCollector {
         if (kind.isDevice() && !deviceSeen) {
             keepDeviceOnly();
         }
-        if (!kind.isDevice() && event.phase == 'X' && LaunchSites.mayMatter(event)) {
-            sites.add(event, row(event).number, event.startNs + event.elapsedNs);
-        }
         noteBytes(event);
         if (event.phase == 'X' && kind.isDevice() != deviceSeen) {
             omissions.add(Reason.HOST);
@@ -163,11 +187,19 @@ final class ProfileBuilder extends EventCollector {
         if (event.range != null) {
             ranges.note(event.offset, event.range);
         }
-        int kernel = kind.isDevice() == deviceSeen ? kernels.number(event, kind == Kind.COPY) : NOT_COUNTED;
-        int row = kernel >= 0 ? row(event).number : 0;
-        String elements = kernel >= 0 && !kind.isDevice() ? kernels.get(kernel).target().elements() : "";
+        if (kind.isDevice() != deviceSeen) {
+            return new Slice(event, 0, NOT_COUNTED, 0, 0, OF_HOST);
+        }
+        boolean isNamed = !deviceSeen && names.isOnDevice(row(event));
+        boolean isWork = kind == Kind.DEVICE_WORK || isNamed;
+        boolean isCopy = kind == Kind.COPY || (isWork && Kind.isCopy(event.name));
+        Kernels all = isNamed ? namedKernels : kernels;
+        int kernel = all.number(event, isCopy);
+        int row = kernel >= 0 ? mainRow(event) : 0;
+        String elements = kernel >= 0 && !kind.isDevice() && !isNamed ? all.get(kernel).target().elements() : "";
         long amount = elements.isEmpty() ? event.bytes : event.wholeNumber(elements);
-        return new Slice(event, row, kernel, Math.max(0, amount), 0, kind.isDevice() ? event.correlation : OF_HOST);
+        int number = kernel >= 0 && isNamed ? kernel | NAMED : kernel;
+        return new Slice(event, row, number, Math.max(0, amount), 0, kind.isDevice() ? event.correlation : OF_HOST);
     }
 
     private void noteBytes(TraceEvent event) {
@@ -183,6 +215,42 @@ final class ProfileBuilder extends EventCollector {
         slices.close();
         slices = new EventStore(EventStore.Order.BY_TIME);
         kernels = new Kernels(options.rules(), options.limits().distinctNames());
+        namedKernels = new Kernels(options.rules(), options.limits().distinctNames());
+    }
+
+    /**
+     * Where no event is marked as a device's, but names show devices, keeps the slices of these that show their work most
+     * finely: names may come behind what they name.
+     */
+    private void keepNamedDevices() throws IOException {
+        IntHashSet used = new IntHashSet();
+        EventStore.Cursor all = slices.inOrder();
+        for (EventStore.Event event = all.next(); event != null; event = all.next()) {
+            used.add(event.row());
+        }
+        IntHashSet finest = names.finest(used);
+        if (finest.isEmpty()) {
+            return;
+        }
+        deviceSeen = true;
+        Kernels hosts = kernels;
+        EventStore kept = new EventStore(EventStore.Order.BY_TIME);
+        try (EventStore before = slices) {
+            slices = kept;
+            kernels = namedKernels;
+            EventStore.Cursor events = before.inOrder();
+            for (EventStore.Event event = events.next(); event != null; event = events.next()) {
+                if (finest.contains(event.row())) {
+                    boolean isNamed = (event.name() & NAMED) != 0;
+                    int kernel = isNamed ? event.name() & ~NAMED : kernels.take(hosts.get(event.name()));
+                    kept.add(
+                            event.row(), event.startNs(), event.endNs(), event.offset(), kernel, event.amount(), 0,
+                            TraceEvent.NONE);
+                } else {
+                    omissions.add(names.isOnDevice(rows.get(event.row())) ? Reason.ANNOTATION : Reason.HOST);
+                }
+            }
+        }
     }
 
     @Override
@@ -208,6 +276,9 @@ final class ProfileBuilder extends EventCollector {
 
     @Override
     void addOther(TraceEvent event) throws TraceFormatException {
+        if (event.phase == 'M' && !head.isOwn()) {
+            names.metadata(event);
+        }
         omissions.add(
                 switch (event.phase) {
                     case 'M' -> Reason.METADATA;
@@ -230,8 +301,8 @@ final class ProfileBuilder extends EventCollector {
     }
 
     @Override
-    void describe(TrackDescription track) {
-        // A profile needs no names of tracks.
+    void describe(TrackDescription track) throws TraceFormatException {
+        names.track(track);
     }
 
     @Override
@@ -308,6 +379,9 @@ final class ProfileBuilder extends EventCollector {
         if (untimed != null) {
             omissions.add(Reason.RULE, ignoredByRule);
             return untimed.profile();
+        }
+        if (!deviceSeen && !head.isOwn() && names.anyDevice()) {
+            keepNamedDevices();
         }
         Warmup warmup = new Warmup();
         if (!options.keepWarmup() && !head.isOwn()) {
@@ -488,12 +562,11 @@ final class ProfileBuilder extends EventCollector {
                 event.name = timing.method();
                 event.category = TraceHead.Timing.CATEGORY;
                 int kernel = kernels.number(event, false);
-                if (kernel >= 0 && timing.count() > 0) {
+                if (kernel >= 0) {
                     Rule.Target target = kernels.get(kernel).target();
                     all.add(new BrickStats(
                             target.name(), target.category(), Bottleneck.UNKNOWN, timing.count(),
-                            Math.multiplyExact(timing.count(), timing.averageNs()), timing.minNs(), timing.maxNs(),
-                            timing.averageNs(), 0, 0, 0, 0, 0, 0, 0, Optional.empty()));
+                            timing.totalNs(), timing.minNs(), timing.maxNs(), timing.totalNs() / timing.count(), 0, 0, 0, 0, 0, 0, 0, Optional.empty()));
                 }
             }
             return all;

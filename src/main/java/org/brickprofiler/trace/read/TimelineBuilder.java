@@ -106,6 +106,16 @@ final class TimelineBuilder extends EventCollector {
     }
 
     @Override
+    @Nullable Site site(TraceEvent event) {
+        return null;
+    }
+
+    @Override
+    void addSite(Site site, long endNs) {
+        // A timeline places nothing.
+    }
+
+    @Override
     void addEmpty() {
         // There is nothing to show of it.
     }

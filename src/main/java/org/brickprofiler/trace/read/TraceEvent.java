@@ -2,6 +2,7 @@ package org.brickprofiler.trace.read;
 
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.brickprofiler.trace.SpanName;
 import org.eclipse.collections.impl.list.mutable.primitive.LongArrayList;
 import org.eclipse.collections.impl.map.mutable.UnifiedMap;
@@ -63,6 +64,10 @@ final class TraceEvent {
     String thread = "";
     /** What connects events of several rows; empty where there is none. */
     String id = "";
+    /** Of metadata the name that it gives a process or a thread. */
+    String label = "";
+    /** Of metadata the place that it gives a thread among others; {@link #NONE} if it gives none. */
+    long sortIndex;
     /** Whether a flow ends in the slice around this moment rather than in the next one. */
     boolean bindsEnclosing;
     /** Of a counter the value, where the format has it apart from the arguments. */
@@ -95,6 +100,8 @@ final class TraceEvent {
         KERNEL(null),
         /** A copy or a fill by the device. */
         COPY(null),
+        /** Any work of the device, of which only the name shows whether it is a copy. */
+        DEVICE_WORK(null),
         /** Somebody's drawing around others. */
         ANNOTATION(Omission.Reason.ANNOTATION),
         /** The whole recording. */
@@ -104,17 +111,24 @@ final class TraceEvent {
         /** Anything else: of the host, or of a trace that marks nothing as the device's. */
         OTHER(null);
 
+        private static final Pattern COPY_NAME =
+                Pattern.compile("mem(ory)?(cpy|copy|set|fill)|^Copy(Host|Device)To|^FillBuffer", Pattern.CASE_INSENSITIVE);
+
         private final Omission.@Nullable Reason ignoredAs;
 
         Kind(Omission.@Nullable Reason ignoredAs) {
             this.ignoredAs = ignoredAs;
         }
 
-        /** The categories of Kineto; older versions wrote some with a capital letter. */
+        /**
+         * The categories of Kineto, of which older versions wrote some with a capital letter, of AMD's rocprofv3 and ROCm
+         * Systems Profiler, and of Intel's unitrace.
+         */
         static Kind of(String category) {
             return switch (category.toLowerCase(Locale.ROOT)) {
-                case "kernel" -> KERNEL;
-                case "gpu_memcpy", "gpu_memset", "memcpy", "memset" -> COPY;
+                case "kernel", "kernel_dispatch", "rocm_kernel_dispatch", "mtia_ccp_events" -> KERNEL;
+                case "gpu_memcpy", "gpu_memset", "memcpy", "memset", "memory_copy", "rocm_memory_copy" -> COPY;
+                case "gpu_op" -> DEVICE_WORK;
                 case "user_annotation", "gpu_user_annotation" -> ANNOTATION;
                 case "trace" -> WRAPPER;
                 case "cuda_sync", "cuda_event" -> DEVICE_WAIT;
@@ -128,7 +142,12 @@ final class TraceEvent {
         }
 
         boolean isDevice() {
-            return this == KERNEL || this == COPY;
+            return this == KERNEL || this == COPY || this == DEVICE_WORK;
+        }
+
+        /** Whether a name is that of a copy or a fill, where the category does not show it. */
+        static boolean isCopy(String name) {
+            return COPY_NAME.matcher(name).find();
         }
     }
 
@@ -145,6 +164,8 @@ final class TraceEvent {
         process = "";
         thread = "";
         id = "";
+        label = "";
+        sortIndex = NONE;
         bindsEnclosing = false;
         value = Double.NaN;
         startNs = Microseconds.ABSENT;

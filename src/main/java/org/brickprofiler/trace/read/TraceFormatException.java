@@ -66,6 +66,11 @@ public final class TraceFormatException extends IOException {
         return found;
     }
 
+    /** The same where no event stands before the place: there is nothing to salvage. */
+    TraceFormatException withNothingBefore() {
+        return isDamage ? new TraceFormatException(source, offset, fault, this) : this;
+    }
+
     /**
      * What was read.
      *

@@ -70,10 +70,21 @@ final class TraceHead {
         this.omissions = omissions;
     }
 
-    /** How often a method was called, and the times of its calls, ns. Immutable. */
-    record Timing(String method, long count, long averageNs, long minNs, long maxNs) {
+    /** How often the methods of a name were called, at least once, and the times of the calls, ns. Immutable. */
+    record Timing(String method, long count, long totalNs, long minNs, long maxNs) {
         /** What rules see as its category. */
         static final String CATEGORY = "method";
+
+        /**
+         * The sums of two overloads.
+         *
+         * @throws ArithmeticException when a sum is too large
+         */
+        Timing plus(Timing other) {
+            return new Timing(
+                    method, Math.addExact(count, other.count), Math.addExact(totalNs, other.totalNs),
+                    Math.min(minNs, other.minNs), Math.max(maxNs, other.maxNs));
+        }
     }
 
     /** When the times of a trace were in calendar time. Immutable. */

@@ -7,9 +7,9 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 import org.brickprofiler.internal.io.InputFile;
+import org.jspecify.annotations.Nullable;
 
 /** The text of a trace: unpacked if it is packed, with progress, and with faults of the packing of their own type. */
 final class TraceInput {
@@ -75,12 +75,20 @@ final class TraceInput {
         return new BufferedInputStream(new Reported(read, counted, totalBytes, progress), BUFFER_BYTES);
     }
 
-    /** The first bytes, a character for each; where the text stands is kept. */
-    private static String begin(BufferedInputStream text, int length) throws IOException {
-        text.mark(length);
-        String begin = new String(text.readNBytes(length), StandardCharsets.ISO_8859_1);
+    /** The first bytes up to damage, which is the parser's to find, a character for each; where the text stands is kept. */
+    private static String begin(BufferedInputStream text, int most) throws IOException {
+        byte[] head = new byte[most];
+        int length = 0;
+        text.mark(most);
+        try {
+            for (int read = 0; read >= 0 && length < most; length += Math.max(0, read)) {
+                read = text.read(head, length, most - length);
+            }
+        } catch (DamagedException damaged) {
+            // As far as it goes.
+        }
         text.reset();
-        return begin;
+        return new String(head, 0, length, StandardCharsets.ISO_8859_1);
     }
 
     /** Whether a file is a database or a recording as it is, and not packed. */
@@ -139,7 +147,7 @@ final class TraceInput {
                         "it is an XSpace (.xplane.pb) of XLA's profiler, which JAX and TensorFlow have and which is not"
                                 + " read; the .trace.json.gz beside it is");
             }
-            return format(trace);
+            return format(trace, source, isUtf8(trace));
         } catch (DamagedException damaged) {
             throw new TraceFormatException(source, 0, String.valueOf(damaged.getMessage()), damaged);
         }
@@ -179,7 +187,7 @@ final class TraceInput {
      * only blanks before a bracket, and after that bracket what may follow it; a program may print anything before
      * TornadoVM's first object.
      */
-    private static Format format(BufferedInputStream trace) throws IOException {
+    private static Format format(BufferedInputStream trace, String source, boolean isUtf8) throws IOException {
         trace.mark(LONGEST_BLANK);
         int first = trace.read();
         int bracket = afterBlanks(trace, first);
@@ -188,27 +196,17 @@ final class TraceInput {
         boolean isJson = bracket < 0
                 || (bracket == '{' && (inside < 0 || inside == '"' || inside == '}'))
                 || (bracket == '[' && (inside < 0 || inside == '{' || inside == ']' || inside == 'n'));
-        String head = output(trace);
+        // A program may have printed something before the first object.
+        String head = begin(trace, LONGEST_OUTPUT);
         if ((isJson && bracket == '[') ? TornadoParser.begins(head) : TornadoParser.beginsIn(head)) {
             return Format.TORNADO_VM;
         }
-        return (first == PACKET_TAG && !isJson) ? Format.PERFETTO : Format.CHROME;
-    }
-
-    /** What a program may have printed before the first object; up to damage, which is the parser's to find. */
-    private static String output(BufferedInputStream trace) throws IOException {
-        byte[] head = new byte[LONGEST_OUTPUT];
-        int length = 0;
-        trace.mark(LONGEST_OUTPUT);
-        try {
-            for (int read = 0; read >= 0 && length < LONGEST_OUTPUT; length += Math.max(0, read)) {
-                read = trace.read(head, length, LONGEST_OUTPUT - length);
-            }
-        } catch (DamagedException damaged) {
-            // As far as it goes.
+        boolean isPerfetto = first == PACKET_TAG && !isJson && !ForeignText.isLongText(head);
+        String foreign = isPerfetto || !isUtf8 ? null : ForeignText.fault(head);
+        if (foreign != null) {
+            throw new TraceFormatException(source, 0, foreign);
         }
-        trace.reset();
-        return new String(head, 0, length, StandardCharsets.ISO_8859_1);
+        return isPerfetto ? Format.PERFETTO : Format.CHROME;
     }
 
     /** The first byte that is no blank, beginning with one that was read; -1 where there is none, or none near. */
@@ -294,35 +292,39 @@ final class TraceInput {
         }
     }
 
-    /** Unpacks when it is first read, so that a damaged head is found there too. */
+    /** Unpacks, and once it has failed, fails in the same way each time. */
     private static final class Unpacked extends Blocks {
-        private final InputStream packed;
-        private InputStream text = InputStream.nullInputStream();
-        private boolean begun;
+        private final GzipMembers text;
+        private @Nullable DamagedException failed;
 
         Unpacked(InputStream packed) {
-            this.packed = packed;
+            this.text = new GzipMembers(packed, BUFFER_BYTES);
         }
 
         @Override
         public int read(byte[] buffer, int from, int length) throws IOException {
+            DamagedException before = failed;
+            if (before != null) {
+                throw before;
+            }
             try {
-                if (!begun) {
-                    begun = true;
-                    text = new GZIPInputStream(packed, BUFFER_BYTES);
-                }
                 return text.read(buffer, from, length);
             } catch (EOFException early) {
-                throw new DamagedException("the packed file ends too early", early);
+                throw fail("the packed file ends too early", early);
             } catch (ZipException damaged) {
-                throw new DamagedException("the packed file is damaged: " + damaged.getMessage(), damaged);
+                throw fail("the packed file is damaged: " + damaged.getMessage(), damaged);
             }
+        }
+
+        private DamagedException fail(String fault, IOException cause) {
+            DamagedException failure = new DamagedException(fault, cause);
+            failed = failure;
+            return failure;
         }
 
         @Override
         public void close() throws IOException {
             text.close();
-            packed.close();
         }
     }
 }

@@ -53,7 +53,7 @@ public record TraceProfile(
 
     /** Which events of a trace count. */
     public enum Counting {
-        /** Kernels, copies and fills, by the categories that Kineto gives them. */
+        /** Kernels, copies and fills, by the categories of events or by names of processes and tracks. */
         DEVICE_EVENTS("kernels, copies and fills"),
         /** Every slice: the trace marks no event as the device's. */
         ALL_SLICES("every slice, for none is marked as the device's"),

@@ -23,8 +23,11 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Times</b> of Chrome's format are decimal microseconds, read exactly, half up below 1 ns. Those of Perfetto's
  * are brought to the clock that the trace names as its primary one.
  *
- * <p><b>What counts in a profile.</b> Where the trace marks events as the device's (the categories {@code kernel},
- * {@code gpu_memcpy} and {@code gpu_memset}), those and no others. Otherwise every slice, that is, complete events
+ * <p><b>What counts in a profile.</b> Where the trace marks events as the device's, those and no others: by the categories
+ * of Kineto ({@code kernel}, {@code gpu_memcpy} and {@code gpu_memset}), of AMD's profilers ({@code kernel_dispatch}, {@code
+ * memory_copy}) and of Intel's ({@code gpu_op}), or by a process or a track that is named after a device, as {@code
+ * /device:GPU:0} of XLA and {@code GPU0} of AMD's tools; where such a device has several rows for the same work, those
+ * that show it most finely, streams before operations. Otherwise every slice, that is, complete events
  * (phase X) and pairs of begin and end (B, E; in the order of the file an end belongs to the last begin of its row that
  * has none yet, as in Chrome's own viewer, and another name than that of the begin is a fault, which is counted).
  * Annotations, waits, flows and the like never do. Nothing counts twice: a slice that holds others of its row counts
@@ -77,7 +80,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>What a timeline holds.</b> Each thread is a track. Devices are tracks, and their streams tracks below them: in
  * Chrome's format where a process has events of the categories {@code kernel}, {@code gpu_memcpy}, {@code gpu_memset}
- * or {@code gpu_user_annotation} or is labelled {@code GPU n}, as Kineto does; in Perfetto's where spans have the
+ * or {@code gpu_user_annotation}, is labelled {@code GPU n}, as Kineto does, or is named after a device; in Perfetto's where spans have the
  * annotation {@code device}. Slices keep name, category, times and nesting; moments, the values of counters, and flows
  * with two ends stay; of the arguments, {@code elements}, {@code layer}, {@code device_ns}, {@code device} and {@code
  * stream} do. The threads of further processes bear the name of theirs. This library's own traces come back as they
@@ -254,7 +257,10 @@ public final class TraceReader {
                 TraceInput.text(bytes, size, collector.source, options.progress())) {
             parse(text, file, collector, options);
         } catch (TraceFormatException fault) {
-            if (!options.salvage() || !fault.isDamage() || collector.eventsRead() == 0) {
+            if (collector.eventsRead() == 0) {
+                throw fault.withNothingBefore();
+            }
+            if (!options.salvage() || !fault.isDamage()) {
                 throw fault;
             }
             collector.omissions.damage(fault.fault(), fault.offset());

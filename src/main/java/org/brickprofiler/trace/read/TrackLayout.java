@@ -261,7 +261,12 @@ abstract class TrackLayout {
         }
 
         private boolean isLabelledDevice(Row row) {
-            return DEVICE_LABEL.matcher(rows.process(row.process).label).matches();
+            return isNamedDevice(row) || DEVICE_LABEL.matcher(rows.process(row.process).label).matches();
+        }
+
+        /** Whether another program names the process after a device instead of marking the events on it. */
+        private boolean isNamedDevice(Row row) {
+            return !head.isOwn() && RowNames.isDevice(rows.process(row.process).name);
         }
 
         /** Gives each process that is a device's its number: the one of its events, or its own, or a free one. */
@@ -277,9 +282,11 @@ abstract class TrackLayout {
             devices.replaceAll((process, id) -> id >= 0 ? id : TraceEvent.wholeNumberOf(process));
             numberTheRest(devices);
             devices.forEach((process, id) -> {
+                String name = rows.process(process).name;
                 String label = rows.process(process).label;
                 int end = label.indexOf(',');
-                device(id, end < 0 ? label : label.substring(0, end));
+                boolean isNamed = !head.isOwn() && RowNames.isDevice(name);
+                device(id, isNamed ? name : end < 0 ? label : label.substring(0, end));
             });
         }
 
@@ -319,7 +326,7 @@ abstract class TrackLayout {
 
         /** A process that is a device's may also be a host's, whose number is the same. */
         private boolean isOfDevice(Row row) {
-            return head.isOwn() || row.isOnDevice || row.hasWaits || row.events == 0;
+            return head.isOwn() || row.isOnDevice || row.hasWaits || row.events == 0 || isNamedDevice(row);
         }
 
         private static String threadName(Row row) {

@@ -57,6 +57,15 @@ final class CheckedTracks {
         return HOST;
     }
 
+    /** The name of a device's track; empty without one. */
+    String nameOfDevice(long device) {
+        return tracks.stream()
+                .filter(track -> track.kind() == Track.Kind.DEVICE && track.id() == device)
+                .map(Track::name)
+                .findFirst()
+                .orElse("");
+    }
+
     /** The name of a lane beside a track. Lanes count from 0, the track itself; people count from 1. */
     String laneName(int track, int lane) {
         return get(track).name() + " (lane " + (lane + 1) + ")";

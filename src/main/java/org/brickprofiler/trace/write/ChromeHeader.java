@@ -70,15 +70,17 @@ final class ChromeHeader {
         anyEvent = true;
     }
 
-    void writeProcesses(ChromeRows rows) {
-        writeProcess(rows.hostPid(), "CPU", rows.hostPid());
+    void writeProcesses(ChromeRows rows, CheckedTracks tracks) {
+        writeProcess(rows.hostPid(), info.processName(), "CPU", rows.hostPid());
         for (long device : rows.devices()) {
-            writeProcess(device, kind(device) + " " + device, FIRST_DEVICE_SORT_INDEX + device);
+            // By its name readers know a device of a program that does not mark the events on it.
+            String name = origin == TraceFiles.Origin.OWN ? info.processName() : tracks.nameOfDevice(device);
+            writeProcess(device, name, kind(device) + " " + device, FIRST_DEVICE_SORT_INDEX + device);
         }
     }
 
-    private void writeProcess(long pid, String label, long sortIndex) {
-        writeMeta("process_name", pid, 0).ascii("{\"name\": ").string(info.processName()).ascii("}}");
+    private void writeProcess(long pid, String name, String label, long sortIndex) {
+        writeMeta("process_name", pid, 0).ascii("{\"name\": ").string(name).ascii("}}");
         List<String> labels = CheckedTracks.processLabels(info);
         labels.add(0, label);
         writeMeta("process_labels", pid, 0)

@@ -108,7 +108,7 @@ public final class ChromeWriter {
         ChromeRows rows = new ChromeRows(info, tracks);
         ChromeHeader header = new ChromeHeader(out, info, origin);
         header.writeHead(info.unixNs() + (earliestNs - info.monotonicNs()));
-        header.writeProcesses(rows);
+        header.writeProcesses(rows, tracks);
         for (int track = 0; track < tracks.size(); track++) {
             if (ChromeRows.hasOwnNumber(tracks.get(track))) {
                 ChromeRows.Row row = rows.of(track);

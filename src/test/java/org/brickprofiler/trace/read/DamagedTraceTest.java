@@ -85,7 +85,10 @@ final class DamagedTraceTest {
 
         assertThat(refused.fault()).isEqualTo(fault);
         assertThat(refused.offset()).isEqualTo(offset);
-        assertThat(refused.isDamage()).isTrue();
+        assertThat(refused.isDamage()).as("no event stands before it").isFalse();
+        TraceFormatException later = refused("[" + slice("a", 0, 5) + "," + text.substring(1));
+        assertThat(later.fault()).isEqualTo(fault);
+        assertThat(later.isDamage()).as("an event stands before it").isTrue();
     }
 
     // ---- bytes that are no text ----
@@ -131,6 +134,37 @@ final class DamagedTraceTest {
 
         assertThat(refused(() -> Traces.read(bytes, OPTIONS)).fault()).startsWith(name);
         assertThat(refused(() -> Traces.read(Traces.packed(bytes), OPTIONS)).fault()).startsWith(name);
+    }
+
+    /** As the tools begin them; the longer ones are cut. */
+    @Spec("14.6")
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            `"Kind","Agent_Id","Queue_Id","Kernel_Id"`             | it is a table (CSV) of rocprofv3; record with rocprofv3
+            `"Kind","Direction","Source_Agent_Id"`                 | it is a table (CSV) of rocprofv3; record with rocprofv3
+            `"Domain","Function","Process_Id"`                     | it is a table (CSV) of rocprofv3; record with rocprofv3
+            `"Index","KernelName","gpu-id"`                        | it is a table (CSV) of sums or dispatches that AMD's
+            `"Name","Calls","TotalDurationNs"`                     | it is a table (CSV) of sums or dispatches that AMD's
+            `Welcome\nTime (%),Total Time (ns),Instances`          | nsys export --type=sqlite
+            `==PROF== Connected to process 7`                      | it holds what Nsight Compute measured
+            `\n=== Device Timing Summary ===\n\n`                  | unitrace --chrome-kernel-logging
+            `llama_perf_context_print: load time = 7 ms`           | it is a log of llama.cpp
+            `-----\n Name    Self CPU %\n`                         | prof.export_chrome_trace
+            `<!DOCTYPE html><html lang="en"><head>`                | it is an HTML page; read the trace
+            `BOM<html>`                                            | it is an HTML page; read the trace
+            `<?xml version="1.0"?><trace-query-result>`            | it is XML; write the events in another format
+            `name;start;end\nk;0;7`                                | it is a table (CSV), which may hold anything
+            `hello world`                                          | read are Chrome's JSON, Perfetto's format
+            """)
+    void textsOfOtherProgramsAreNamed(String begin, String next) {
+        String text = begin.replace("BOM", "\ufeff");
+        for (byte[] bytes : List.of(text.getBytes(UTF_8), Traces.packed(text))) {
+            TraceFormatException refused = refused(() -> Traces.read(bytes, OPTIONS));
+
+            assertThat(refused.fault()).startsWith("no trace begins with '").contains(next);
+            assertThat(refused.offset()).isZero();
+            assertThat(refused.isDamage()).as("nothing to salvage").isFalse();
+        }
     }
 
     @Spec("14.6")

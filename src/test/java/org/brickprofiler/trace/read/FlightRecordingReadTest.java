@@ -228,10 +228,25 @@ final class FlightRecordingReadTest {
             return forward(n) + 1;
         }
 
+        static double scale(int n) {
+            return Math.sqrt(n);
+        }
+
+        static double scale(double n) {
+            return Math.sqrt(n);
+        }
+
+        static double neverCalled(int n) {
+            return n;
+        }
+
         public static void main(String[] args) {
             double sum = 0;
             for (int i = 0; i < 25; i++) {
-                sum += project(1_000);
+                sum += project(1_000) + scale(i) + scale(i) + scale(1.0 * i);
+            }
+            if (sum < 0) {
+                sum = neverCalled(1);
             }
             System.out.println(sum > 0);
         }
@@ -245,7 +260,8 @@ final class FlightRecordingReadTest {
         String name = Engine.class.getName();
         ProcessResult result = ChildProcess.java(Engine.class)
                 .jvmOptions(List.of("-XX:StartFlightRecording:filename=" + file + ",method-trace=" + name
-                        + "::project,method-timing=" + name + "::forward"))
+                        + "::project,method-timing=" + name + "::forward;" + name + "::scale;" + name
+                        + "::neverCalled"))
                 .run();
         assertThat(result.out()).contains("true");
         ReadOptions options = ReadOptions.defaults()
@@ -257,5 +273,9 @@ final class FlightRecordingReadTest {
         BrickStats forward = snapshot.brick(name + ".forward").orElseThrow();
         assertThat(forward.count()).isEqualTo(25);
         assertThat(forward.totalNs()).isBetween(25 * forward.minNs(), 25 * forward.maxNs());
+        BrickStats scale = snapshot.brick(name + ".scale").orElseThrow();
+        assertThat(scale.count()).as("of both overloads").isEqualTo(75);
+        assertThat(scale.totalNs()).isBetween(75 * scale.minNs(), 75 * scale.maxNs());
+        assertThat(snapshot.brick(name + ".neverCalled")).as("a method without a call").isEmpty();
     }
 }

@@ -15,6 +15,8 @@ import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.TraceProfile.Placement;
 import org.brickprofiler.trace.read.TraceProfile.Placement.Source;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What products and element-wise kernels count as, by their place and by the modules around their launches. */
 final class LayerPlacesTest {
@@ -38,6 +40,9 @@ final class LayerPlacesTest {
             Map.entry('E', "void indexSelectLargeIndex<c10::BFloat16, long>()"),
             Map.entry('x', "void vllm::moe::topkGatingSoftmax<8, 128>()"),
             Map.entry('X', "fused_moe_kernel"),
+            Map.entry('q', "triton_red_fused__to_copy_abs_amax_clamp_div_mul_0"),
+            Map.entry('R', "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>()"),
+            Map.entry('z', "triton_poi_fused__to_copy_clamp_div_1"),
             Map.entry('f', "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>>()"));
 
     private static final String LAYER = "NPtAPNPGP";
@@ -167,6 +172,30 @@ final class LayerPlacesTest {
 
     @Spec("14.13")
     @Test
+    void quantisationBeforeTheAttentionRotatesNothing() throws IOException {
+        assertThat(counts(read("NPqmqzRtcANPGP")))
+                .as("with a kernel for the rotation")
+                .containsEntry("Quantize", 2L)
+                .containsEntry("RopeEmbedding", 1L)
+                .containsEntry("AttentionElementwise", 3L);
+        assertThat(counts(read("NPRmqzANPGP")))
+                .as("without a kernel for it")
+                .containsEntry("Quantize", 1L)
+                .containsEntry("RopeEmbedding", 1L)
+                .containsEntry("AttentionElementwise", 2L);
+        assertThat(counts(read("NPqzRANPGP")))
+                .as("nothing rotates")
+                .containsEntry("Quantize", 1L)
+                .containsEntry("AttentionElementwise", 2L)
+                .doesNotContainKey("RopeEmbedding");
+        assertThat(counts(read("NPAPNPRUmPNPA")))
+                .as("no activation adds up")
+                .containsEntry("FfnElementwise", 1L)
+                .containsEntry("Activation", 2L);
+    }
+
+    @Spec("14.13")
+    @Test
     void whatCannotBeKnownIsAMatrixProduct() throws IOException {
         TraceProfile backward = read("NPtAPNPGPbNPtA");
         assertThat(counts(backward)).containsEntry("Gemm", 4L).containsEntry("QkvProjection", 1L);
@@ -252,6 +281,114 @@ final class LayerPlacesTest {
         assertThat(placement(reading, "LmHead").source()).isEqualTo(Source.MODULE);
         assertThat(placement(reading, "LmHead").agreement()).isEqualTo(1.0);
         assertThat(placement(reading, "Gemm").source()).isEqualTo(Source.NOT_KNOWN);
+    }
+
+    @Spec("14.13")
+    @ParameterizedTest
+    @CsvSource({
+        "GPT2LMHeadModel, MODEL", "BertLMHeadModel, MODEL", "XLMWithLMHeadModel, MODEL", "LlamaForCausalLM, MODEL",
+        "Qwen3MoeForCausalLM, MODEL", "T5ForConditionalGeneration, MODEL", "BertForSequenceClassification, OTHER",
+        "BertForMaskedLM, OTHER", "Qwen3MoeModel, NONE", "BertEncoder, NONE", "T5Stack, NONE", "BertLayer, NONE",
+        "GPT2Block, NONE", "Qwen3MoeDecoderLayer, NONE", "WhisperEncoderLayer, NONE", "TransformerBlock, NONE",
+        "GraphModule, NONE", "DistributedDataParallel, NONE", "BertPooler, OTHER", "RobertaClassificationHead, OTHER",
+        "BertPredictionHeadTransform, OTHER", "Dropout, OTHER", "UpsamplingBilinear2d, OTHER", "SpanPropertyHead, OTHER",
+        "ParallelLMHead, HEAD", "LogitsProcessor, HEAD", "BertOnlyMLMHead, HEAD", "BertLMPredictionHead, HEAD",
+        "RobertaLMHead, HEAD", "LmHeadLinearAllreduce, HEAD", "Linear, LINEAR", "Conv1D, LINEAR", "LinearReLU, LINEAR",
+        "LayerNormLinear, LINEAR", "Linear8bitLt, LINEAR", "NarrowLinear, LINEAR", "RowParallelLinear, ROW_PARALLEL",
+        "BertSelfOutput, ROW_PARALLEL", "ColumnParallelLinear, COLUMN_PARALLEL", "MergedColumnParallelLinear, GATE_UP",
+        "QKVParallelLinear, QKV", "LinearAttention, ATTENTION", "T5LayerSelfAttention, ATTENTION",
+        "BertSelfAttention, ATTENTION", "BertIntermediate, FFN_BEGIN", "BertOutput, FFN_END", "LayerNormMLP, FFN",
+        "MLPBlock, FFN", "Qwen3MoeSparseMoeBlock, FFN", "T5DenseReluDense, FFN", "T5DenseGatedActDense, FFN",
+        "T5LayerFF, FFN", "FeedForward, FFN", "FusedMoE, EXPERTS", "GptOssExperts, EXPERTS", "GraniteMoeTopKGating, ROUTER",
+        "Qwen3MoeRMSNorm, RMS_NORM", "FusedRMSNormGated, RMS_NORM", "LayerNorm, LAYER_NORM", "BatchNorm2d, OTHER",
+        "YaRNScalingRotaryEmbedding, ROPE", "RoPE, ROPE", "MRope, ROPE", "VocabParallelEmbedding, EMBEDDING",
+        "BertEmbeddings, EMBEDDING", "SiluAndMul, ACTIVATION", "NewGELUActivation, ACTIVATION", "ConvReLU, OTHER"
+    })
+    void aClassIsWhatItsNounSays(String name, LaunchSites.Kind kind) {
+        assertThat(LaunchSites.Kind.ofClass(name)).isEqualTo(kind);
+    }
+
+    /** Two layers of BERT with a head for words, after the modules of its implementation in Transformers. */
+    @Spec("14.13")
+    @Test
+    void aModelWithAHeadIsNotItsHead() throws IOException {
+        List<String> events = new ArrayList<>();
+        events.add(module("BertLMHeadModel_0", 0, 1_000));
+        events.add(module("BertModel_0", 1, 500));
+        events.add(module("BertEncoder_0", 1, 490));
+        int correlation = 0;
+        for (int layer = 0; layer < 2; layer++) {
+            long at = 10 + 100L * layer;
+            events.add(module("BertLayer_" + layer, at, 90));
+            events.add(module("BertAttention_" + layer, at, 30));
+            events.add(module("BertSelfAttention_" + layer, at, 20));
+            for (char letter : "PPPA".toCharArray()) {
+                correlation = launchIn(letter == 'P' ? "Linear_0" : "", letter, correlation, at += 3, events);
+            }
+            events.add(module("BertSelfOutput_" + layer, at + 2, 10));
+            correlation = launchIn("Linear_1", 'P', correlation, at + 3, events);
+            events.add(module("BertIntermediate_" + layer, at + 40, 10));
+            correlation = launchIn("Linear_2", 'P', correlation, at + 41, events);
+            correlation = launchIn("GELUActivation_0", 'U', correlation, at + 44, events);
+            events.add(module("BertOutput_" + layer, at + 55, 12));
+            correlation = launchIn("Linear_3", 'P', correlation, at + 56, events);
+            correlation = launchIn("", '+', correlation, at + 59, events);
+        }
+        events.add(module("BertOnlyMLMHead_0", 600, 100));
+        events.add(module("BertLMPredictionHead_0", 601, 90));
+        events.add(module("BertPredictionHeadTransform_0", 602, 10));
+        correlation = launchIn("Linear_8", 'P', correlation, 603, events);
+        launchIn("Linear_9", 'P', correlation, 650, events);
+
+        assertThat(counts(Traces.read(Traces.array(events.toArray(String[]::new)))))
+                .containsEntry("LmHead", 1L)
+                .containsEntry("Gemm", 1L)
+                .containsEntry("QkvProjection", 6L)
+                .containsEntry("OutputProjection", 2L)
+                .containsEntry("UpProjection", 2L)
+                .containsEntry("DownProjection", 2L)
+                .containsEntry("Activation", 2L);
+    }
+
+    /** Adds a launch of a kernel, in a module unless that is empty; returns the number of launches. */
+    private static int launchIn(String module, char letter, int launches, long ts, List<String> events) {
+        if (!module.isEmpty()) {
+            events.add(module(module, ts, 2));
+        }
+        events.add(launch(launches + 1, ts));
+        events.add(launched(letter, launches + 1, 2_000 + 10L * launches));
+        return launches + 1;
+    }
+
+    @Spec("14.13")
+    @Test
+    void theProductOfAPoolerIsNoHead() throws IOException {
+        String letters = "NPtAPNPGP".repeat(3) + "NH";
+        assertThat(products(letters)).as("by place alone").containsEntry("LmHead", 1L);
+        for (String part : List.of("BertPooler_0", "RobertaClassificationHead_0", "LlamaMLP_7")) {
+            List<String> events = new ArrayList<>(List.of(kernels(letters.substring(0, letters.length() - 1), 7)));
+            events.add(module("LlamaModel_0", 0, 900));
+            events.add(module(part, 10, 100));
+            events.add(module("Linear_0", 20, 50));
+            events.add(launch(1, 30));
+            events.add(launched('H', 1, 10L * letters.length()).replace("\"pid\":0", "\"pid\":1"));
+
+            assertThat(counts(Traces.read(Traces.array(events.toArray(String[]::new)))))
+                    .as(part)
+                    .containsEntry("Gemm", 1L)
+                    .doesNotContainKey("LmHead");
+        }
+    }
+
+    @Test
+    void aProjectionWithinANormOrAnEmbeddingIsNoneOfThem() throws IOException {
+        for (String part : List.of("TimestepEmbedding_0", "AdaLayerNormZero_0", "RotaryMixer_0")) {
+            assertThat(counts(Traces.read(Traces.array(
+                            launched('P', 1, 500),
+                            module("Model_0", 0, 400), module(part, 10, 100), module("Linear_0", 20, 50), launch(1, 30)))))
+                    .as(part)
+                    .isEqualTo(Map.of("Gemm", 1L));
+        }
     }
 
     @Test
