@@ -73,9 +73,7 @@ public final class LatencyDistribution {
      * @throws IllegalArgumentException when the share is not within 0 to 100
      */
     public long percentileNs(double percent) {
-        if (!(percent >= 0 && percent <= 100)) {
-            throw new IllegalArgumentException("percentile " + percent + " is not within 0 to 100");
-        }
+        requirePercentile(percent);
         // One step down first: a share such as 99.9 is no binary fraction, and the product must not exceed a
         // whole rank.
         long rank = Math.max(1, (long) Math.ceil(Math.nextDown(percent) * count / 100.0));
@@ -85,6 +83,34 @@ public final class LatencyDistribution {
             if (seen >= rank) {
                 return LatencyBuckets.valueNs(i);
             }
+        }
+        return 0;
+    }
+
+    private static void requirePercentile(double percent) {
+        if (!(percent >= 0 && percent <= 100)) {
+            throw new IllegalArgumentException("percentile " + percent + " is not within 0 to 100");
+        }
+    }
+
+    /**
+     * A duration that the given share of samples does not exceed, where the samples of a bucket are spread evenly over it.
+     * Unlike {@link #percentileNs} it moves continuously with the samples, so it serves to compare distributions.
+     *
+     * @param percent the share, 0 to 100
+     * @return ns; 0 without samples
+     * @throws IllegalArgumentException when the share is not within 0 to 100
+     */
+    public double interpolatedPercentileNs(double percent) {
+        requirePercentile(percent);
+        double rank = percent * count / 100;
+        double seen = 0;
+        for (int i = 0; i < counts.length; i++) {
+            if (counts[i] > 0 && seen + counts[i] >= rank) {
+                double from = LatencyBuckets.lowestNs(i);
+                return from + (LatencyBuckets.lowestNs(i + 1) - from) * (rank - seen) / counts[i];
+            }
+            seen += counts[i];
         }
         return 0;
     }

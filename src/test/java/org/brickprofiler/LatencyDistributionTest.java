@@ -53,6 +53,21 @@ final class LatencyDistributionTest {
         assertThat(ten.percentileNs(100)).isEqualTo(10);
     }
 
+    @Test
+    void interpolatesWithinABucket() {
+        // 1,024 to 1,039 ns share a bucket, and so do 2,048 to 2,079 ns.
+        LatencyDistribution two = of(1_025, 1_030, 1_035, 1_039, 2_048, 2_050, 2_070, 2_079);
+        assertThat(two.interpolatedPercentileNs(0)).isEqualTo(1_024);
+        assertThat(two.interpolatedPercentileNs(25)).isEqualTo(1_032);
+        assertThat(two.interpolatedPercentileNs(50)).isEqualTo(1_040);
+        assertThat(two.interpolatedPercentileNs(75)).isEqualTo(2_064);
+        assertThat(two.interpolatedPercentileNs(100)).isEqualTo(2_080);
+        assertThat(LatencyDistribution.EMPTY.interpolatedPercentileNs(90)).isZero();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> two.interpolatedPercentileNs(100.1))
+                .withMessage("percentile 100.1 is not within 0 to 100");
+    }
+
     /** Shares such as 7 % or 99.9 % are no binary fractions; the rank must not slip by one for that. */
     @Test
     void theRankIsThatOfTheDecimalShare() {

@@ -7,10 +7,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Comparison.Kind;
 import org.brickprofiler.compare.Comparison.Line;
+import org.brickprofiler.compare.Comparison.Verdict;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.report.ComparisonReport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -22,6 +26,15 @@ final class ComparisonOptions {
 
     /** The exit code where something is slower than allowed. */
     static final int REGRESSION = 3;
+
+    /** The exit code where nothing could be compared, so that nobody knows whether anything is slower. */
+    static final int NO_VERDICT = 4;
+
+    /** A brick with a smaller share of the time is not named for being shown from a large change only. */
+    private static final double LEAST_SHARE_PERCENT = 1;
+
+    /** Lines that are named where many cannot be judged. */
+    private static final int MOST_NAMED = 5;
 
     @ArgGroup
     private @Nullable Form form;
@@ -45,9 +58,18 @@ final class ComparisonOptions {
     private boolean across;
 
     @Option(
+            names = "--baseline",
+            paramLabel = "NAMES",
+            split = ",",
+            description = "Bricks that the change cannot have touched, with commas between them: the others are compared "
+                    + "beside these, and not beside all. For a change that reaches many bricks.")
+    private List<String> baseline = List.of();
+
+    @Option(
             names = "--fail-on-regression",
             paramLabel = "PERCENT",
-            description = "Exit code 3, and a list on the standard error, where anything is slower by so much or more.")
+            description = "Exit code 3, and a list on the standard error, if anything is slower by so much or more; 4 if "
+                    + "nothing could be compared.")
     private @Nullable Double failOn;
 
     /** One of these, or text. */
@@ -114,7 +136,12 @@ final class ComparisonOptions {
 
     /** Whether any of them was given. */
     boolean isAnySet() {
-        return form != null || floor != null || step != null || across || failOn != null;
+        return form != null || floor != null || step != null || across || !baseline.isEmpty() || failOn != null;
+    }
+
+    /** The floor of the comparison, %. */
+    double floorPercent() {
+        return toOptions().floorPercent();
     }
 
     /** Whether the floor was given. */
@@ -124,7 +151,7 @@ final class ComparisonOptions {
 
     /** The options of the comparison. */
     Comparison.Options toOptions() {
-        Comparison.Options options = Comparison.Options.defaults().withAcrossEnvironments(across);
+        Comparison.Options options = Comparison.Options.defaults().withAcrossEnvironments(across).withBaseline(baseline);
         if (floor != null) {
             options = options.withFloorPercent(floor);
         }
@@ -150,13 +177,65 @@ final class ComparisonOptions {
             Brick.report(err, "no run holds a brick that was recorded");
             return CommandLine.ExitCode.SOFTWARE;
         }
-        List<Line> slower = failOn == null ? List.of() : comparison.regressions(failOn);
+        return failOn == null ? CommandLine.ExitCode.OK : failOnRegression(comparison, failOn, err);
+    }
+
+    /** Reports regressions, and each line that may hide one. */
+    private static int failOnRegression(Comparison comparison, double percent, PrintWriter err) {
+        List<Line> lines = comparison.lines().stream().filter(line -> line.kind() != Kind.COMMON).toList();
+        List<Line> notJudged = lines.stream().filter(line -> line.probability().isEmpty()).toList();
+        if (notJudged.size() == lines.size()) {
+            Brick.report(err, "no line could be compared, so regressions are unknown: " + reasons(notJudged));
+            return NO_VERDICT;
+        }
+        if (!notJudged.isEmpty()) {
+            Brick.report(
+                    err,
+                    notJudged.size() + " of " + lines.size() + " lines could not be compared, so their regressions are "
+                            + "unknown: " + reasons(notJudged));
+        }
+        List<Line> coarse = lines.stream()
+                .filter(line -> line.verdict() == Verdict.NO_DIFFERENCE
+                        && line.sharePercent() >= LEAST_SHARE_PERCENT
+                        && line.smallestPercent().orElse(0) > percent)
+                .toList();
+        double floor = comparison.options().floorPercent();
+        if (percent > 0 && percent < floor) {
+            Brick.report(
+                    err,
+                    String.format(
+                            Locale.ROOT,
+                            "a regression of %s %% is below the floor: changes below %s %% count for nothing", percent, floor));
+        } else if (percent >= floor && !coarse.isEmpty()) {
+            Brick.report(
+                    err,
+                    String.format(
+                            Locale.ROOT,
+                            "a regression of %s %% may have gone unnoticed in %d of %d lines: %s",
+                            percent,
+                            coarse.size(),
+                            lines.size(),
+                            named(coarse, line -> String.format(
+                                    Locale.ROOT, "%s (shown from %.1f %%)", line.name(),
+                                    line.smallestPercent().orElseThrow()))));
+        }
+        List<Line> slower = comparison.regressions(percent);
         if (slower.isEmpty()) {
             return CommandLine.ExitCode.OK;
         }
-        err.print(String.format(Locale.ROOT, "brick: slower by %s %% or more:%n", failOn));
+        err.print(String.format(Locale.ROOT, "brick: slower by %s %% or more:%n", percent));
         err.print(ComparisonReport.regressions(slower));
         err.flush();
         return REGRESSION;
+    }
+
+    private static String reasons(List<Line> lines) {
+        return named(lines, line -> line.name() + " (" + line.verdict().displayName()
+                + (line.note().isEmpty() ? "" : ": " + line.note()) + ")");
+    }
+
+    private static String named(List<Line> lines, Function<Line, String> name) {
+        return PlainText.ascii(lines.stream().limit(MOST_NAMED).map(name).collect(Collectors.joining(", ")))
+                + (lines.size() > MOST_NAMED ? " and " + (lines.size() - MOST_NAMED) + " more" : "");
     }
 }

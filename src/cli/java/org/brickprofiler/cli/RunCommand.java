@@ -177,6 +177,11 @@ final class RunCommand implements Callable<Integer> {
     private void check() throws IOException {
         options.check();
         ComparisonOptions.requirePercent("--until", until);
+        if (until != null && until <= options.floorPercent()) {
+            throw new IllegalArgumentException("--until " + until + " is not above the floor, " + options.floorPercent()
+                    + ": no number of runs finds such a change in four of five comparisons; give a larger one, or a lower "
+                    + "--floor");
+        }
         if (isOverhead() && (until != null || options.isAnySet())) {
             throw new IllegalArgumentException("--overhead compares nothing: the only options beside it are -n, --warmup "
                     + "and --out");

@@ -1,6 +1,7 @@
 package org.brickprofiler.compare;
 
 import static org.brickprofiler.compare.Comparison.FEWEST_FOR_COMMON;
+import static org.brickprofiler.compare.Comparison.FEWEST_FOR_INTERVAL;
 import static org.brickprofiler.compare.Comparison.LEVEL;
 import static org.brickprofiler.compare.Comparison.POWER;
 
@@ -8,20 +9,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.commons.rng.sampling.PermutationSampler;
 import org.apache.commons.rng.simple.RandomSource;
 import org.apache.commons.statistics.descriptive.Median;
 import org.apache.commons.statistics.descriptive.Quantile;
 import org.apache.commons.statistics.descriptive.Variance;
-import org.apache.commons.statistics.distribution.NormalDistribution;
 import org.apache.commons.statistics.distribution.TDistribution;
 import org.brickprofiler.compare.Comparison.Change;
 import org.brickprofiler.compare.Comparison.Kind;
@@ -51,10 +48,19 @@ final class Comparer {
     /** Of intervals, and of a floor. */
     private static final double CONFIDENCE = 0.95;
 
+    /** The pool of variances that bricks are drawn to, and what is compared beside them; each percentile has its own. */
+    private static final int POOL_OF_BRICKS = 0;
+
+    private static final int POOL_OF_P90 = 1;
+    private static final int POOL_OF_P99 = 2;
+
     private final Figures figures;
     private final int firstRuns;
     private final int runs;
     private final Comparison.Options options;
+
+    /** How many runs of each side are left out at each end. */
+    private final int trimmed;
 
     /** What all bricks of a run have in common, as a logarithm; null where there are too few of them. */
     private final double @Nullable [] common;
@@ -68,17 +74,49 @@ final class Comparer {
         this.firstRuns = before.size();
         this.runs = before.size() + after.size();
         this.options = options;
-        this.common = common(figures.all(), runs);
+        this.trimmed = Trimmed.atEachEnd(firstRuns, runs - firstRuns);
+        this.common = common(options.baseline().isEmpty() ? comparableBricks() : baseline(), runs);
     }
 
     static Comparison compare(List<Run> before, List<Run> after, Comparison.Options options) {
         Comparer comparer = new Comparer(before, after, options);
         List<Line> lines = comparer.lines();
-        List<String> remarks = new ArrayList<>();
-        disagreement(lines).ifPresent(remarks::add);
-        remarks.addAll(comparer.figures.remarks());
-        disturbed(before, after).ifPresent(remarks::add);
+        Doubts doubts = new Doubts(comparer.figures, before, after, options, lines);
+        List<String> remarks = doubts.remarks(comparer.comparedBricks(), Optional.ofNullable(comparer.common));
         return new Comparison(before, after, options, comparer.figures.stepBrick(), remarks, lines);
+    }
+
+    private List<Figure> comparableBricks() {
+        return figures.all().stream()
+                .filter(figure -> figure.kind() == Kind.BRICK && figure.isComparable())
+                .toList();
+    }
+
+    private List<Figure> baseline() {
+        List<Figure> baseline = new ArrayList<>();
+        for (String name : options.baseline()) {
+            List<Figure> named = figures.all().stream()
+                    .filter(figure -> figure.kind() == Kind.BRICK && figure.name().equals(name))
+                    .toList();
+            if (named.isEmpty()) {
+                throw new IllegalArgumentException("no run has a brick '" + name + "' for the baseline");
+            }
+            for (Figure figure : named) {
+                if (!figure.isComparable()) {
+                    throw new IllegalArgumentException(
+                            "brick '" + name + "' cannot be the baseline: it is not comparable, " + figure.obstacle());
+                }
+                baseline.add(figure);
+            }
+        }
+        return baseline;
+    }
+
+    /** What the bricks are compared by: of each its logarithms, beside the common part. */
+    private List<double[]> comparedBricks() {
+        return comparableBricks().stream()
+                .map(figure -> besideCommon(logs(figure)))
+                .toList();
     }
 
     /**
@@ -87,12 +125,9 @@ final class Comparer {
      * chapter 11). A brick counts by how little it spreads. All that is of all runs, so that it does not matter which side
      * a run is on.
      */
-    private static double @Nullable [] common(List<Figure> figures, int runs) {
-        List<double[]> bricks = figures.stream()
-                .filter(figure -> figure.kind() == Kind.BRICK && figure.isComparable())
-                .map(Comparer::logs)
-                .toList();
-        if (bricks.size() < FEWEST_FOR_COMMON) {
+    private double @Nullable [] common(List<Figure> figures, int runs) {
+        List<double[]> bricks = figures.stream().map(Comparer::logs).toList();
+        if (bricks.size() < FEWEST_FOR_COMMON && options.baseline().isEmpty()) {
             return null;
         }
         double[] common = new double[runs];
@@ -157,7 +192,8 @@ final class Comparer {
     // ---- lines ----
 
     private boolean isBeside(Kind kind) {
-        return common != null && (kind == Kind.BRICK || kind == Kind.CATEGORY || kind == Kind.TILE);
+        return common != null
+                && (kind == Kind.BRICK || kind.isTail() || kind == Kind.CATEGORY || kind == Kind.TILE);
     }
 
     private double[] besideCommon(double[] logs) {
@@ -165,29 +201,25 @@ final class Comparer {
     }
 
     private List<Line> lines() {
-        // The bricks first: they are many of a kind. Then what else is compared beside the common part, as they are.
-        List<Figure> tested = figures.all().stream()
-                .filter(Figure::isComparable)
-                .sorted(Comparator.comparing((Figure figure) -> figure.kind() != Kind.BRICK)
-                        .thenComparing(figure -> !isBeside(figure.kind())))
-                .toList();
-        int bricks = (int) tested.stream().filter(figure -> figure.kind() == Kind.BRICK).count();
-        int beside = (int) tested.stream().filter(figure -> isBeside(figure.kind())).count();
-        List<double[]> variables = new ArrayList<>();
+        List<Figure> tested = figures.all().stream().filter(Figure::isComparable).toList();
+        List<MaxTTest.Variable> variables = new ArrayList<>();
         for (Figure figure : tested) {
-            variables.add(isBeside(figure.kind()) ? besideCommon(logs(figure)) : logs(figure));
+            Kind kind = figure.kind();
+            double[] logs = isBeside(kind) ? besideCommon(logs(figure)) : logs(figure);
+            variables.add(new MaxTTest.Variable(logs, pool(kind), kind == Kind.BRICK || kind.isTail()));
         }
         int commonAt = variables.size();
         if (common != null) {
-            variables.add(common);
+            variables.add(new MaxTTest.Variable(common, MaxTTest.Variable.NO_POOL, false));
         }
         boolean enough = firstRuns > 1
                 && runs - firstRuns > 1
                 && MaxTTest.smallestProbability(firstRuns, runs - firstRuns) <= LEVEL;
         @Nullable MaxTTest test = enough && !variables.isEmpty()
-                ? new MaxTTest(variables, bricks, Math.max(bricks, beside), firstRuns, LEVEL, options.seed())
+                ? new MaxTTest(variables, firstRuns, LEVEL, options.seed())
                 : null;
-        double commonShift = common != null && test != null && isFound(test, commonAt)
+        // A baseline did not change: if it is slower, the machine was, and only the change beside it counts.
+        double commonShift = common != null && options.baseline().isEmpty() && test != null && isFound(test, commonAt)
                 ? test.difference(commonAt)
                 : 0;
 
@@ -202,6 +234,16 @@ final class Comparer {
             lines.add(at < 0 ? notComparable(figure) : line(figure, test, at, commonShift));
         }
         return lines;
+    }
+
+    private int pool(Kind kind) {
+        return switch (kind) {
+            case BRICK -> POOL_OF_BRICKS;
+            case BRICK_P90 -> POOL_OF_P90;
+            case BRICK_P99 -> POOL_OF_P99;
+            case CATEGORY, TILE -> isBeside(kind) ? POOL_OF_BRICKS : MaxTTest.Variable.NO_POOL;
+            case TOTAL, STEP, TOKENS_PER_SEC, COMMON -> MaxTTest.Variable.NO_POOL;
+        };
     }
 
     private boolean isFound(MaxTTest test, int at) {
@@ -221,7 +263,7 @@ final class Comparer {
         Change change = changeOf(shared);
         return new Line(
                 Kind.COMMON,
-                "all bricks alike",
+                options.baseline().isEmpty() ? "all bricks alike" : "baseline bricks alike",
                 Optional.empty(),
                 Optional.empty(),
                 Optional.of(change),
@@ -299,27 +341,19 @@ final class Comparer {
         if (test == null) {
             return OptionalDouble.empty();
         }
-        double critical = test.critical();
-        double margin = NormalDistribution.of(0, 1).inverseCumulativeProbability(POWER);
-        // The standard error is of few runs itself: noncentral t, nearly normal (Abramowitz and Stegun, 26.7.10).
-        double spread = Math.sqrt(1 + critical * critical / (2.0 * (runs - 2)));
-        double log = (critical + margin * spread) * test.error(at);
-        return OptionalDouble.of(Math.max(options.floorPercent(), percent(log)));
+        double floor = Math.log1p(options.floorPercent() / 100);
+        return OptionalDouble.of(
+                percent(SmallestChange.of(floor, test.critical(), test.error(at), test.degrees(at), POWER)));
     }
 
-    private static Optional<Side> side(double[] values, int from, int to) {
+    private Optional<Side> side(double[] values, int from, int to) {
         double[] logs = Arrays.stream(values, from, to).map(Math::log).toArray();
-        double mean = mean(logs);
-        if (Double.isNaN(mean)) {
+        if (Arrays.stream(logs).anyMatch(Double::isNaN)) {
             return Optional.empty();
         }
         // Of a log-normal variable, which this is nearly.
         double spread = logs.length == 1 ? 0 : Math.sqrt(Math.expm1(variance(logs)));
-        return Optional.of(new Side(Math.exp(mean), 100 * spread, logs.length));
-    }
-
-    private static double mean(double[] values) {
-        return DoubleStream.of(values).average().orElse(Double.NaN);
+        return Optional.of(new Side(Math.exp(Trimmed.of(logs, trimmed).mean()), 100 * spread, logs.length));
     }
 
     private static double variance(double[] values) {
@@ -327,81 +361,42 @@ final class Comparer {
     }
 
     private Change changeOf(double[] logs) {
-        return change(Arrays.copyOfRange(logs, 0, firstRuns), Arrays.copyOfRange(logs, firstRuns, runs));
+        return change(
+                Trimmed.of(Arrays.copyOfRange(logs, 0, firstRuns), trimmed),
+                Trimmed.of(Arrays.copyOfRange(logs, firstRuns, runs), trimmed));
     }
 
-    /** The difference of the means with Welch's interval: Student's distribution, and Satterthwaite's degrees. */
+    /** The difference of the means with Welch's interval. */
     static Change change(double[] before, double[] after) {
-        double difference = mean(after) - mean(before);
-        if (before.length < 2 || after.length < 2) {
-            return new Change(percent(difference), Double.NaN, Double.NaN);
-        }
-        double first = variance(before) / before.length;
-        double second = variance(after) / after.length;
+        return change(Trimmed.of(before, 0), Trimmed.of(after, 0));
+    }
+
+    /** Student's distribution, and Satterthwaite's degrees. */
+    private static Change change(Trimmed before, Trimmed after) {
+        double difference = after.mean() - before.mean();
+        double first = before.squaredError();
+        double second = after.squaredError();
         double error = first + second;
-        double degrees =
-                error * error / (first * first / (before.length - 1) + second * second / (after.length - 1));
-        return change(difference, Math.sqrt(error), degrees);
+        double degrees = error * error / (first * first / before.degrees() + second * second / after.degrees());
+        boolean isEnough = Math.min(before.degrees(), after.degrees()) >= FEWEST_FOR_INTERVAL - 1;
+        return change(difference, Math.sqrt(error), degrees, isEnough);
     }
 
     /** The mean of the differences of pairs with Student's interval. */
     static Change changeOfPairs(double[] differences) {
-        double difference = mean(differences);
-        return differences.length < 2
-                ? new Change(percent(difference), Double.NaN, Double.NaN)
-                : change(difference, Math.sqrt(variance(differences) / differences.length), differences.length - 1);
+        Trimmed all = Trimmed.of(differences, 0);
+        return change(
+                all.mean(), Math.sqrt(all.squaredError()), all.degrees(), all.degrees() >= FEWEST_FOR_INTERVAL - 1);
     }
 
-    private static Change change(double difference, double error, double degrees) {
+    private static Change change(double difference, double error, double degrees, boolean hasInterval) {
+        if (!hasInterval) {
+            return new Change(percent(difference), Double.NaN, Double.NaN);
+        }
         double half = error > 0
                 ? TDistribution.of(degrees).inverseSurvivalProbability((1 - CONFIDENCE) / 2) * error
                 : 0;
         return new Change(percent(difference), percent(difference - half), percent(difference + half));
-    }
-
-    // ---- remarks ----
-
-    /** Brick times and the rate that a user sees have to agree; where they do not, the profile misleads. */
-    private static Optional<String> disagreement(List<Line> lines) {
-        Optional<Line> total = line(lines, Kind.TOTAL);
-        Optional<Line> rate = line(lines, Kind.TOKENS_PER_SEC);
-        if (total.isEmpty() || rate.isEmpty()) {
-            return Optional.empty();
-        }
-        Verdict bricks = total.get().verdict();
-        Verdict tokens = rate.get().verdict();
-        boolean opposed = (bricks == Verdict.FASTER && tokens == Verdict.SLOWER)
-                || (bricks == Verdict.SLOWER && tokens == Verdict.FASTER);
-        return opposed
-                ? Optional.of(String.format(
-                        Locale.ROOT,
-                        "Brick times and tokens per second disagree: the brick time of a step is %s (%+.1f %%), %s are %s "
-                                + "(%+.1f %%). Believe the tokens per second; time outside bricks, or the profiler's own "
-                                + "cost, has changed.",
-                        bricks.displayName(),
-                        total.get().change().orElseThrow().percent(),
-                        rate.get().name(),
-                        tokens.displayName(),
-                        rate.get().change().orElseThrow().percent()))
-                : Optional.empty();
-    }
-
-    private static Optional<Line> line(List<Line> lines, Kind kind) {
-        return lines.stream().filter(line -> line.kind() == kind).findFirst();
-    }
-
-    private static Optional<String> disturbed(List<Run> before, List<Run> after) {
-        List<Run> disturbed = Stream.concat(before.stream(), after.stream())
-                .filter(run -> !run.disturbances().isEmpty())
-                .toList();
-        if (disturbed.isEmpty()) {
-            return Optional.empty();
-        }
-        String each = disturbed.stream()
-                .map(run -> run.name() + " (" + String.join(", ", run.disturbances()) + ")")
-                .collect(Collectors.joining(", "));
-        return Optional.of(disturbed.size() + " of " + (before.size() + after.size()) + " runs were disturbed: " + each
-                + ".");
     }
 
     // ---- the floor ----
@@ -413,7 +408,9 @@ final class Comparer {
         int half = same.size() / 2;
         Comparer comparer = new Comparer(same.subList(0, half), same.subList(half, same.size()), options);
         List<double[]> variables = comparer.figures.all().stream()
-                .filter(figure -> figure.isComparable() && comparer.isBeside(figure.kind()))
+                .filter(figure -> figure.isComparable()
+                        && comparer.isBeside(figure.kind())
+                        && !figure.kind().isTail())
                 .map(figure -> comparer.besideCommon(logs(figure)))
                 .toList();
         if (variables.isEmpty()) {
@@ -443,6 +440,7 @@ final class Comparer {
                 .filter(run -> !isFirst[run])
                 .mapToDouble(run -> values[run])
                 .toArray();
-        return mean(second) - mean(first);
+        int trimmed = Trimmed.atEachEnd(first.length, second.length);
+        return Trimmed.of(second, trimmed).mean() - Trimmed.of(first, trimmed).mean();
     }
 }

@@ -17,17 +17,27 @@ import org.brickprofiler.internal.io.OptionalPart;
  * tokens per second, and of what all bricks have in common. <i>Which brick changed beside the others?</i> is asked of
  * bricks, categories and tiles: from each run the common part is taken first, that is the median over its bricks of how
  * far they are from their usual time, so that a process which was slow throughout hides nothing and raises no alarm. With
- * fewer than {@value #FEWEST_FOR_COMMON} bricks there is no common part, and bricks are compared as they are.
+ * fewer than {@value #FEWEST_FOR_COMMON} bricks there is no common part, and bricks are compared as they are. If a change
+ * reaches many bricks, the median holds part of it: name the bricks that the change cannot have touched as the
+ * {@linkplain Options#baseline baseline}, and the common part is theirs alone.
  *
  * <p><b>Verdicts</b> come from one permutation test of whole runs for all lines together: where nothing differs, and runs
  * of the two sides took turns in random order, the chance of even one verdict {@link Verdict#FASTER} or
- * {@link Verdict#SLOWER} is at most 2.5 %. Differences below a floor count for nothing, however sure they are. Intervals
- * are Welch's, of 95 % each and for one line alone, so one of twenty misses; go by the verdict.
+ * {@link Verdict#SLOWER} is at most 2.5 %. Differences below a floor count for nothing, however sure they are. Test,
+ * changes and intervals are of the runs of a side without the lowest and the highest ones (Yuen's trimmed means), so that
+ * one bad process neither makes nor hides a difference: one run at each end from ten runs a side on, and up to a fifth from
+ * twenty on. Fewer runs than ten are not trimmed. A remark names a run that is far from the others. Intervals are of 95 % each and for one line alone, so one of twenty misses; go by the
+ * verdict.
  *
  * <p><b>The figure of a brick</b> in a run is the mean time of the middle half of its samples, where all runs recorded
  * percentiles and that is at least {@value #LEAST_USUAL_PERCENT} % of the mean in most runs. So a few interrupted samples
  * make no difference between runs. Otherwise, as of a brick that a prompt makes long in a few of many samples, it is the
  * mean of all. The whole always has all samples.
+ *
+ * <p><b>Tails.</b> The middle half does not see a change of the longest samples. So the 90th and the 99th percentile are
+ * lines of their own, {@link Kind#BRICK_P90} and {@link Kind#BRICK_P99}, in the same test. A brick has such a line if
+ * {@value #FEWEST_BEYOND} or more of its samples are longer than that percentile in every run, {@value #FEWEST_FOR_P90} and
+ * {@value #FEWEST_FOR_P99} samples in all.
  *
  * <p><b>A step</b> is one that was announced, {@link org.brickprofiler.BrickProfiler#beginStep}, where all runs did so and
  * {@link Options#stepBrick} names no brick; its time is then compared by phase. Otherwise it is one execution of the brick
@@ -40,7 +50,7 @@ import org.brickprofiler.internal.io.OptionalPart;
  * @param stepBrick the brick whose executions are the steps; empty where steps were announced, and where there is none, so
  *     that the whole is not compared
  * @param remarks what to know before the lines are believed, most important first, one sentence each
- * @param lines the whole, then categories, bricks and tiles, each with the most time first
+ * @param lines the whole, then categories, bricks, the percentiles of bricks, and tiles, each with the most time first
  */
 public record Comparison(
         List<Run> before,
@@ -55,6 +65,18 @@ public record Comparison(
 
     /** A brick with fewer samples than one in so many of the most frequent one's is no step. */
     public static final int RAREST_STEP = 500;
+
+    /** Samples of a brick that have to be longer than a percentile in every run for the percentile to be compared. */
+    public static final int FEWEST_BEYOND = 4;
+
+    /** Samples of a brick in every run for which its 90th percentile is compared. */
+    public static final int FEWEST_FOR_P90 = 10 * FEWEST_BEYOND;
+
+    /** Samples of a brick in every run for which its 99th percentile is compared. */
+    public static final int FEWEST_FOR_P99 = 100 * FEWEST_BEYOND;
+
+    /** Runs of a side without which its intervals are so wide that they say nothing. */
+    public static final int FEWEST_FOR_INTERVAL = 3;
 
     /** What the middle half of a brick's samples has to be of their mean to stand for all, %. */
     public static final int LEAST_USUAL_PERCENT = 90;
@@ -112,21 +134,34 @@ public record Comparison(
         STEP,
         /** Tokens per second: the application's own measure where all runs have it, or else by the wall time. */
         TOKENS_PER_SEC,
-        /** What all bricks have in common, as a change only. */
+        /** What all bricks have in common, or those of the baseline, as a change only. */
         COMMON,
         /** What the bricks of a category take in a step by their figures, ns. */
         CATEGORY,
         /** The time of a sample of a brick, ns: the mean, or that of the middle half of the samples. */
         BRICK,
+        /** The 90th percentile of the samples of a brick, ns. */
+        BRICK_P90,
+        /** The 99th percentile of the samples of a brick, ns. */
+        BRICK_P99,
         /** The mean time of a tile of a level, ns. */
-        TILE
+        TILE;
+
+        /**
+         * Whether the line is about a percentile of a brick.
+         *
+         * @return true for {@link #BRICK_P90} and {@link #BRICK_P99}
+         */
+        public boolean isTail() {
+            return this == BRICK_P90 || this == BRICK_P99;
+        }
     }
 
     /**
      * The runs of one side, in one line.
      *
-     * @param value geometric mean over the runs, in the unit of the line
-     * @param spreadPercent coefficient of variation between the runs, %; 0 for one run
+     * @param value geometric mean over the runs, in the unit of the line; without those that the test leaves out
+     * @param spreadPercent coefficient of variation between all runs, %; 0 for one run
      * @param runs how many runs have the value
      */
     public record Side(double value, double spreadPercent, int runs) {}
@@ -135,7 +170,7 @@ public record Comparison(
      * How far the second side is from the first.
      *
      * @param percent the difference, % of the first side
-     * @param lowPercent lower end of its 95 % interval, %; NaN where one of the sides has one run
+     * @param lowPercent lower end of its 95 % interval, %; NaN if a side has fewer than {@value #FEWEST_FOR_INTERVAL} runs
      * @param highPercent upper end, %; NaN likewise
      */
     public record Change(double percent, double lowPercent, double highPercent) {
@@ -194,7 +229,7 @@ public record Comparison(
         /**
          * Whether there is an interval.
          *
-         * @return false where one of the sides has one run
+         * @return false if a side has fewer than {@value #FEWEST_FOR_INTERVAL} runs
          */
         public boolean hasInterval() {
             return !Double.isNaN(lowPercent);
@@ -205,15 +240,15 @@ public record Comparison(
      * One thing that was compared.
      *
      * @param kind what it is
-     * @param name of the brick, category or tile level, or of the whole
+     * @param name of the brick, category or tile level, or of the whole; of a percentile such as {@code "RmsNorm, p90"}
      * @param before the first side; empty where a run of it lacks the value
      * @param after the second side; empty likewise
      * @param change between the sides, as they are; empty where one is
      * @param beside the change beside what all bricks have in common; empty where the line is not compared so
      * @param verdict what can be said
      * @param note what the verdict needs as explanation; may be empty
-     * @param smallestPercent the smallest change that four in five of such comparisons would have found, %; empty where
-     *     there are too few runs
+     * @param smallestPercent the smallest change that four in five of such comparisons would have found, %: above the floor,
+     *     since of changes at the floor half are estimated below it; empty where there are too few runs
      * @param probability of such a difference anywhere if there is none, 0 to 1, for all lines together; empty where it was
      *     not tested
      * @param sharePercent of the brick time of the first side, or of the second where that lacks it, %; 100 for the whole
@@ -276,8 +311,15 @@ public record Comparison(
      * @param acrossEnvironments whether runs on other machines, of other JVMs or with other numbers of threads may be
      *     compared, because that is the question
      * @param seed of the random assignments: the same runs give the same verdicts
+     * @param baseline names of bricks that the change cannot have touched, of which the common part is then made; empty to
+     *     make it of all bricks
      */
-    public record Options(double floorPercent, Optional<String> stepBrick, boolean acrossEnvironments, long seed) {
+    public record Options(
+            double floorPercent,
+            Optional<String> stepBrick,
+            boolean acrossEnvironments,
+            long seed,
+            List<String> baseline) {
 
         /** Changes that layout and chance make between two builds of the same code. */
         public static final double USUAL_FLOOR_PERCENT = 2;
@@ -290,6 +332,7 @@ public record Comparison(
         public Options {
             Objects.requireNonNull(stepBrick, "stepBrick");
             requireFinite("floorPercent", floorPercent);
+            baseline = List.copyOf(Objects.requireNonNull(baseline, "baseline"));
         }
 
         /**
@@ -298,7 +341,7 @@ public record Comparison(
          * @return options
          */
         public static Options defaults() {
-            return new Options(USUAL_FLOOR_PERCENT, Optional.empty(), false, 1);
+            return new Options(USUAL_FLOOR_PERCENT, Optional.empty(), false, 1, List.of());
         }
 
         /**
@@ -309,7 +352,7 @@ public record Comparison(
          * @throws IllegalArgumentException when it is negative or not finite
          */
         public Options withFloorPercent(double percent) {
-            return new Options(percent, stepBrick, acrossEnvironments, seed);
+            return new Options(percent, stepBrick, acrossEnvironments, seed, baseline);
         }
 
         /**
@@ -320,7 +363,11 @@ public record Comparison(
          */
         public Options withStepBrick(String name) {
             return new Options(
-                    floorPercent, Optional.of(Objects.requireNonNull(name, "name")), acrossEnvironments, seed);
+                    floorPercent,
+                    Optional.of(Objects.requireNonNull(name, "name")),
+                    acrossEnvironments,
+                    seed,
+                    baseline);
         }
 
         /**
@@ -330,7 +377,7 @@ public record Comparison(
          * @return options
          */
         public Options withAcrossEnvironments(boolean across) {
-            return new Options(floorPercent, stepBrick, across, seed);
+            return new Options(floorPercent, stepBrick, across, seed, baseline);
         }
 
         /**
@@ -340,7 +387,17 @@ public record Comparison(
          * @return options
          */
         public Options withSeed(long other) {
-            return new Options(floorPercent, stepBrick, acrossEnvironments, other);
+            return new Options(floorPercent, stepBrick, acrossEnvironments, other, baseline);
+        }
+
+        /**
+         * The same with another baseline.
+         *
+         * @param names of bricks that the change cannot have touched; empty for none
+         * @return options
+         */
+        public Options withBaseline(List<String> names) {
+            return new Options(floorPercent, stepBrick, acrossEnvironments, seed, names);
         }
     }
 
@@ -351,7 +408,8 @@ public record Comparison(
      * @param after runs of the second side, likewise
      * @param options how
      * @return what came out of it
-     * @throws IllegalArgumentException when a side has no run, or no run has the brick that the options call a step
+     * @throws IllegalArgumentException when a side has no run, not every run has the brick that the options call a step, or
+     *     a brick of the baseline cannot be compared
      */
     public static Comparison of(List<Run> before, List<Run> after, Options options) {
         requireStatistics();
@@ -363,7 +421,8 @@ public record Comparison(
 
     /**
      * The floor that runs of one and the same code ask for: in 19 of 20 random splits of them into two sides, no category,
-     * brick or tile is further apart, beside what all bricks have in common.
+     * brick or tile is further apart, beside what all bricks have in common. Percentiles are left out, since they spread
+     * more and would set the floor for all.
      *
      * @param same runs of the same code, at least 4; twice as many as a side of the comparison will have is best, since
      *     fewer differ more
@@ -386,6 +445,16 @@ public record Comparison(
     }
 
     /**
+     * How many runs of each side are left out of a line's test, change and interval at each end, because they are the lowest
+     * and the highest.
+     *
+     * @return 0 or more; 0 with fewer than ten runs a side
+     */
+    public int trimmedRuns() {
+        return Trimmed.atEachEnd(before.size(), after.size());
+    }
+
+    /**
      * The lines with a verdict against the second side.
      *
      * @param percent how much slower at least, %, as {@link Line#tested} has it
@@ -400,7 +469,7 @@ public record Comparison(
 
     /**
      * The smallest change that the runs could have shown of any brick that takes at least 1 % of the time: what to look at
-     * when deciding whether more runs are needed.
+     * when deciding whether more runs are needed. Percentiles are not among them.
      *
      * @return %; empty where there are too few runs to say, or no such brick
      */

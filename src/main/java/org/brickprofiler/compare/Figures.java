@@ -12,6 +12,7 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.IntToDoubleFunction;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
@@ -49,6 +50,9 @@ final class Figures {
 
     /** The same of its compilers, whose share of a short run is large. */
     private static final double MOST_OTHER_JIT_PERCENT = 10;
+
+    private static final int P90 = 90;
+    private static final int P99 = 99;
 
     /** What takes longer, the longer the text is. */
     private static final Set<String> GROWING = Stream.of(
@@ -147,12 +151,48 @@ final class Figures {
         environments = options.acrossEnvironments() ? "" : String.join("; ", environmentsThatDiffer());
         whole();
         categories();
-        bricks();
+        for (Key key : bricks()) {
+            tail(key, Kind.BRICK_P90, P90, Comparison.FEWEST_FOR_P90);
+            tail(key, Kind.BRICK_P99, P99, Comparison.FEWEST_FOR_P99);
+        }
         tiles();
     }
 
     List<Figure> all() {
         return all;
+    }
+
+    /**
+     * How many ns more a brick takes in a step of the second side, all its samples together.
+     *
+     * @param brick its name
+     * @param ns the difference of the trimmed means; below 0 if it takes less
+     */
+    record Move(String brick, double ns) {}
+
+    /** The moves of all bricks, the largest first; empty where nothing is a step. */
+    List<Move> moves() {
+        return !hasSteps()
+                ? List.of()
+                : bricks.stream()
+                        .flatMap(run -> run.keySet().stream())
+                        .distinct()
+                        .map(key -> new Move(key.name(), moveNs(run -> ratio(brick(run, key).totalNs(), steps(run)))))
+                        .sorted(Comparator.comparingDouble((Move move) -> Math.abs(move.ns())).reversed()
+                                .thenComparing(Move::brick))
+                        .toList();
+    }
+
+    /** The move of all bricks together, ns. */
+    double moveOfTheWholeNs() {
+        return moveNs(run -> ratio(runs.get(run).totalNs(), steps(run)));
+    }
+
+    private double moveNs(IntToDoubleFunction perStepNs) {
+        double[] values = IntStream.range(0, runs.size()).mapToDouble(perStepNs).toArray();
+        int trimmed = Trimmed.atEachEnd(firstRuns, values.length - firstRuns);
+        return Trimmed.of(Arrays.copyOfRange(values, firstRuns, values.length), trimmed).mean()
+                - Trimmed.of(Arrays.copyOf(values, firstRuns), trimmed).mean();
     }
 
     Optional<String> stepBrick() {
@@ -445,14 +485,19 @@ final class Figures {
         }
     }
 
-    private void announcedSteps() {
-        String mix = Arrays.stream(StepInfo.Phase.values())
+    /** Other shares of prompts among the announced steps: samples of prompts are longer than others. */
+    private String phaseMixThatDiffers() {
+        return Arrays.stream(StepInfo.Phase.values())
                 .map(phase -> workThatDiffers("share of steps that are " + phase.name().toLowerCase(Locale.ROOT), run -> {
                     StepStats stats = phase(run, phase);
                     return stats == null ? 0.0 : ratio(stats.count(), steps(run));
                 }))
                 .filter(difference -> !difference.isEmpty())
                 .collect(Collectors.joining("; "));
+    }
+
+    private void announcedSteps() {
+        String mix = phaseMixThatDiffers();
         add(Kind.TOTAL, "brick time of a step", 100, mix, run -> ratio(runs.get(run).totalNs(), steps(run)));
         for (StepInfo.Phase phase : StepInfo.Phase.values()) {
             boolean anywhere = runs.stream().anyMatch(run -> run.steps().phase(phase).isPresent());
@@ -560,18 +605,47 @@ final class Figures {
         return whole == 0 ? 0 : 100.0 * side.stream().mapToLong(part).sum() / whole;
     }
 
-    private void bricks() {
+    /** Adds a figure of each brick; returns the bricks in the order of the figures. */
+    private List<Key> bricks() {
         Set<Key> keys = bricks.stream().flatMap(run -> run.keySet().stream()).collect(Collectors.toSet());
-        List<Figure> found = new ArrayList<>();
-        for (Key key : keys) {
-            double share = share(run -> run.bricks().stream()
-                    .filter(brick -> Key.of(brick).equals(key))
-                    .mapToLong(BrickStats::totalNs)
-                    .sum());
-            found.add(figure(Kind.BRICK, key.name(), share, obstacle(key), run ->
-                    usualNs(run, key) / brick(run, key).count()));
+        List<Key> sorted = keys.stream()
+                .sorted(Comparator.comparingDouble((Key key) -> share(key))
+                        .reversed()
+                        .thenComparing(Key::name)
+                        .thenComparing(Key::category))
+                .toList();
+        for (Key key : sorted) {
+            add(Kind.BRICK, key.name(), share(key), obstacle(key), run -> usualNs(run, key) / brick(run, key).count());
         }
-        addLargestFirst(found);
+        return sorted;
+    }
+
+    private double share(Key key) {
+        return share(run -> run.bricks().stream()
+                .filter(brick -> Key.of(brick).equals(key))
+                .mapToLong(BrickStats::totalNs)
+                .sum());
+    }
+
+    /**
+     * Adds a percentile of a brick where all runs have enough samples for it. As for the middle half, the mean of all samples
+     * is multiplied by a ratio of the same buckets, so that their width is not in the figure.
+     */
+    private void tail(Key key, Kind kind, int percent, int fewest) {
+        boolean isKnown = IntStream.range(0, runs.size())
+                .allMatch(run -> brick(run, key).latency().orElse(LatencyDistribution.EMPTY).count() >= fewest);
+        if (!isKnown) {
+            return;
+        }
+        String obstacle = Stream.of(obstacle(key), announced ? phaseMixThatDiffers() : "")
+                .filter(reason -> !reason.isEmpty())
+                .collect(Collectors.joining("; "));
+        add(kind, key.name() + ", p" + percent, share(key), obstacle, run -> {
+            BrickStats brick = brick(run, key);
+            LatencyDistribution latency = brick.latency().orElseThrow();
+            return ratio(brick.totalNs(), brick.count())
+                    * (latency.interpolatedPercentileNs(percent) / latency.meanNs(0, 100));
+        });
     }
 
     private String obstacle(Key key) {

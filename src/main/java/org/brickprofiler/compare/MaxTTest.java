@@ -18,11 +18,12 @@ import org.apache.commons.statistics.descriptive.Quantile;
  * the runs could have been on either side, the chance that any variable without a difference is found is at most the
  * level, whatever the distribution.
  *
- * <p>The statistic is the difference of the means over its standard error. With few runs the error itself is uncertain,
- * and a variable that happens to show little of it looks different. So a variance is drawn to the median of its kind, as
- * much as their spread suggests that they are one and the same (Smyth, <i>Linear models and empirical Bayes methods</i>,
- * 2004). One that chance does not explain is left out of all that, for a brick with two modes is not like the others. What
- * such a variable shows reaches further by chance, and would raise the bar for all; its variance counts up to
+ * <p>The statistic is the difference of the {@linkplain Trimmed trimmed means} over its standard error (Yuen 1974), so that
+ * a run that is far from the others of its side neither makes a difference nor hides one. With few runs the error itself is
+ * uncertain, and a variable that happens to show little of it looks different. So a variance is drawn to the median of its
+ * pool, as much as their spread suggests that they are one and the same (Smyth, <i>Linear models and empirical Bayes
+ * methods</i>, 2004). A variance that chance does not explain is left out of the pool, for a brick with two modes is not
+ * like the others. Such a variable reaches further by chance, and would raise the bar for all; its variance counts up to
  * {@value #MOST_WILDNESS} times, so that it has to show more itself. The permutation holds for any statistic.
  *
  * <p>Immutable; any thread.
@@ -53,58 +54,118 @@ final class MaxTTest {
 
     private static final double MOST_WILDNESS = 4;
 
-    private final double[][] values;
-    private final int runs;
-    private final int drawn;
-    private final int firstRuns;
-    private final double[] sums;
-    private final double[] squares;
-    private final double pooledVariance;
-    private final double priorDegrees;
+    /** Something that is tested. */
+    static final class Variable {
 
-    private final double[] differences;
-    private final double[] errors;
+        /** Of variables whose variance is their own alone. */
+        static final int NO_POOL = -1;
+
+        private final double[] values;
+        private final int pool;
+        private final boolean speaks;
+
+        /**
+         * Of one value in every run.
+         *
+         * @param values those of the first side first
+         * @param pool the number of the pool whose median its variance is drawn to, 0 or more; {@link #NO_POOL} for none
+         * @param speaks whether its own variance counts for that pool
+         */
+        Variable(double[] values, int pool, boolean speaks) {
+            this.values = values.clone();
+            this.pool = pool;
+            this.speaks = speaks;
+        }
+    }
+
+    /**
+     * What variables of one kind have in common.
+     *
+     * @param variance the median of the variances that chance explains where all are one
+     * @param priorDegrees the degrees of freedom that this median is worth; 0 where it is worth nothing
+     */
+    private record Pool(double variance, double priorDegrees) {
+
+        static final Pool NONE = new Pool(0, 0);
+    }
+
+    private final List<Variable> variables;
+    private final double[][] values;
+    /** For each variable its runs by ascending value. */
+    private final int[][] orders;
+
+    private final Pool[] pools;
+    private final int runs;
+    private final int firstRuns;
+    private final int trimmed;
+
+    private final Statistic[] statistics;
     private final double[] probabilities;
     private final double critical;
+
+    /** The difference of one variable in one assignment. */
+    private record Statistic(double difference, double error, double degrees) {
+
+        double size() {
+            return Math.abs(difference / error);
+        }
+    }
 
     /**
      * Tests.
      *
-     * @param variables for each variable its value in every run, those of the first side first
-     * @param alike how many variables from the first on may spread alike, being of one kind
-     * @param drawn how many from the first on are drawn to what those show, at least as many
+     * @param variables what is tested, one at least
      * @param firstRuns runs of the first side, at least 2; as many at least are on the second
      * @param level the error rate, above 0 and below 1
      * @param seed of the random assignments
      */
-    MaxTTest(List<double[]> variables, int alike, int drawn, int firstRuns, double level, long seed) {
-        this.values = variables.stream().map(MaxTTest::centred).toArray(double[][]::new);
-        this.runs = values.length == 0 ? 0 : values[0].length;
-        this.drawn = alike < FEWEST_ALIKE ? 0 : drawn;
+    MaxTTest(List<Variable> variables, int firstRuns, double level, long seed) {
+        this.variables = List.copyOf(variables);
+        this.values = variables.stream().map(variable -> centred(variable.values)).toArray(double[][]::new);
+        this.runs = values[0].length;
         this.firstRuns = firstRuns;
-        sums = Arrays.stream(values).mapToDouble(row -> Arrays.stream(row).sum()).toArray();
-        squares = Arrays.stream(values)
-                .mapToDouble(row -> Arrays.stream(row).map(x -> x * x).sum())
-                .toArray();
-        double[] variances = likely(
-                Arrays.stream(squares).limit(alike).map(square -> square / (runs - 1)).toArray(), runs - 1);
-        pooledVariance = median(variances);
-        priorDegrees = priorDegrees(variances, runs - 1);
+        trimmed = Trimmed.atEachEnd(firstRuns, runs - firstRuns);
+        orders = Arrays.stream(values).map(MaxTTest::order).toArray(int[][]::new);
+        int last = variables.stream().mapToInt(variable -> variable.pool).max().orElseThrow();
+        pools = IntStream.rangeClosed(0, last).mapToObj(this::pool).toArray(Pool[]::new);
 
-        int[] observed = IntStream.range(0, firstRuns).toArray();
-        differences = new double[values.length];
-        errors = new double[values.length];
-        for (int variable = 0; variable < values.length; variable++) {
-            differences[variable] = difference(variable, observed);
-            errors[variable] = error(variable, observed);
-        }
-        Assignments assignments = new Assignments(seed);
+        int[] observed = new int[runs];
+        Arrays.fill(observed, 0, firstRuns, 1);
+        Assignments assignments = new Assignments(observed, seed);
+        statistics = assignments.observed;
         probabilities = assignments.probabilities();
         critical = assignments.critical(level);
     }
 
+    private static int[] order(double[] row) {
+        return IntStream.range(0, row.length)
+                .boxed()
+                .sorted(Comparator.comparingDouble(run -> row[run]))
+                .mapToInt(Integer::intValue)
+                .toArray();
+    }
+
+    /** The pool of a number: of the variances of all runs together, so that no assignment changes it. */
+    private Pool pool(int number) {
+        double[] all = IntStream.range(0, values.length)
+                .filter(at -> variables.get(at).pool == number && variables.get(at).speaks)
+                .mapToDouble(at -> variance(Trimmed.of(values[at], 2 * trimmed), runs))
+                .toArray();
+        if (all.length < FEWEST_ALIKE) {
+            return Pool.NONE;
+        }
+        int degrees = runs - 4 * trimmed - 1;
+        double[] likely = likely(all, degrees);
+        return new Pool(median(likely), priorDegrees(likely, degrees));
+    }
+
+    /** The variance of one value that makes such an error of the mean of so many. */
+    private static double variance(Trimmed mean, int values) {
+        return Math.max(mean.squaredError() * values, SMALLEST_VARIANCE);
+    }
+
     private static double median(double[] values) {
-        return values.length == 0 ? 0 : Median.withDefaults().withCopy(true).evaluate(values);
+        return Median.withDefaults().withCopy(true).evaluate(values);
     }
 
     /** The variances that chance explains where all are one: wild variables, which may be a third, must not speak for the rest. */
@@ -150,63 +211,72 @@ final class MaxTTest {
         return (first == second ? 2 : 1) / assignments;
     }
 
-    private double difference(int variable, int[] first) {
-        double sum = sumOfFirst(variable, first);
-        return (sums[variable] - sum) / (runs - firstRuns) - sum / firstRuns;
-    }
-
-    private double sumOfFirst(int variable, int[] first) {
-        double sum = 0;
-        for (int run : first) {
-            sum += values[variable][run];
-        }
-        return sum;
-    }
-
-    private double error(int variable, int[] first) {
-        double sum = 0;
-        double square = 0;
+    /**
+     * The statistic of a variable in one assignment.
+     *
+     * @param isFirst of each run 1 if it is on the first side, or 0
+     * @param sides room for the values of the two sides, one more than there are runs each
+     */
+    private Statistic statistic(int variable, int[] isFirst, double[][] sides) {
         double[] row = values[variable];
-        for (int run : first) {
-            sum += row[run];
-            square += row[run] * row[run];
+        int first = 0;
+        int second = 0;
+        double[] firstSide = sides[0];
+        double[] secondSide = sides[1];
+        // No branch: which side a run is on is random, so that half of the branches would be mispredicted.
+        for (int run : orders[variable]) {
+            double value = row[run];
+            firstSide[first] = value;
+            secondSide[second] = value;
+            first += isFirst[run];
+            second += 1 - isFirst[run];
         }
-        int secondRuns = runs - firstRuns;
-        double secondSum = sums[variable] - sum;
-        double firstVariance = (square - sum * sum / firstRuns) / (firstRuns - 1);
-        double secondVariance = (squares[variable] - square - secondSum * secondSum / secondRuns) / (secondRuns - 1);
-        double own = Math.max(firstVariance, SMALLEST_VARIANCE) / firstRuns
-                + Math.max(secondVariance, SMALLEST_VARIANCE) / secondRuns;
-        if (variable >= drawn) {
-            return Math.sqrt(own);
+        Trimmed before = Trimmed.ofSorted(firstSide, first, trimmed);
+        Trimmed after = Trimmed.ofSorted(secondSide, second, trimmed);
+        double difference = after.mean() - before.mean();
+        double firstVariance = variance(before, first);
+        double secondVariance = variance(after, second);
+        double own = firstVariance / first + secondVariance / second;
+        int degrees = before.degrees() + after.degrees();
+        int number = variables.get(variable).pool;
+        Pool pool = number < 0 ? Pool.NONE : pools[number];
+        if (pool.priorDegrees() == 0) {
+            return new Statistic(difference, Math.sqrt(own), degrees);
         }
-        int degrees = runs - 2;
-        double both = (firstVariance * (firstRuns - 1) + secondVariance * (secondRuns - 1)) / degrees;
-        if (both > mostLikely(pooledVariance, degrees)) {
-            return Math.sqrt(own * Math.max(1, Math.min(MOST_WILDNESS, both / (WILD * pooledVariance))));
+        double both = (firstVariance * before.degrees() + secondVariance * after.degrees()) / degrees;
+        if (both > mostLikely(pool.variance(), degrees)) {
+            double wildness = Math.max(1, Math.min(MOST_WILDNESS, both / (WILD * pool.variance())));
+            return new Statistic(difference, Math.sqrt(own * wildness), degrees);
         }
-        double mixed = (priorDegrees * pooledVariance + degrees * both) / (priorDegrees + degrees);
-        return Math.sqrt(Math.max(mixed, SMALLEST_VARIANCE) * (1.0 / firstRuns + 1.0 / secondRuns));
+        double mixed =
+                (pool.priorDegrees() * pool.variance() + degrees * both) / (pool.priorDegrees() + degrees);
+        return new Statistic(
+                difference,
+                Math.sqrt(mixed * (1.0 / first + 1.0 / second)),
+                pool.priorDegrees() + degrees);
     }
 
     /** The assignments of runs to sides, and what the largest statistics were in them. */
     private final class Assignments {
 
-        private final double[] observed = new double[values.length];
+        private final Statistic[] observed;
+        private final double[] sizes;
         private final Integer[] smallestFirst;
         /** For each variable, how often it or a smaller one reached its statistic. */
         private final int[] reached = new int[values.length];
 
+        private final double[][] sides = new double[2][runs + 1];
         private final double[] largest;
         private int count;
 
-        Assignments(long seed) {
-            for (int i = 0; i < observed.length; i++) {
-                observed[i] = Math.abs(differences[i] / errors[i]);
-            }
+        Assignments(int[] isFirst, long seed) {
+            observed = IntStream.range(0, values.length)
+                    .mapToObj(variable -> statistic(variable, isFirst, sides))
+                    .toArray(Statistic[]::new);
+            sizes = Arrays.stream(observed).mapToDouble(Statistic::size).toArray();
             smallestFirst = IntStream.range(0, observed.length)
                     .boxed()
-                    .sorted(Comparator.comparingDouble(i -> observed[i]))
+                    .sorted(Comparator.comparingDouble(variable -> sizes[variable]))
                     .toArray(Integer[]::new);
             double all = BinomialCoefficientDouble.value(runs, firstRuns);
             if (all <= MOST_ASSIGNMENTS) {
@@ -225,11 +295,14 @@ final class MaxTTest {
         }
 
         private void add(int[] first) {
+            int[] isFirst = new int[runs];
+            for (int run : first) {
+                isFirst[run] = 1;
+            }
             double maximum = 0;
             for (int variable : smallestFirst) {
-                double statistic = Math.abs(difference(variable, first) / error(variable, first));
-                maximum = Math.max(maximum, statistic);
-                if (maximum >= observed[variable] - ROUNDING) {
+                maximum = Math.max(maximum, statistic(variable, isFirst, sides).size());
+                if (maximum >= sizes[variable] - ROUNDING) {
                     reached[variable]++;
                 }
             }
@@ -253,14 +326,19 @@ final class MaxTTest {
         }
     }
 
-    /** The mean of the second side less that of the first, in the unit of the values. */
+    /** The trimmed mean of the second side less that of the first, in the unit of the values. */
     double difference(int variable) {
-        return differences[variable];
+        return statistics[variable].difference();
     }
 
     /** The standard error of the difference. */
     double error(int variable) {
-        return errors[variable];
+        return statistics[variable].error();
+    }
+
+    /** The degrees of freedom of the standard error, those of its pool included. */
+    double degrees(int variable) {
+        return statistics[variable].degrees();
     }
 
     /** The chance of so large a statistic anywhere, without any difference. */

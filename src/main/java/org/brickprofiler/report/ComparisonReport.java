@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.compare.Comparison;
@@ -40,6 +41,9 @@ public final class ComparisonReport {
 
     private static final String SCHEMA_VERSION = "1.0";
     private static final String NONE = "-";
+
+    /** The end of an interval beyond which only its order is of interest, %. */
+    private static final double MOST_SHOWN_PERCENT = 10_000;
 
     /** Longer notes stand below the table. */
     private static final int LONGEST_NOTE = 22;
@@ -161,15 +165,21 @@ public final class ComparisonReport {
         String runs = count(before) + (before == 1 ? " run" : " runs") + " before, " + count(comparison.after().size())
                 + " after: ";
         List<String> parts = Stream.of(Verdict.values())
-                .map(verdict -> tally(comparison, verdict))
+                .map(verdict -> tally(comparison, verdict, Kind.BRICK::equals))
                 .flatMap(Optional::stream)
                 .toList();
-        return runs + (parts.isEmpty() ? "no brick was recorded" : "of the bricks " + String.join(", ", parts));
+        List<String> tails = Stream.of(Verdict.FASTER, Verdict.SLOWER)
+                .map(verdict -> tally(comparison, verdict, Kind::isTail))
+                .flatMap(Optional::stream)
+                .toList();
+        return runs
+                + (parts.isEmpty() ? "no brick was recorded" : "of the bricks " + String.join(", ", parts))
+                + (tails.isEmpty() ? "" : "; of their percentiles " + String.join(", ", tails));
     }
 
-    private static Optional<String> tally(Comparison comparison, Verdict verdict) {
+    private static Optional<String> tally(Comparison comparison, Verdict verdict, Predicate<Kind> kind) {
         long lines = comparison.lines().stream()
-                .filter(line -> line.kind() == Kind.BRICK && line.verdict() == verdict)
+                .filter(line -> kind.test(line.kind()) && line.verdict() == verdict)
                 .count();
         String words = switch (verdict) {
             case FASTER, SLOWER, NOT_COMPARABLE -> verdict.displayName();
@@ -183,23 +193,43 @@ public final class ComparisonReport {
         StringBuilder legend = new StringBuilder();
         NumberFormat percent = new DecimalFormat("0.##", DecimalFormatSymbols.getInstance(Locale.ROOT));
         if (comparison.lines().stream().anyMatch(line -> line.beside().isPresent())) {
-            legend.append("Beside others: less what all bricks of a run have in common; verdict and interval of categories, "
-                    + "bricks and tiles are of that.\n");
+            List<String> baseline = comparison.options().baseline();
+            legend.append("Beside others: less what ")
+                    .append(baseline.isEmpty() ? "all bricks" : PlainText.ascii("the baseline bricks (" + String.join(", ", baseline) + ")"))
+                    .append(" of a run have in common; verdict and interval of categories, bricks and tiles are of that.\n");
         }
         if (comparison.lines().stream().anyMatch(line -> line.probability().isPresent())) {
+            legend.append(tails(comparison)).append('\n');
             legend.append(String.format(
                     Locale.ROOT,
                     "Verdicts are of one test for all lines: where nothing differs, any at all has a chance of at most %s "
                             + "%%. Changes below %s %% count for nothing.%nShown from: the smallest change that four in five "
-                            + "such comparisons find. Intervals are of 95 %%, each for its line alone.%n",
+                            + "such comparisons find. Intervals are of 95 %%, each for its line alone.%s%n",
                     percent.format(100 * Comparison.LEVEL),
-                    percent.format(comparison.options().floorPercent()))
+                    percent.format(comparison.options().floorPercent()),
+                    trimmed(comparison.trimmedRuns()))
                     .replace("\r\n", "\n"));
         }
         comparison.stepBrick().ifPresent(step -> legend.append("A step is one execution of ")
                 .append(PlainText.ascii(step))
                 .append('.'));
         return legend.toString().stripTrailing();
+    }
+
+    private static String tails(Comparison comparison) {
+        return comparison.lines().stream().anyMatch(line -> line.kind().isTail())
+                ? "p90 and p99: percentiles of the samples, of bricks with " + Comparison.FEWEST_FOR_P90 + " and "
+                        + Comparison.FEWEST_FOR_P99 + " samples in every run; a brick without them may have a longer tail."
+                : "Percentiles are not compared, as not every run recorded them with " + Comparison.FEWEST_FOR_P90
+                        + " samples of a brick: a longer tail may go unnoticed.";
+    }
+
+    private static String trimmed(int runs) {
+        return switch (runs) {
+            case 0 -> "";
+            case 1 -> " Each line is without its lowest and its highest run of each side.";
+            default -> " Each line is without its " + runs + " lowest and its " + runs + " highest runs of each side.";
+        };
     }
 
     private static List<String> longNotes(List<Line> lines) {
@@ -223,10 +253,14 @@ public final class ComparisonReport {
         return String.format(Locale.ROOT, "%+,.1f", percent);
     }
 
+    private static String upperEnd(double percent) {
+        return percent <= MOST_SHOWN_PERCENT ? signed(percent) : String.format(Locale.ROOT, "> %+,.0f", MOST_SHOWN_PERCENT);
+    }
+
     private static String interval(Line line) {
         return line.tested()
                 .filter(Change::hasInterval)
-                .map(change -> "[" + signed(change.lowPercent()) + ", " + signed(change.highPercent()) + "]")
+                .map(change -> "[" + signed(change.lowPercent()) + ", " + upperEnd(change.highPercent()) + "]")
                 .orElse(NONE);
     }
 
@@ -261,6 +295,7 @@ public final class ComparisonReport {
                 WHOLE,
                 new Block("category, of a step", Set.of(Kind.CATEGORY)),
                 new Block("brick, of a sample", Set.of(Kind.BRICK)),
+                new Block("percentile of a brick", Set.of(Kind.BRICK_P90, Kind.BRICK_P99)),
                 new Block("tile", Set.of(Kind.TILE)));
 
         List<Line> of(Comparison comparison) {
@@ -316,6 +351,14 @@ public final class ComparisonReport {
             json.writeStringField("headline", headline(comparison));
             json.writeNumberField("floor_pct", comparison.options().floorPercent());
             json.writeNumberField("level", Comparison.LEVEL);
+            json.writeNumberField("trimmed_runs", comparison.trimmedRuns());
+            if (!comparison.options().baseline().isEmpty()) {
+                json.writeArrayFieldStart("baseline");
+                for (String brick : comparison.options().baseline()) {
+                    json.writeString(brick);
+                }
+                json.writeEndArray();
+            }
             if (comparison.stepBrick().isPresent()) {
                 json.writeStringField("step_brick", comparison.stepBrick().get());
             }

@@ -55,10 +55,13 @@ function signed(pct) {
   return (text === "0.0" ? "" : pct < 0 ? "\u2212" : "+") + text;
 }
 
+/** Beyond this end of an interval only its order is of interest, as in ComparisonReport. */
+const MOST_SHOWN_PCT = 10000;
+
 function intervalOf(change) {
   return change === undefined || change.low_pct === undefined
     ? NONE
-    : "[" + signed(change.low_pct) + ", " + signed(change.high_pct) + "]";
+    : "[" + signed(change.low_pct) + ", " + (change.high_pct <= MOST_SHOWN_PCT ? signed(change.high_pct) : "> " + signed(MOST_SHOWN_PCT)) + "]";
 }
 
 function describe(line) {
@@ -88,7 +91,7 @@ const REACH = Math.max(
     .filter((change) => change !== undefined)
     .flatMap((change) => [change.pct, change.low_pct, change.high_pct])
     .filter((pct) => pct !== undefined)
-    .map((pct) => Math.abs(bend(pct))),
+    .map((pct) => Math.abs(bend(Math.min(pct, MOST_SHOWN_PCT)))),
 );
 
 function place(pct) {
@@ -318,6 +321,7 @@ show(
   sides(),
   linesSection("The whole", "the whole", linesOf(...WHOLE)),
   linesSection("Bricks", "brick, of a sample", largestFirst(linesOf("brick"))),
+  linesSection("Percentiles of bricks", "percentile of a brick", largestFirst(linesOf("brick_p90", "brick_p99"))),
   linesSection("Categories", "category, of a step", largestFirst(linesOf("category"))),
   linesSection("Tiles", "tile", largestFirst(linesOf("tile"))),
   runsSection(),

@@ -17,6 +17,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
+import org.brickprofiler.RunIdentity;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.BeforeEach;
@@ -150,6 +151,90 @@ class CompareCommandTest {
         assertThat(Cli.run("compare", after, "--", before, "--fail-on-regression", "5").exitCode()).isZero();
         assertThat(Cli.run("compare", before, "--", after, "--fail-on-regression", "5", "--floor", "7").exitCode())
                 .isZero();
+    }
+
+    @Spec("16.9")
+    @Test
+    void failsWhereNothingCouldBeCompared() throws IOException {
+        Path one = before.resolve("0.json");
+        Path other = after.resolve("0.json");
+        Cli tooFew = Cli.run("compare", one, "--", other, "--fail-on-regression", "5");
+        assertThat(tooFew.exitCode()).isEqualTo(4);
+        assertThat(tooFew.err())
+                .startsWith("brick: no line could be compared, so regressions are unknown: brick time of a step (too few runs), ")
+                .endsWith(" more\n")
+                .hasLineCount(1);
+        assertThat(tooFew.out()).isEqualTo(Cli.run("compare", one, "--", other).out());
+
+        for (int run = 0; run < RUNS; run++) {
+            ProfileSnapshot snapshot = snapshot(2 * run + 1, 1.06);
+            JsonReport.write(snapshot.withIdentity(RunIdentity.builder().model("llama").build()), before.resolve(run + ".json"));
+            JsonReport.write(snapshot.withIdentity(RunIdentity.builder().model("qwen").build()), after.resolve(run + ".json"));
+        }
+        Cli others = Cli.run("compare", before, "--", after, "--fail-on-regression", "5");
+        assertThat(others.exitCode()).isEqualTo(4);
+        assertThat(others.err()).contains("brick time of a step (not comparable: other model: llama before, qwen after)");
+    }
+
+    @Spec("16.9")
+    @Test
+    void namesRegressionsThatCannotBeSeen() throws IOException {
+        for (int run = 0; run < RUNS; run++) {
+            ProfileSnapshot snapshot = snapshot(2 * run + 1, 1);
+            List<BrickStats> some = snapshot.bricks().stream()
+                    .filter(brick -> !brick.name().equals("RmsNorm"))
+                    .toList();
+            JsonReport.write(with(snapshot, some), after.resolve(run + ".json"));
+        }
+        Cli missing = Cli.run("compare", before, "--", after, "--fail-on-regression", "5");
+        assertThat(missing.exitCode()).isZero();
+        assertThat(missing.err())
+                .isEqualTo("brick: 2 of 14 lines could not be compared, so their regressions are unknown: Norm (not comparable: "
+                        + "only before), RmsNorm (not comparable: only before)\n");
+        Cli low = Cli.run("compare", before, "--", after, "--fail-on-regression", "1");
+        assertThat(low.err()).contains("a regression of 1.0 % is below the floor: changes below 2.0 % count for nothing\n");
+
+        // So wide a spread that a change of 5 % is found by chance only.
+        for (int run = 0; run < RUNS; run++) {
+            JsonReport.write(snapshot(2 * run, 1 + 0.1 * (run % 3)), before.resolve(run + ".json"));
+            JsonReport.write(snapshot(2 * run + 1, 1 + 0.1 * (run % 3)), after.resolve(run + ".json"));
+        }
+        Cli coarse = Cli.run("compare", before, "--", after, "--fail-on-regression", "5");
+        assertThat(coarse.exitCode()).isZero();
+        assertThat(coarse.err())
+                .containsPattern("^brick: a regression of 5.0 % may have gone unnoticed in \\d of 14 lines: .*"
+                        + "GateProjection \\(shown from \\d+\\.\\d %\\)")
+                .doesNotContain("LmHead (shown")
+                .hasLineCount(1);
+    }
+
+    private static ProfileSnapshot with(ProfileSnapshot snapshot, List<BrickStats> bricks) {
+        return new ProfileSnapshot(
+                snapshot.startedAt(), snapshot.endedAt(), snapshot.wallNs(), snapshot.threads(), false, 0, 0,
+                OptionalDouble.empty(), false, snapshot.environments(), bricks, List.of());
+    }
+
+    @Spec("16.19")
+    @Test
+    void comparesBesideABaseline() throws IOException {
+        Cli compare = Cli.run("compare", before, "--", after, "--baseline", "RmsNorm,LmHead");
+        assertThat(compare.err()).isEmpty();
+        assertThat(compare.out())
+                .contains("\nbaseline bricks alike ", "less what the baseline bricks (RmsNorm, LmHead) of a run have in common")
+                .containsPattern("\nGateProjection .* slower\n");
+        String json = Cli.run("compare", before, "--", after, "--baseline", "RmsNorm", "--baseline=LmHead", "--json").out();
+        assertThat(new ObjectMapper().readTree(json).path("baseline")).hasSize(2);
+        Cli.run("compare", before, "--", after, "--baseline", "RmsNorm,Nothing")
+                .assertRefused("no run has a brick 'Nothing' for the baseline");
+    }
+
+    @Spec("16.3")
+    @Test
+    void refusesToRunUntilAChangeThatTheFloorHides() {
+        Cli.run("run", "--before", "exit 9", "--after", "exit 9", "--until", "2")
+                .assertRefused("--until 2.0 is not above the floor, 2.0: no number of runs finds such a change");
+        Cli.run("run", "--before", "exit 9", "--after", "exit 9", "--until", "3", "--floor", "3")
+                .assertRefused("--until 3.0 is not above the floor, 3.0");
     }
 
     @Test

@@ -17,7 +17,12 @@ class MaxTTestTest {
     private static final double LEVEL = 0.05;
 
     private static MaxTTest test(int firstRuns, double[]... variables) {
-        return new MaxTTest(List.of(variables), variables.length, variables.length, firstRuns, LEVEL, 1);
+        return test(firstRuns, List.of(variables), 1);
+    }
+
+    private static MaxTTest test(int firstRuns, List<double[]> variables, long seed) {
+        return new MaxTTest(
+                variables.stream().map(values -> new MaxTTest.Variable(values, 0, true)).toList(), firstRuns, LEVEL, seed);
     }
 
     @Test
@@ -72,12 +77,12 @@ class MaxTTestTest {
             for (int variable = 0; variable < 30; variable++) {
                 variables.add(IntStream.range(0, 12).mapToDouble(run -> normal.sample()).toArray());
             }
-            MaxTTest without = new MaxTTest(variables, 30, 30, 6, LEVEL, i);
+            MaxTTest without = test(6, variables, i);
             alarms += IntStream.range(0, 30).anyMatch(v -> without.probability(v) <= LEVEL) ? 1 : 0;
             for (int run = 6; run < 12; run++) {
                 variables.get(0)[run] += 2.6;
             }
-            together += new MaxTTest(variables, 30, 30, 6, LEVEL, i).probability(0) <= LEVEL ? 1 : 0;
+            together += test(6, variables, i).probability(0) <= LEVEL ? 1 : 0;
             double bonferroni = 30 * welch(variables.get(0));
             apart += bonferroni <= LEVEL ? 1 : 0;
         }

@@ -3,7 +3,10 @@ package org.brickprofiler.compare;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.commons.rng.sampling.ArraySampler;
@@ -13,7 +16,9 @@ import org.brickprofiler.Bottleneck;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
+import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.internal.record.LatencyBuckets;
 
 /**
  * Runs as processes make them: every brick has its own spread between processes, and there is a part that all bricks of
@@ -22,6 +27,14 @@ import org.brickprofiler.ProfileSnapshot;
 final class SimulatedRuns {
 
     static final int BRICKS = 36;
+
+    /** Bricks of runs whose samples are simulated one by one. */
+    private static final int SAMPLED_BRICKS = 24;
+
+    private static final int SAMPLES = 400;
+
+    /** Between the samples of a brick in one process. */
+    private static final double SAMPLE_SPREAD = 0.04;
 
     /** The brick that is slower on the second side. */
     static final String CHANGED = "brick 00";
@@ -35,28 +48,100 @@ final class SimulatedRuns {
     private static final int STEPS = 1_000;
     private static final double COMMON_SPREAD = 0.005;
 
+    /** Something that processes do beside their own spread. */
+    enum Noise {
+        /** A third of the bricks has two modes 10 % apart, of which each process draws one for each. */
+        BIMODAL,
+        /** One process in ten has a second mode of each brick, 10 % above the first. */
+        RARE_MODE,
+        /** 3 in 10 runs of each side are slow throughout by 8 %. */
+        SLOW,
+        /** 1 in 10 runs is disturbed by an exponential of mean 10 %. */
+        DISTURBED,
+        /** The machine becomes 3 % slower over all runs. */
+        DRIFT,
+        /** In the first run of the first side half of the bricks take twice as long. */
+        ONE_APART,
+        /** In the first two runs of the first side a third of the bricks takes 1.5 times as long. */
+        TWO_APART,
+        /** The spread of a brick between processes has Student's distribution with 3 degrees. */
+        HEAVY,
+        /** Samples are simulated, and none is disturbed. */
+        SAMPLED,
+        /** Samples of which some take 60 % longer: 3 % of them, by a rate that each process draws for itself. */
+        BUSY,
+        /** Samples of which 0.1 % take twenty times as long. */
+        GUSTY,
+        /** Samples of which 1 % take twenty times as long. */
+        STORM
+    }
+
     /**
      * What processes do.
      *
      * @param name for a table
      * @param spread of each brick between processes
-     * @param bimodal whether a third of the bricks has two modes 10 % apart, of which each process draws one for each
-     * @param slowProcesses whether 3 in 10 runs of each side are slow throughout by 8 %
-     * @param disturbed whether 1 in 10 runs is disturbed by an exponential of mean 10 %
-     * @param drift whether the machine becomes 3 % slower over all runs
+     * @param noises what they do besides
      */
-    record Behaviour(
-            String name, double spread, boolean bimodal, boolean slowProcesses, boolean disturbed, boolean drift) {
+    record Behaviour(String name, double spread, Set<Noise> noises) {
 
-        static final Behaviour QUIET = new Behaviour("spread 1 %", 0.01, false, false, false, false);
-        static final Behaviour WIDE = new Behaviour("spread 3 %", 0.03, false, false, false, false);
-        static final Behaviour BIMODAL = new Behaviour("1 %, bimodal", 0.01, true, false, false, false);
-        static final Behaviour SLOW = new Behaviour("1 %, slow processes", 0.01, false, true, false, false);
-        static final Behaviour DISTURBED = new Behaviour("1 %, disturbed runs", 0.01, false, false, true, false);
-        static final Behaviour DRIFT = new Behaviour("1 %, drift", 0.01, false, false, false, true);
-        static final Behaviour ALL = new Behaviour("1 %, all of these", 0.01, true, true, true, true);
+        static final Behaviour QUIET = of("spread 1 %");
+        static final Behaviour WIDE = new Behaviour("spread 3 %", 0.03, Set.of());
+        static final Behaviour BIMODAL = of("1 %, bimodal", Noise.BIMODAL);
+        static final Behaviour RARE_MODE = of("1 %, a rare mode", Noise.RARE_MODE);
+        static final Behaviour SLOW = of("1 %, slow processes", Noise.SLOW);
+        static final Behaviour DISTURBED = of("1 %, disturbed runs", Noise.DISTURBED);
+        static final Behaviour DRIFT = of("1 %, drift", Noise.DRIFT);
+        static final Behaviour ALL =
+                of("1 %, all of these", Noise.BIMODAL, Noise.SLOW, Noise.DISTURBED, Noise.DRIFT);
+        static final Behaviour ONE_APART = of("1 %, one run apart", Noise.ONE_APART);
+        static final Behaviour TWO_APART = of("1 %, two runs apart", Noise.TWO_APART);
+        static final Behaviour HEAVY = of("1 %, t with 3 degrees", Noise.HEAVY);
 
-        static final List<Behaviour> EACH = List.of(QUIET, WIDE, BIMODAL, SLOW, DISTURBED, DRIFT, ALL);
+        static final List<Behaviour> EACH = List.of(
+                QUIET, WIDE, BIMODAL, RARE_MODE, SLOW, DISTURBED, DRIFT, ALL, ONE_APART, TWO_APART, HEAVY);
+
+        static final Behaviour SAMPLED = of("samples, quiet", Noise.SAMPLED);
+        static final Behaviour BUSY = of("samples, busy", Noise.BUSY);
+        static final Behaviour GUSTY = of("samples, gusty", Noise.GUSTY);
+        static final Behaviour STORM = of("samples, storm", Noise.STORM);
+
+        static final List<Behaviour> EACH_SAMPLED = List.of(SAMPLED, BUSY, GUSTY, STORM);
+
+        private static Behaviour of(String name, Noise... noises) {
+            return new Behaviour(name, 0.01, Set.of(noises));
+        }
+
+        boolean has(Noise noise) {
+            return noises.contains(noise);
+        }
+
+        private boolean isSampled() {
+            return has(Noise.SAMPLED) || has(Noise.BUSY) || has(Noise.GUSTY) || has(Noise.STORM);
+        }
+    }
+
+    /**
+     * What is different on the second side.
+     *
+     * @param slowerPercent how much longer all samples of the changed bricks take
+     * @param bricks how many bricks change, from {@link #CHANGED} on
+     * @param tailShare the share of the changed bricks' samples that take longer by {@code tailFactor}; 0 for none
+     * @param tailFactor how many times as long these take
+     */
+    record Change(double slowerPercent, int bricks, double tailShare, double tailFactor) {
+
+        static final Change NONE = slower(0);
+
+        /** One in ten samples takes 1.5 times as long, which makes the mean 5 % longer. */
+        static final Change TAIL = new Change(0, 1, 0.1, 1.5);
+
+        /** One in fifty samples takes 3.5 times as long, which makes the mean 5 % longer. */
+        static final Change FAR_TAIL = new Change(0, 1, 0.02, 3.5);
+
+        static Change slower(double percent) {
+            return new Change(percent, 1, 0, 1);
+        }
     }
 
     /**
@@ -68,7 +153,11 @@ final class SimulatedRuns {
     record Sides(List<Run> before, List<Run> after) {
 
         Comparison compare(double floorPercent) {
-            return Comparison.of(before, after, Comparison.Options.defaults().withFloorPercent(floorPercent));
+            return compare(Comparison.Options.defaults().withFloorPercent(floorPercent));
+        }
+
+        Comparison compare(Comparison.Options options) {
+            return Comparison.of(before, after, options);
         }
     }
 
@@ -86,48 +175,100 @@ final class SimulatedRuns {
 
     /** So many runs a side; on the second side one brick takes longer. */
     Sides sides(int runs, double slowerPercent) {
+        return sides(runs, Change.slower(slowerPercent));
+    }
+
+    /** So many runs a side, the second with a change. */
+    Sides sides(int runs, Change change) {
         int[] places = ArraySampler.shuffle(random, IntStream.range(0, 2 * runs).toArray());
         List<Run> before = new ArrayList<>();
         List<Run> after = new ArrayList<>();
         for (int i = 0; i < runs; i++) {
-            before.add(run("before " + i, i, runs, places[i] / (2.0 * runs), 0));
-            after.add(run("after " + i, i, runs, places[runs + i] / (2.0 * runs), slowerPercent));
+            before.add(run("before " + i, i, runs, places[i] / (2.0 * runs), Change.NONE, apart(i)));
+            after.add(run("after " + i, i, runs, places[runs + i] / (2.0 * runs), change, brick -> 1));
         }
         return new Sides(before, after);
     }
 
-    private Run run(String name, int number, int runs, double when, double slowerPercent) {
+    /** By how much the bricks of a run of the first side are longer because it is apart. */
+    private IntToDoubleFunction apart(int number) {
+        if (behaviour.has(Noise.ONE_APART) && number == 0) {
+            return brick -> brick % 2 == 0 ? 2 : 1;
+        }
+        return behaviour.has(Noise.TWO_APART) && number < 2 ? brick -> brick % 3 == 0 ? 1.5 : 1 : brick -> 1;
+    }
+
+    private Run run(String name, int number, int runs, double when, Change change, IntToDoubleFunction apart) {
         double common = COMMON_SPREAD * normal.sample();
-        if (behaviour.slowProcesses() && number < 0.3 * runs) {
+        if (behaviour.has(Noise.SLOW) && number < 0.3 * runs) {
             common += Math.log(1.08);
         }
-        if (behaviour.disturbed() && random.nextInt(10) == 0) {
+        if (behaviour.has(Noise.DISTURBED) && random.nextInt(10) == 0) {
             common += 0.1 * exponential.sample();
         }
-        if (behaviour.drift()) {
+        if (behaviour.has(Noise.DRIFT)) {
             common += 0.03 * when;
         }
+        double busy = 0.06 * random.nextDouble();
         List<BrickStats> bricks = new ArrayList<>();
-        for (int brick = 0; brick < BRICKS; brick++) {
-            double log = common + behaviour.spread() * normal.sample();
-            if (behaviour.bimodal() && brick % 3 == 1 && random.nextBoolean()) {
+        for (int brick = 0; brick < (behaviour.isSampled() ? SAMPLED_BRICKS : BRICKS); brick++) {
+            double log = common + Math.log(apart.applyAsDouble(brick)) + behaviour.spread() * ownDeviation();
+            if (behaviour.has(Noise.BIMODAL) && brick % 3 == 1 && random.nextBoolean()) {
                 log += Math.log(1.1);
             }
-            if (brick == 0) {
-                log += Math.log1p(slowerPercent / 100);
+            if (behaviour.has(Noise.RARE_MODE) && random.nextInt(10) == 0) {
+                log += Math.log(1.1);
             }
-            bricks.add(brick(brick, 20_000 * (1 + brick % 7) * Math.exp(log)));
+            boolean isChanged = brick < change.bricks();
+            if (isChanged) {
+                log += Math.log1p(change.slowerPercent() / 100);
+            }
+            double meanNs = 20_000 * (1 + brick % 7) * Math.exp(log);
+            bricks.add(behaviour.isSampled()
+                    ? sampled(brick, meanNs, busy, isChanged ? change : Change.NONE)
+                    : brick(brick, meanNs));
         }
         long totalNs = bricks.stream().mapToLong(BrickStats::totalNs).sum();
         return Run.of(name, snapshot(when, (long) (totalNs * 1.01), bricks));
     }
 
+    private double ownDeviation() {
+        double deviation = normal.sample();
+        if (!behaviour.has(Noise.HEAVY)) {
+            return deviation;
+        }
+        double squares = 0;
+        for (int degree = 0; degree < 3; degree++) {
+            double each = normal.sample();
+            squares += each * each / 3;
+        }
+        return deviation / Math.sqrt(squares);
+    }
+
+    private BrickStats sampled(int number, double meanNs, double busy, Change change) {
+        long[] counts = new long[LatencyBuckets.COUNT];
+        long totalNs = 0;
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            double ns = meanNs * Math.exp(SAMPLE_SPREAD * normal.sample());
+            ns *= behaviour.has(Noise.BUSY) && random.nextDouble() < busy ? 1.6 : 1;
+            ns *= behaviour.has(Noise.GUSTY) && random.nextDouble() < 0.001 ? 20 : 1;
+            ns *= behaviour.has(Noise.STORM) && random.nextDouble() < 0.01 ? 20 : 1;
+            ns *= random.nextDouble() < change.tailShare() ? change.tailFactor() : 1;
+            counts[LatencyBuckets.indexOf(Math.round(ns))]++;
+            totalNs += Math.round(ns);
+        }
+        return brick(number, SAMPLES, totalNs, Optional.of(LatencyDistribution.ofCounts(counts)));
+    }
+
     private static BrickStats brick(int number, double meanNs) {
-        BrickCategory category = CATEGORIES.get(number % CATEGORIES.size());
         long count = STEPS * (number < 3 ? 1L : 12L);
+        return brick(number, count, Math.round(meanNs * count), Optional.empty());
+    }
+
+    private static BrickStats brick(int number, long count, long totalNs, Optional<LatencyDistribution> latency) {
         return new BrickStats(
-                String.format("brick %02d", number), category, Bottleneck.UNKNOWN, count, Math.round(meanNs * count),
-                1_000, 9_000_000, 20_000, 1, count, 0, 0, 0, 0, 0, java.util.Optional.empty());
+                String.format("brick %02d", number), CATEGORIES.get(number % CATEGORIES.size()), Bottleneck.UNKNOWN, count,
+                totalNs, 1_000, 9_000_000, 20_000, 1, count, 0, 0, 0, 0, 0, latency);
     }
 
     private static ProfileSnapshot snapshot(double when, long wallNs, List<BrickStats> bricks) {

@@ -59,10 +59,12 @@ class ComparisonReportIT extends PageInBrowser {
         show(ComparisonReport.toHtml(comparison));
 
         assertThat(browser.text("header p"))
-                .isEqualTo("3 runs before, 2 after: of the bricks 1 slower, 1 of too few runs for a verdict, 3 not comparable");
+                .isEqualTo("3 runs before, 2 after: of the bricks 1 slower, 1 of too few runs for a verdict, 3 not comparable; "
+                        + "of their percentiles 1 slower");
         assertThat(browser.texts("main h2"))
                 .containsExactly(
-                        "Before you read on", "The whole", "Bricks", "Categories", "Tiles", "Runs", "How to read it");
+                        "Before you read on", "The whole", "Bricks", "Percentiles of bricks", "Categories", "Tiles", "Runs",
+                        "How to read it");
         assertThat(browser.texts(".notices li")).isEqualTo(comparison.remarks());
         // What is shown to have changed, then the rest by size, then what cannot be compared.
         assertThat(browser.texts("#section-bricks tbody bdi"))
@@ -80,6 +82,9 @@ class ComparisonReportIT extends PageInBrowser {
                         "slower", "too few runs",
                         "not comparable: other number of elements in a sample: 1 before, 2 after",
                         "not comparable: only before", "not comparable: only after");
+        assertThat(browser.texts("#section-percentiles-of-bricks tbody bdi"))
+                .containsExactly("DownProjection, p90", "DownProjection, p99");
+        assertThat(column("percentiles-of-bricks", "verdict")).containsExactly("slower", "no difference shown");
         assertThat(column("the-whole", "before")).containsExactly(time(15_800_000), "61.50", "\u2013");
         assertThat(browser.texts(".figures dd").stream().map(text -> text.replace('\u00a0', ' ')))
                 .contains("\u22125.0 %", "15.80 ms to 15.01 ms; faster, 95 % interval [\u22126.0, \u22124.0] %");

@@ -62,7 +62,7 @@ class ComparisonReportTest {
                         Run.of("before/2.json", Samples.plain()),
                         new Run("before/3.json", Samples.plain(), OptionalDouble.of(61.5), List.of("steal 7 %"))),
                 List.of(Run.of("after/1.json", Samples.plain()), Run.of("after/2.json", Samples.plain())),
-                Options.defaults(),
+                Options.defaults().withBaseline(List.of("RmsNorm", "LmHead")),
                 Optional.of("LmHead"),
                 List.of("Brick times and tokens per second disagree: believe the tokens.", "1 of 5 runs were disturbed."),
                 List.of(
@@ -80,6 +80,10 @@ class ComparisonReportTest {
                                 new Change(8.5, 8, 9), Verdict.SLOWER),
                         line(Kind.BRICK, "RmsNorm", 2_000, 2_000, new Change(0, Double.NaN, Double.NaN), null,
                                 Verdict.TOO_FEW_RUNS),
+                        line(Kind.BRICK_P90, "DownProjection, p90", 190_000, 209_000, new Change(10, 9, 11),
+                                new Change(10.5, 9.5, 11.5), Verdict.SLOWER),
+                        line(Kind.BRICK_P99, "DownProjection, p99", 250_000, 251_000, new Change(0.4, -3, 4),
+                                new Change(0.9, -2.5, 4.5), Verdict.NO_DIFFERENCE),
                         oneSide("Sampling", true),
                         oneSide("my fused kernel", false),
                         noted,
@@ -108,7 +112,7 @@ class ComparisonReportTest {
         // A name changes no table and no page, and calls nobody.
         assertThat(markdown).doesNotContain("<script", "@all", "`c`", "\u202e").contains("a&#124;b");
         assertThat(markdown.lines().filter(line -> line.startsWith("| ") && !line.startsWith("| |")))
-                .hasSize(10)
+                .hasSize(12)
                 .allMatch(line -> line.chars().filter(c -> c == '|').count() == 10);
     }
 
@@ -121,11 +125,14 @@ class ComparisonReportTest {
         assertThat(read.path("kind").asText()).isEqualTo("brick-comparison");
         assertThat(read.path("before").path(2).path("tokens_per_sec").asDouble()).isEqualTo(61.5);
         JsonNode lines = read.path("lines");
-        assertThat(lines).hasSize(10);
-        assertThat(lines.path(8).path("name").asText()).isEqualTo(HOSTILE);
+        assertThat(lines).hasSize(12);
+        assertThat(lines.path(10).path("name").asText()).isEqualTo(HOSTILE);
         assertThat(lines.path(4).path("beside_others").path("pct").asDouble()).isEqualTo(8.5);
         assertThat(lines.path(5).path("change").has("low_pct")).isFalse();
-        assertThat(lines.path(6).has("after")).isFalse();
+        assertThat(lines.path(8).has("after")).isFalse();
+        assertThat(lines.path(6).path("kind").asText()).isEqualTo("brick_p90");
+        assertThat(read.path("trimmed_runs").asInt(-1)).isZero();
+        assertThat(read.path("baseline").path(0).asText()).isEqualTo("RmsNorm");
     }
 
     @Spec("8.5")
@@ -147,16 +154,25 @@ class ComparisonReportTest {
         assertThat(ComparisonReport.toMarkdown(empty())).contains("no brick was recorded");
     }
 
-    @Spec("16.9")
+    @Spec({"16.9", "16.15"})
     @Test
     void listsRegressions() {
         Comparison comparison = full();
-        assertThat(comparison.regressions(8)).extracting(Line::name).containsExactly("DownProjection");
+        assertThat(comparison.regressions(8)).extracting(Line::name)
+                .containsExactly("DownProjection", "DownProjection, p90");
         assertThat(comparison.regressions(5)).extracting(Line::name)
-                .containsExactly("tokens/s, profiled", "DownProjection");
-        assertThat(comparison.regressions(9)).isEmpty();
+                .containsExactly("tokens/s, profiled", "DownProjection", "DownProjection, p90");
+        assertThat(comparison.regressions(11)).isEmpty();
         assertThat(ComparisonReport.regressions(comparison.regressions(5)))
-                .isEqualTo("tokens/s, profiled: -5.4 % [-6.5, -4.3]\nDownProjection: +8.5 % [+8.0, +9.0]\n");
+                .isEqualTo(
+                        """
+                        tokens/s, profiled: -5.4 % [-6.5, -4.3]
+                        DownProjection: +8.5 % [+8.0, +9.0]
+                        DownProjection, p90: +10.5 % [+9.5, +11.5]
+                        """);
+        assertThat(ComparisonReport.regressions(List.of(line(
+                        Kind.BRICK, "Sampling", 1, 2, new Change(100, -99.5, 3.8e15), null, Verdict.SLOWER))))
+                .isEqualTo("Sampling: +100.0 % [-99.5, > +10,000]\n");
     }
 
     @Test

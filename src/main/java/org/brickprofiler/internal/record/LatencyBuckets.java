@@ -42,8 +42,21 @@ public final class LatencyBuckets {
         if (index < 0 || index >= COUNT) {
             throw new IllegalArgumentException("bucket " + index + " is not in 0.." + (COUNT - 1));
         }
-        int shift = Math.max(0, (index >>> SUB_BUCKET_BITS) - 1);
-        long lowest = (long) (index - (shift << SUB_BUCKET_BITS)) << shift;
-        return lowest + ((1L << shift) >>> 1);
+        return lowestNs(index) + ((1L << shift(index)) >>> 1);
+    }
+
+    /**
+     * The shortest duration of a bucket.
+     *
+     * @param index a bucket, or {@link #COUNT} for the end of the last one
+     * @return ns
+     */
+    public static long lowestNs(int index) {
+        int shift = shift(index);
+        return (long) (index - (shift << SUB_BUCKET_BITS)) << shift;
+    }
+
+    private static int shift(int index) {
+        return Math.max(0, (index >>> SUB_BUCKET_BITS) - 1);
     }
 }

@@ -1,0 +1,301 @@
+package org.brickprofiler.compare;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.apache.commons.statistics.descriptive.Median;
+import org.brickprofiler.compare.Comparison.Kind;
+import org.brickprofiler.compare.Comparison.Line;
+import org.brickprofiler.compare.Comparison.Verdict;
+
+/** Makes the remarks of a comparison: what to know before its lines are believed. One thread. */
+final class Doubts {
+
+    /** A run whose time is so many standard deviations from the middle of its side is apart, in one brick. */
+    private static final double APART_DEVIATIONS = 5;
+
+    /** From the median of absolute deviations of a normal distribution to its standard deviation. */
+    private static final double NORMAL_MEDIAN_DEVIATION = 1.4826;
+
+    /** A run is apart if it is so in that many bricks, and in one of so many. */
+    private static final int FEWEST_APART = 3;
+
+    private static final int ONE_APART_IN = 4;
+
+    /** Among fewer runs of a side none is called apart. */
+    private static final int FEWEST_RUNS = 5;
+
+    /** If one brick of so many changed beside the others, their common part may hold some of the change. */
+    private static final int ONE_CHANGED_IN = 4;
+
+    /** Lines with a verdict explain the whole if their bricks moved it by this much of what it moved. */
+    private static final double EXPLAINED = 0.5;
+
+    /** Bricks are named that moved the whole by at least that much of what it moved. */
+    private static final double LEAST_NAMED = 0.1;
+
+    private static final int MOST_NAMED = 3;
+
+    private final Figures figures;
+    private final List<Run> before;
+    private final List<Run> after;
+    private final Comparison.Options options;
+    private final List<Line> lines;
+
+    Doubts(Figures figures, List<Run> before, List<Run> after, Comparison.Options options, List<Line> lines) {
+        this.figures = figures;
+        this.before = before;
+        this.after = after;
+        this.options = options;
+        this.lines = lines;
+    }
+
+    /**
+     * The remarks.
+     *
+     * @param bricks of each brick that is compared its logarithms by run, as they are compared
+     * @param common what the bricks of each run have in common, as a logarithm; empty where there are too few of them
+     * @return one sentence each, most important first
+     */
+    List<String> remarks(List<double[]> bricks, Optional<double[]> common) {
+        List<String> remarks = new ArrayList<>();
+        disagreement().ifPresent(remarks::add);
+        unexplained().ifPresent(remarks::add);
+        outsideBricks().ifPresent(remarks::add);
+        manyChanged().ifPresent(remarks::add);
+        baselineChanged().ifPresent(remarks::add);
+        remarks.addAll(figures.remarks());
+        remarks.addAll(apart(bricks, common));
+        disturbed().ifPresent(remarks::add);
+        return remarks;
+    }
+
+    // ---- the whole and its parts ----
+
+    private Optional<Line> line(Kind kind) {
+        return lines.stream().filter(line -> line.kind() == kind).findFirst();
+    }
+
+    private static boolean isFound(Line line) {
+        return line.verdict() == Verdict.FASTER || line.verdict() == Verdict.SLOWER;
+    }
+
+    private static double percent(Line line) {
+        return line.change().orElseThrow().percent();
+    }
+
+    /** Brick times and the rate that a user sees have to agree; where they do not, the profile misleads. */
+    private Optional<String> disagreement() {
+        Optional<Line> total = line(Kind.TOTAL).filter(Doubts::isFound);
+        Optional<Line> rate = line(Kind.TOKENS_PER_SEC).filter(Doubts::isFound);
+        if (total.isEmpty() || rate.isEmpty() || total.get().verdict() == rate.get().verdict()) {
+            return Optional.empty();
+        }
+        return Optional.of(String.format(
+                Locale.ROOT,
+                "Brick times and tokens per second disagree: the brick time of a step is %s (%+.1f %%), %s are %s "
+                        + "(%+.1f %%). Believe the tokens per second; time outside bricks, or the profiler's own cost, has "
+                        + "changed.",
+                total.get().verdict().displayName(),
+                percent(total.get()),
+                rate.get().name(),
+                rate.get().verdict().displayName(),
+                percent(rate.get())));
+    }
+
+    /** Lines that say which part of the whole changed, in the direction of the whole. */
+    private List<Line> explaining(Verdict verdict) {
+        return lines.stream()
+                .filter(line -> line.verdict() == verdict)
+                .filter(line -> line.kind() == Kind.COMMON || line.kind() == Kind.BRICK || line.kind().isTail())
+                .toList();
+    }
+
+    /** The brick time of a step changed, and the lines with a verdict do not account for half of that. */
+    private Optional<String> unexplained() {
+        Optional<Line> total = line(Kind.TOTAL).filter(Doubts::isFound);
+        if (total.isEmpty()) {
+            return Optional.empty();
+        }
+        List<Line> explaining = explaining(total.get().verdict());
+        double wholeNs = figures.moveOfTheWholeNs();
+        boolean isFaster = total.get().verdict() == Verdict.FASTER;
+        boolean isCommon = explaining.stream().anyMatch(line -> line.kind() == Kind.COMMON);
+        if (isCommon || wholeNs == 0 || isFaster != wholeNs < 0) {
+            return Optional.empty();
+        }
+        Set<String> found = explaining.stream().map(Doubts::brick).collect(Collectors.toSet());
+        double explained = figures.moves().stream()
+                .filter(move -> found.contains(move.brick()))
+                .mapToDouble(move -> move.ns() / wholeNs)
+                .sum();
+        if (explained >= EXPLAINED) {
+            return Optional.empty();
+        }
+        String moved = figures.moves().stream()
+                .filter(move -> move.ns() / wholeNs >= LEAST_NAMED)
+                .limit(MOST_NAMED)
+                .map(move -> String.format(Locale.ROOT, "%s (%.0f %%)", move.brick(), 100 * move.ns() / wholeNs))
+                .collect(Collectors.joining(", "));
+        return Optional.of(String.format(
+                Locale.ROOT,
+                "The brick time of a step is %s (%+.1f %%), and %s. %s",
+                total.get().verdict().displayName(),
+                percent(total.get()),
+                found.isEmpty()
+                        ? "no line explains it"
+                        : String.format(
+                                Locale.ROOT, "the lines with a verdict explain %.0f %% of that", 100 * explained),
+                moved.isEmpty()
+                        ? "No brick holds a tenth of the difference."
+                        : "The totals of these bricks moved, with their share of the difference: " + moved + "."));
+    }
+
+    /** The brick that a line is about. */
+    private static String brick(Line line) {
+        return line.kind().isTail() ? line.name().substring(0, line.name().lastIndexOf(", ")) : line.name();
+    }
+
+    /** A user sees another time, and neither the brick time of a step nor a brick changed. */
+    private Optional<String> outsideBricks() {
+        boolean isTotalTested = line(Kind.TOTAL).filter(total -> total.probability().isPresent()).isPresent();
+        return lines.stream()
+                .filter(line -> line.kind() == Kind.STEP || line.kind() == Kind.TOKENS_PER_SEC)
+                .filter(line -> isTotalTested && isFound(line))
+                .filter(line -> line(Kind.TOTAL).orElseThrow().verdict() != line.verdict()
+                        && explaining(line.verdict()).isEmpty())
+                .findFirst()
+                .filter(line -> disagreement().isEmpty())
+                .map(line -> String.format(
+                        Locale.ROOT,
+                        "%s: %s (%+.1f %%), and neither the brick time of a step nor a brick is: the time lies outside "
+                                + "bricks, or in changes that are too small for a verdict.",
+                        line.name(),
+                        line.verdict().displayName(),
+                        percent(line)));
+    }
+
+    // ---- what all bricks have in common ----
+
+    private static Predicate<Line> isBrick() {
+        return line -> line.kind() == Kind.BRICK;
+    }
+
+    private Optional<String> manyChanged() {
+        long tested = lines.stream().filter(isBrick()).filter(line -> line.beside().isPresent()).count();
+        long changed = lines.stream().filter(isBrick()).filter(Doubts::isFound).count();
+        return line(Kind.COMMON).isEmpty()
+                        || !options.baseline().isEmpty()
+                        || changed < 2
+                        || changed * ONE_CHANGED_IN < tested
+                ? Optional.empty()
+                : Optional.of(changed + " of " + tested + " bricks changed beside the others: what all have in common may "
+                        + "hold part of their change, and bricks that did not change may seem to. Name bricks that the "
+                        + "change cannot have touched (--baseline).");
+    }
+
+    private Optional<String> baselineChanged() {
+        String changed = lines.stream()
+                .filter(isBrick().and(Doubts::isFound))
+                .filter(line -> options.baseline().contains(line.name()))
+                .map(Line::name)
+                .collect(Collectors.joining(", "));
+        return changed.isEmpty()
+                ? Optional.empty()
+                : Optional.of("The baseline is none: beside its other bricks, " + changed + " changed.");
+    }
+
+    // ---- single runs ----
+
+    private List<String> apart(List<double[]> bricks, Optional<double[]> common) {
+        return Stream.concat(
+                        apart(before, 0, before.size(), bricks, common),
+                        apart(after, before.size(), before.size() + after.size(), bricks, common))
+                .toList();
+    }
+
+    /** The runs of one side that are far from its others. */
+    private Stream<String> apart(
+            List<Run> side, int from, int to, List<double[]> bricks, Optional<double[]> common) {
+        if (to - from < FEWEST_RUNS) {
+            return Stream.empty();
+        }
+        int[] inBricks = new int[to - from];
+        for (double[] logs : bricks) {
+            boolean[] isApart = apartIn(logs, from, to);
+            IntStream.range(0, isApart.length).filter(run -> isApart[run]).forEach(run -> inBricks[run]++);
+        }
+        boolean[] throughout = common.map(shared -> apartIn(shared, from, to)).orElseGet(() -> new boolean[to - from]);
+        int fewest = Math.max(FEWEST_APART, (bricks.size() + ONE_APART_IN - 1) / ONE_APART_IN);
+        int[] found = IntStream.range(0, inBricks.length)
+                .filter(run -> inBricks[run] >= fewest || throughout[run])
+                .toArray();
+        String weight = weight(found.length, Trimmed.atEachEnd(before.size(), after.size()));
+        return Arrays.stream(found).mapToObj(run -> side.get(run).name() + " is far from the other runs of its side, in "
+                + Stream.of(
+                                inBricks[run] >= fewest ? inBricks[run] + " of " + bricks.size() + " bricks" : "",
+                                throughout[run] ? "what all its bricks have in common" : "")
+                        .filter(what -> !what.isEmpty())
+                        .collect(Collectors.joining(" and in "))
+                + ". "
+                + weight);
+    }
+
+    private static String weight(int apart, int trimmed) {
+        if (trimmed == 0) {
+            return "With fewer than ten runs a side it counts in full: find the cause, and run again.";
+        }
+        return apart <= trimmed
+                ? "Verdicts and changes leave it out, with the " + (trimmed == 1 ? "lowest and the highest run" : trimmed
+                        + " lowest and the " + trimmed + " highest runs") + " of each side."
+                : "Verdicts and changes leave out only the " + (trimmed == 1 ? "lowest and the highest run" : trimmed
+                        + " lowest and the " + trimmed + " highest runs") + " of each side: find the cause, and run again.";
+    }
+
+    /** Which runs of a side are far from its median, by what all runs deviate from the medians of their sides, and by the floor. */
+    private boolean[] apartIn(double[] logs, int from, int to) {
+        double[] deviations = deviations(logs);
+        double usual = Median.withDefaults()
+                .withCopy(true)
+                .evaluate(Arrays.stream(deviations).map(Math::abs).toArray());
+        double most = Math.max(
+                APART_DEVIATIONS * NORMAL_MEDIAN_DEVIATION * usual, Math.log1p(options.floorPercent() / 100));
+        boolean[] apart = new boolean[to - from];
+        for (int run = from; run < to; run++) {
+            apart[run - from] = Math.abs(deviations[run]) > most;
+        }
+        return apart;
+    }
+
+    private double[] deviations(double[] logs) {
+        double[] medians = {median(logs, 0, before.size()), median(logs, before.size(), logs.length)};
+        return IntStream.range(0, logs.length)
+                .mapToDouble(run -> logs[run] - medians[run < before.size() ? 0 : 1])
+                .toArray();
+    }
+
+    private static double median(double[] logs, int from, int to) {
+        return Median.withDefaults().evaluate(Arrays.copyOfRange(logs, from, to));
+    }
+
+    private Optional<String> disturbed() {
+        List<Run> disturbed = Stream.concat(before.stream(), after.stream())
+                .filter(run -> !run.disturbances().isEmpty())
+                .toList();
+        if (disturbed.isEmpty()) {
+            return Optional.empty();
+        }
+        String each = disturbed.stream()
+                .map(run -> run.name() + " (" + String.join(", ", run.disturbances()) + ")")
+                .collect(Collectors.joining(", "));
+        return Optional.of(
+                disturbed.size() + " of " + (before.size() + after.size()) + " runs were disturbed: " + each + ".");
+    }
+}

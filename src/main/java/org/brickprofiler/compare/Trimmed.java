@@ -1,0 +1,80 @@
+package org.brickprofiler.compare;
+
+import java.util.Arrays;
+import org.apache.commons.numbers.combinatorics.BinomialCoefficientDouble;
+
+/**
+ * The mean of the values of one side without the lowest and the highest ones, and how far it may be from the true one (Yuen,
+ * <i>The two-sample trimmed t for unequal population variances</i>, Biometrika 61, 1974). If nothing is trimmed, the figures
+ * are those of Welch's test. Immutable; any thread.
+ *
+ * @param mean of the values that are kept
+ * @param squaredError the squared standard error of that mean: from the winsorised variance, in which each trimmed value
+ *     counts as the nearest one that is kept; 0 for one value
+ * @param degrees degrees of freedom of the squared error, one less than the values that are kept
+ */
+record Trimmed(double mean, double squaredError, int degrees) {
+
+    /** At most one value in so many is trimmed at each end. */
+    private static final int ONE_IN = 5;
+
+    /** Of all assignments of runs to sides, so many at most may look like two sides that are apart. */
+    private static final double MOST_ALIKE = Comparison.LEVEL / 10;
+
+    /**
+     * How many values are trimmed at each end of each side: up to a fifth, and no more than a permutation test bears. If two
+     * sides are apart, an assignment that exchanges as many runs as are trimmed looks as far apart as the true one, and the
+     * probability of the test cannot be less than the share of such assignments. With ten runs a side it is 0.1 % for one
+     * run, and 2.3 % for two.
+     *
+     * @param first runs of one side
+     * @param second runs of the other
+     * @return 0 or more; 0 for fewer than ten runs a side
+     */
+    static int atEachEnd(int first, int second) {
+        double all = BinomialCoefficientDouble.value(first + second, first);
+        double alike = first == second ? 2 : 1;
+        int trimmed = 0;
+        while ((trimmed + 1) * ONE_IN <= Math.min(first, second)) {
+            int more = trimmed + 1;
+            alike += (first == second ? 2 : 1)
+                    * BinomialCoefficientDouble.value(first, more)
+                    * BinomialCoefficientDouble.value(second, more);
+            if (alike > MOST_ALIKE * all) {
+                break;
+            }
+            trimmed = more;
+        }
+        return trimmed;
+    }
+
+    /**
+     * The figures of one side.
+     *
+     * @param values in any order
+     * @param trimmed how many of them at each end, less than half
+     */
+    static Trimmed of(double[] values, int trimmed) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return ofSorted(sorted, sorted.length, trimmed);
+    }
+
+    /** The same of the first values of an array, which are in ascending order. */
+    static Trimmed ofSorted(double[] sorted, int values, int trimmed) {
+        int kept = values - 2 * trimmed;
+        double sum = 0;
+        for (int i = trimmed; i < values - trimmed; i++) {
+            sum += sorted[i];
+        }
+        double lowest = sorted[trimmed];
+        double highest = sorted[values - trimmed - 1];
+        double winsorised = (sum + trimmed * (lowest + highest)) / values;
+        double squares =
+                trimmed * ((lowest - winsorised) * (lowest - winsorised) + (highest - winsorised) * (highest - winsorised));
+        for (int i = trimmed; i < values - trimmed; i++) {
+            squares += (sorted[i] - winsorised) * (sorted[i] - winsorised);
+        }
+        return new Trimmed(sum / kept, kept == 1 ? 0 : squares / ((double) kept * (kept - 1)), kept - 1);
+    }
+}
