@@ -83,7 +83,8 @@ final class ExportSetting {
         LoggerFactory.getLogger(WindowExport.class).warn("{}", fault);
     }
 
-    private static @Nullable String value(String key) {
+    /** The value of a setting: the system property, else the environment variable; null where neither is set. */
+    static @Nullable String value(String key) {
         String value = null;
         try {
             value = System.getProperty("brick.profiler." + key);
