@@ -31,8 +31,6 @@ final class ProgramRunner {
     /** Where it finds whether to record percentiles. */
     static final String PERCENTILES = "BRICK_PROFILER_PERCENTILES";
 
-    private static final Path ROOT = Path.of("/");
-
     private static final double NS_PER_S = 1e9;
 
     /** How long a process may take, ns; {@link Long#MAX_VALUE} without a limit. */
@@ -99,7 +97,7 @@ final class ProgramRunner {
         for (Path left : besideFiles(files, name)) {
             Files.delete(left);
         }
-        MachineWatch watch = MachineWatch.begin(ROOT);
+        MachineWatch watch = MachineWatch.begin(MachineWatch.ROOT);
         long startNs = System.nanoTime();
         OptionalInt exitCode = execute(program, unfinished, log);
         long elapsedNs = System.nanoTime() - startNs;
