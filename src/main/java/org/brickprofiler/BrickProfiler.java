@@ -177,8 +177,17 @@ public final class BrickProfiler extends BrickResults {
      * export its windows there, of the length or steps that {@code brick.profiler.export_every} or
      * {@code BRICK_PROFILER_EXPORT_EVERY} names, such as {@code 500 ms}, {@code 10 s} (as where neither is set), {@code 5 min}
      * or {@code 100 steps}.
+     *
+     * <p>Where the system property {@code brick.profiler.out}, or else the environment variable
+     * {@code BRICK_PROFILER_OUT}, names a file, the profile of all profilers that were switched on is written there when
+     * the virtual machine ends, as {@code brick run} wants it: what they hold then and what {@link #snapshotAndReset}
+     * returned before, merged; not what {@link #reset} forgot. A file of an earlier run is deleted by the first call. A
+     * file that the application has written itself is left as it is. Where another process, such as a child that
+     * inherited the variable, has written the file, the profile goes to {@code NAME-PID.json} beside it, and
+     * {@code brick run} refuses the run. With {@code BRICK_PROFILER=off} the profile has no bricks.
      */
     public void enable() {
+        ProfileOutput.add(self());
         if (!SwitchSetting.ofProfiler().on()) {
             return;
         }

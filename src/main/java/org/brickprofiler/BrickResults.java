@@ -28,6 +28,9 @@ abstract sealed class BrickResults extends BrickSamples permits BrickProfiler {
     private volatile OptionalDouble tokensPerSec = OptionalDouble.empty();
     private volatile @Nullable Calibration calibration;
 
+    /** Whether the profile of the process has this profiler. Guarded by {@link ProfileOutput}. */
+    boolean isInOutput;
+
     /** Who reads windows of what is recorded. */
     final WindowReaders windows = new WindowReaders();
 
@@ -250,7 +253,7 @@ abstract sealed class BrickResults extends BrickSamples permits BrickProfiler {
                 OptionalDouble.empty(),
                 Map.of(),
                 List.of(),
-                List.of(RunFacts.VirtualMachine.current()),
+                RunFacts.VirtualMachine.current().stream().toList(),
                 measured == null ? List.of() : List.of(measured),
                 measured == null || graph == null ? Map.of() : graph.graph().nesting());
         return new Results.Settings(

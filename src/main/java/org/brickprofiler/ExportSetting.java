@@ -19,7 +19,7 @@ final class ExportSetting {
 
     static final long USUAL_BYTES = 256L << 20;
 
-    private static final @Nullable String FOLDER = value("export");
+    private static final @Nullable String FOLDER = Settings.ofProfiler("export");
     private static final AtomicBoolean STARTED = new AtomicBoolean();
 
     private ExportSetting() {}
@@ -30,7 +30,7 @@ final class ExportSetting {
             return;
         }
         try {
-            WindowExport.start(profiler, every(value("export_every")), Path.of(FOLDER));
+            WindowExport.start(profiler, every(Settings.ofProfiler("export_every")), Path.of(FOLDER));
         } catch (InvalidPathException | IllegalStateException e) {
             warn("no windows go to '" + FOLDER + "': " + e.getMessage());
         }
@@ -64,7 +64,7 @@ final class ExportSetting {
     }
 
     static long maxBytes() {
-        String megabytes = value("export_mb");
+        String megabytes = Settings.ofProfiler("export_mb");
         if (megabytes == null) {
             return USUAL_BYTES;
         }
@@ -82,9 +82,5 @@ final class ExportSetting {
 
     private static void warn(String fault) {
         LoggerFactory.getLogger(WindowExport.class).warn("{}", fault);
-    }
-
-    private static @Nullable String value(String key) {
-        return Settings.value("brick.profiler." + key, "BRICK_PROFILER_" + key.toUpperCase(Locale.ROOT));
     }
 }

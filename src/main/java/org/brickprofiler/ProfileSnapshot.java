@@ -168,6 +168,13 @@ public record ProfileSnapshot(
                 l2CacheHitRate, zeroCopy, tilesOff, environments, bricks, tiles, streams, steps, facts, other);
     }
 
+    /** The same with another number of pending measurements. */
+    ProfileSnapshot withPending(long other) {
+        return new ProfileSnapshot(
+                startedAt, endedAt, wallNs, threads, virtualThreads, overheadNs, droppedPending, other, literalOverlaps,
+                l2CacheHitRate, zeroCopy, tilesOff, environments, bricks, tiles, streams, steps, facts, identity);
+    }
+
     private static List<BrickStats> sumByBrick(Collection<BrickStats> parts) {
         Map<BrickKey, BrickStats> sums = new TreeMap<>();
         for (BrickStats part : parts) {

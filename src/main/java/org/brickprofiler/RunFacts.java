@@ -15,6 +15,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.SortedMap;
@@ -82,6 +83,14 @@ public record RunFacts(
 
     private static final Nesting UNKNOWN = new Nesting(0, 0, 0, 0);
 
+    /** Whether this process recorded a snapshot, alone or with others. */
+    static boolean isOfThisProcess(ProfileSnapshot snapshot) {
+        Optional<VirtualMachine> here = VirtualMachine.current();
+        return here.isPresent()
+                && snapshot.facts().virtualMachines.stream()
+                        .anyMatch(each -> each.pid == here.get().pid && each.startedAt.equals(here.get().startedAt));
+    }
+
     private static void requireRate(String what, OptionalDouble rate) {
         Objects.requireNonNull(rate, what);
         rate.ifPresent(value -> requirePositive(what, value));
@@ -121,24 +130,38 @@ public record RunFacts(
             requireNotNegative("jitNs", jitNs);
         }
 
-        /** This one, now. The first call loads the beans, some milliseconds. */
-        static VirtualMachine current() {
-            RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
-            long gcMs = 0;
-            for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
-                gcMs += Math.max(0, collector.getCollectionTime());
+        /**
+         * This one, now; empty where its image lacks the module {@code java.management}. The first call loads the beans,
+         * some milliseconds.
+         */
+        static Optional<VirtualMachine> current() {
+            try {
+                return Optional.of(Beans.read());
+            } catch (LinkageError missing) {
+                return Optional.empty();
             }
-            // There is none where nothing is ever compiled.
-            CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
-            long jitMs = compilers != null && compilers.isCompilationTimeMonitoringSupported()
-                    ? compilers.getTotalCompilationTime()
-                    : 0;
-            return new VirtualMachine(
-                    runtime.getPid(),
-                    Instant.ofEpochMilli(runtime.getStartTime()),
-                    runtime.getUptime() * NS_PER_MS,
-                    gcMs * NS_PER_MS,
-                    jitMs * NS_PER_MS);
+        }
+
+        /** The only user of the module {@code java.management}, so that images without it miss these figures alone. */
+        private static final class Beans {
+            static VirtualMachine read() {
+                RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
+                long gcMs = 0;
+                for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+                    gcMs += Math.max(0, collector.getCollectionTime());
+                }
+                // There is none where nothing is ever compiled.
+                CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+                long jitMs = compilers != null && compilers.isCompilationTimeMonitoringSupported()
+                        ? compilers.getTotalCompilationTime()
+                        : 0;
+                return new VirtualMachine(
+                        runtime.getPid(),
+                        Instant.ofEpochMilli(runtime.getStartTime()),
+                        runtime.getUptime() * NS_PER_MS,
+                        gcMs * NS_PER_MS,
+                        jitMs * NS_PER_MS);
+            }
         }
 
         private VirtualMachine later(VirtualMachine other) {

@@ -18,7 +18,10 @@ final class WindowReaders {
         private final Supplier<ProfileSnapshot> profiler;
         private @Nullable ProfileSnapshot previous;
 
-        /** Parts of the window that ended with a reset, or with a file that could not be written. */
+        /**
+         * Parts of the window that ended with a reset, or with a file that could not be written. Nothing is pending in
+         * them: the later part counts it.
+         */
         private @Nullable ProfileSnapshot carried;
 
         private Reader(Supplier<ProfileSnapshot> profiler) {
@@ -36,10 +39,19 @@ final class WindowReaders {
             }
         }
 
+        /** What was recorded since the reader was added, also where that is nothing. For a reader without windows. */
+        ProfileSnapshot whole() {
+            synchronized (WindowReaders.this) {
+                ProfileSnapshot now = profiler.get();
+                return carried == null ? now : carried.merge(now);
+            }
+        }
+
         /** Makes a window part of the next one. */
         void giveBack(ProfileSnapshot window) {
             synchronized (WindowReaders.this) {
-                carried = carried == null ? window : carried.merge(window);
+                ProfileSnapshot earlier = window.withPending(0);
+                carried = carried == null ? earlier : carried.merge(earlier);
             }
         }
 
@@ -48,7 +60,7 @@ final class WindowReaders {
             if (carried == null) {
                 return window;
             }
-            return SnapshotDifference.isEmpty(window) ? carried : carried.merge(window);
+            return SnapshotDifference.isEmpty(window) ? carried.withPending(now.pending()) : carried.merge(window);
         }
 
         /** No window comes after this. */
@@ -70,7 +82,7 @@ final class WindowReaders {
         ProfileSnapshot taken = reset.get();
         for (Reader each : readers) {
             ProfileSnapshot part = each.since(taken);
-            each.carried = SnapshotDifference.isEmpty(part) ? null : part;
+            each.carried = SnapshotDifference.isEmpty(part) ? null : part.withPending(0);
             each.previous = null;
         }
         return taken;

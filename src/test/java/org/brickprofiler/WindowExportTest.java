@@ -183,6 +183,16 @@ final class WindowExportTest {
                     }
 
                     @Override
+                    public void writeFull(ProfileSnapshot value, Path path) throws IOException {
+                        json.writeFull(value, path);
+                    }
+
+                    @Override
+                    public ProfileSnapshot read(Path path) throws IOException {
+                        return json.read(path);
+                    }
+
+                    @Override
                     public void requireLibraries() {}
                 },
                 Long.MAX_VALUE));
@@ -201,6 +211,21 @@ final class WindowExportTest {
         assertThat(only.totalNs()).isEqualTo(700);
         assertThat(only.identity().describe()).contains("steps 0 to 2");
         assertThat(Files.readString(written().get(0))).contains("\"windows_failed\":2");
+    }
+
+    @Test
+    @Spec("23.8")
+    void whatWasPendingAtAResetAndIsResolvedIsNotPendingInTheWindow() throws Exception {
+        WindowExport export = export(Long.MAX_VALUE);
+        step(100);
+        profiler.recordDeferred(BrickId.RMS_NORM, profiler.elapsedNs(), 1);
+        assertThat(profiler.snapshotAndReset().pending()).isEqualTo(1);
+        profiler.finalize(profiler.elapsedNs());
+        export.writeWindow(0);
+
+        ProfileSnapshot only = read(written().get(0));
+        assertThat(only.pending()).isZero();
+        assertThat(only.brick("RmsNorm").orElseThrow().count()).isEqualTo(2);
     }
 
     @Test

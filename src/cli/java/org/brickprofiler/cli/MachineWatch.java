@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class MachineWatch {
 
+    /** Where {@code proc} and {@code sys} are. */
+    static final Path ROOT = Path.of("/");
+
     /** Of the processors' time: more was taken by other virtual machines than a quiet host takes. */
     private static final double MOST_STEAL_PERCENT = 1;
 

@@ -1,13 +1,18 @@
 package org.brickprofiler.cli;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.report.JsonReport;
@@ -26,7 +31,10 @@ final class ProgramRunner {
     /** Where it finds whether to record percentiles. */
     static final String PERCENTILES = "BRICK_PROFILER_PERCENTILES";
 
-    private static final Path ROOT = Path.of("/");
+    private static final double NS_PER_S = 1e9;
+
+    /** How long a process may take, ns; {@link Long#MAX_VALUE} without a limit. */
+    private final long limitNs;
 
     private volatile @Nullable Process running;
 
@@ -62,7 +70,16 @@ final class ProgramRunner {
     }
 
     /**
-     * Runs a program and waits for its end.
+     * A runner.
+     *
+     * @param limitSeconds how long a process may take before it is ended, s; null without a limit
+     */
+    ProgramRunner(@Nullable Double limitSeconds) {
+        limitNs = limitSeconds == null ? Long.MAX_VALUE : Math.round(limitSeconds * NS_PER_S);
+    }
+
+    /**
+     * Runs a program and waits for its end, or ends it at the limit.
      *
      * @param program what to run
      * @param name of its files
@@ -76,12 +93,19 @@ final class ProgramRunner {
         Path unfinished = files.resolve("." + name + ".json");
         Path file = files.resolve(name + ".json");
         Path log = files.resolve(name + ".log");
-        MachineWatch watch = MachineWatch.begin(ROOT);
+        Files.deleteIfExists(unfinished);
+        for (Path left : besideFiles(files, name)) {
+            Files.delete(left);
+        }
+        MachineWatch watch = MachineWatch.begin(MachineWatch.ROOT);
         long startNs = System.nanoTime();
-        int exitCode = execute(program, unfinished, log);
+        OptionalInt exitCode = execute(program, unfinished, log);
         long elapsedNs = System.nanoTime() - startNs;
-        if (exitCode != 0) {
-            return new Outcome("failed with exit code " + exitCode, file, Optional.empty(), elapsedNs, log);
+        String failure = exitCode.isEmpty()
+                ? String.format(Locale.ROOT, "took longer than the limit of %.6g s and was ended", limitNs / NS_PER_S)
+                : exitCode.getAsInt() != 0 ? "failed with exit code " + exitCode.getAsInt() : severalProcesses(files, name);
+        if (!failure.isEmpty()) {
+            return new Outcome(failure, file, Optional.empty(), elapsedNs, log);
         }
         if (!Files.isRegularFile(unfinished)) {
             return new Outcome("", file, Optional.empty(), elapsedNs, log);
@@ -90,8 +114,8 @@ final class ProgramRunner {
         try {
             read = JsonReport.read(unfinished);
         } catch (IOException unreadable) {
-            String failure = "wrote no profile that can be read (" + unreadable.getMessage() + ")";
-            return new Outcome(failure, file, Optional.empty(), elapsedNs, log);
+            String reason = "wrote no profile that can be read (" + unreadable.getMessage() + ")";
+            return new Outcome(reason, file, Optional.empty(), elapsedNs, log);
         }
         RunFacts facts = watch.seen(read.facts());
         if (measuresRoof) {
@@ -105,7 +129,26 @@ final class ProgramRunner {
         return new Outcome("", file, Optional.of(snapshot), elapsedNs, log);
     }
 
-    private int execute(Program program, Path profile, Path log) throws IOException, InterruptedException {
+    /** The profiles of further processes of a run, which the library writes beside the first one. */
+    private static List<Path> besideFiles(Path files, String name) throws IOException {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> each = Files.newDirectoryStream(files, "." + name + "-*.json")) {
+            each.forEach(found::add);
+        }
+        return found;
+    }
+
+    /** Why a run with profiles of several processes does not count: nobody knows which one is to be compared. */
+    private static String severalProcesses(Path files, String name) throws IOException {
+        int further = besideFiles(files, name).size();
+        return further == 0
+                ? ""
+                : "has profiles of " + (1 + further) + " processes, which inherited " + VARIABLE
+                        + ": a run is one process, so unset the variable for the others";
+    }
+
+    /** The exit code; empty if the process was ended at the limit. */
+    private OptionalInt execute(Program program, Path profile, Path log) throws IOException, InterruptedException {
         boolean isWindows = System.getProperty("os.name", "").startsWith("Windows");
         ProcessBuilder builder = isWindows
                 ? new ProcessBuilder("cmd", "/c", program.command())
@@ -124,7 +167,7 @@ final class ProgramRunner {
         running = process;
         process.getOutputStream().close();
         try {
-            return process.waitFor();
+            return process.waitFor(limitNs, TimeUnit.NANOSECONDS) ? OptionalInt.of(process.exitValue()) : OptionalInt.empty();
         } finally {
             kill();
             running = null;

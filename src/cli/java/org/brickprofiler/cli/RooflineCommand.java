@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.function.LongFunction;
 import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.RunFacts;
 import org.brickprofiler.report.RooflineReport;
 import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.MachineRoof;
@@ -37,6 +39,9 @@ final class RooflineCommand implements Callable<Integer> {
     /** Where a machine is stored unless something else is said. */
     static final String USUAL_FILE = "brick-roof.json";
 
+    private final Path root;
+    private final LongFunction<MachineRoof> probe;
+
     @Spec
     private CommandSpec spec;
 
@@ -46,6 +51,22 @@ final class RooflineCommand implements Callable<Integer> {
     @SuppressWarnings("unused") // picocli reads it
     @Mixin
     private Brick.HelpOption help;
+
+    /** For picocli. */
+    RooflineCommand() {
+        this(MachineWatch.ROOT, MachineRoof::measure);
+    }
+
+    /**
+     * A command.
+     *
+     * @param root where {@code proc} and {@code sys} are
+     * @param probe measures the machine with at most so many bytes
+     */
+    RooflineCommand(Path root, LongFunction<MachineRoof> probe) {
+        this.root = root;
+        this.probe = probe;
+    }
 
     /** What sets a profile against a machine, as options of a command that reads a profile. */
     static final class Options {
@@ -84,7 +105,9 @@ final class RooflineCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         OutputFile.requireWritable(file);
-        MachineRoof machine = MachineRoof.measure(Runtime.getRuntime().maxMemory() / 2);
+        MachineWatch watch = MachineWatch.begin(root);
+        MachineRoof measured = probe.apply(Runtime.getRuntime().maxMemory() / 2);
+        MachineRoof machine = measured.withDisturbances(watch.seen(RunFacts.NONE).disturbances());
         RooflineReport.write(machine, file);
         PrintWriter out = spec.commandLine().getOut();
         out.print(RooflineReport.render(machine));

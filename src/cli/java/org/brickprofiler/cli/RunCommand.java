@@ -11,8 +11,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -37,11 +40,19 @@ import picocli.CommandLine;
         sortOptions = false,
         sortSynopsis = false,
         usageHelpWidth = 100,
+        // Picocli leaves out the bar between an option and a group that exclude each other.
+        customSynopsis = {
+            "brick run [-h] [-n=N] [--warmup=N] [--until=PERCENT] [--most=N] [--limit=SECONDS]",
+            "                 [--out=FOLDER] [--add] [--roofline=ROOF] [--floor=PERCENT] [--step=BRICK]",
+            "                 [--across-environments] [--fail-on-regression=PERCENT]",
+            "                 (--overhead=CMD | --before=CMD --after=CMD) [--json | --markdown | --html=OUT]"
+        },
         description = "Runs two commands in turns, in random order, collects the profile that each writes to the file "
                 + "named by the variable BRICK_PROFILER_OUT, and compares them. The variable "
                 + "BRICK_PROFILER_PERCENTILES asks for percentiles, so that a few interrupted samples do not count. Each is run with BRICK_PROFILER=off, "
                 + "too, for the tokens per second that it has without being profiled. What was collected stays in a "
-                + "folder, also after Ctrl-C.",
+                + "folder, also after Ctrl-C. An engine needs no code for this: the library writes that file when the "
+                + "process ends.",
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
         footer = {
@@ -67,10 +78,18 @@ final class RunCommand implements Callable<Integer> {
     private static final String PROFILED = "on";
     private static final String UNPROFILED = "off";
 
+    private static final String WROTE_NONE = "wrote no profile to the file that " + ProgramRunner.VARIABLE + " names";
+
+    private static final String NEEDED = ". The library writes it at the end of a process in which a profiler was switched on "
+            + "(enable) and that was not killed";
+
     /** Before nothing can be said of so few runs. */
     private static final int FEWEST_FOR_UNTIL = 4;
 
     private static final double NS_PER_S = 1e9;
+
+    /** Some 30 years, which fit a {@code long} of nanoseconds. */
+    private static final double MOST_SECONDS = 1e9;
 
     @Spec
     private CommandSpec spec;
@@ -97,10 +116,22 @@ final class RunCommand implements Callable<Integer> {
     private int most = 50;
 
     @Option(
+            names = "--limit",
+            paramLabel = "SECONDS",
+            description = "End a run that takes longer; it counts as failed (no limit).")
+    private @Nullable Double limitSeconds;
+
+    @Option(
             names = "--out",
             paramLabel = "FOLDER",
-            description = "Where profiles and the commands' output go; new or empty (${DEFAULT-VALUE}).")
+            description = "Where profiles and the commands' output go; new or empty without --add (${DEFAULT-VALUE}).")
     private Path folder = Path.of("brick-runs");
+
+    @Option(
+            names = "--add",
+            description = "Add runs of the same two commands to those in the folder, and compare all of them; --most counts "
+                    + "both.")
+    private boolean adds;
 
     @Option(
             names = "--roofline",
@@ -138,13 +169,20 @@ final class RunCommand implements Callable<Integer> {
         private String after = "";
     }
 
-    private final ProgramRunner runner = new ProgramRunner();
+    /** Of {@link #call}. */
+    private ProgramRunner runner = new ProgramRunner(null);
 
     /** By the name of the folder that its files are in. */
     private final Map<String, Program> programs = new LinkedHashMap<>();
 
     /** Of each program, what counts. */
     private final Map<String, List<Outcome>> collected = new HashMap<>();
+
+    /** The number of the last run in the folder before this command; 0 without one. */
+    private int lastNumber;
+
+    /** How many runs of the side with fewer of them were in the folder before. */
+    private int added;
 
     private int counted;
     private int failed;
@@ -157,9 +195,20 @@ final class RunCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         check();
         choosePrograms();
+        runner = new ProgramRunner(limitSeconds);
+        CollectedRuns there = new CollectedRuns(folder, commandTexts());
+        if (adds) {
+            there.requireSameCommands();
+            lastNumber = there.lastNumber();
+            for (String side : SIDES) {
+                collected(side).addAll(there.of(side));
+            }
+            added = SIDES.stream().mapToInt(side -> collected(side).size()).min().orElse(0);
+        }
         for (Program program : programs.values()) {
             Files.createDirectories(program.files());
         }
+        there.noteCommands();
         Thread stopped = new Thread(this::stop, "brick run, stopped");
         Runtime.getRuntime().addShutdownHook(stopped);
         try {
@@ -182,17 +231,23 @@ final class RunCommand implements Callable<Integer> {
                     + ": no number of runs finds such a change in four of five comparisons; give a larger one, or a lower "
                     + "--floor");
         }
-        if (isOverhead() && (until != null || options.isAnySet())) {
+        if (isOverhead() && (until != null || adds || options.isAnySet())) {
             throw new IllegalArgumentException("--overhead compares nothing: the only options beside it are -n, --warmup "
-                    + "and --out");
+                    + "and --out, and --limit");
+        }
+        if (limitSeconds != null && !(limitSeconds > 0 && limitSeconds <= MOST_SECONDS)) {
+            throw new IllegalArgumentException("--limit " + limitSeconds + " is not above 0 and at most " + MOST_SECONDS);
         }
         requireAtLeast("-n", runs, 1);
         requireAtLeast("--warmup", warmup, 0);
         requireAtLeast("--most", most, 1);
-        if (Files.isDirectory(folder)) {
+        if (adds && !Files.isDirectory(folder)) {
+            throw new IllegalArgumentException("--add: there is no folder " + folder + " with runs to add to");
+        } else if (Files.isDirectory(folder)) {
             try (Stream<Path> there = Files.list(folder)) {
-                if (there.findAny().isPresent()) {
-                    throw new IllegalArgumentException("cannot write to " + folder + ": it holds something already");
+                if (!adds && there.findAny().isPresent()) {
+                    throw new IllegalArgumentException("cannot write to " + folder
+                            + ": it holds something already (--add adds runs of the same commands)");
                 }
             }
         } else if (Files.exists(folder)) {
@@ -222,6 +277,17 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
+    /** The commands by side, as the folder keeps them. */
+    private Map<String, String> commandTexts() {
+        Map<String, String> texts = new LinkedHashMap<>();
+        programs.forEach((name, program) -> {
+            if (program.profiled()) {
+                texts.put(name, program.command());
+            }
+        });
+        return texts;
+    }
+
     private void add(String name, String command, boolean profiled) {
         programs.put(name, new Program(command, profiled, profiled && !isOverhead(), folder.resolve(name)));
     }
@@ -229,12 +295,31 @@ final class RunCommand implements Callable<Integer> {
     // ---- the runs ----
 
     private void runAll() throws IOException, InterruptedException {
-        roundsLeft = warmup + (until == null ? runs : most);
-        for (int number = 1; number <= warmup; number++) {
-            round(0);
+        roundsLeft = warmup + (until == null ? runs : Math.max(0, most - added));
+        warmUp();
+        for (int rounds = 0; !isEnough(rounds); rounds++) {
+            round(lastNumber + rounds + 1);
         }
-        for (int number = 1; !isEnough(number - 1); number++) {
-            round(number);
+    }
+
+    /** Ends the command if a side cannot have a run that counts, before hundreds of runs show that. */
+    private void warmUp() throws IOException, InterruptedException {
+        Set<String> failing = new TreeSet<>(programs.keySet());
+        for (int left = warmup; left > 0; left--) {
+            Map<String, Outcome> outcomes = round(0);
+            failing.removeIf(name -> {
+                Outcome outcome = outcomes.get(name);
+                return outcome == null || !outcome.failed() || name.endsWith(WITHOUT);
+            });
+            for (String name : failing) {
+                Outcome outcome = Objects.requireNonNull(outcomes.get(name), name);
+                boolean wroteNone = outcome.failure().equals(WROTE_NONE);
+                if (wroteNone || left == 1) {
+                    throw new IllegalArgumentException("the command of " + name + " " + outcome.failure()
+                            + " in its warm-up, so no run that counts was begun; its output is in " + outcome.log()
+                            + (wroteNone ? NEEDED : ""));
+                }
+            }
         }
     }
 
@@ -242,10 +327,10 @@ final class RunCommand implements Callable<Integer> {
         if (until == null) {
             return rounds >= runs;
         }
-        if (rounds >= most) {
+        if (added + rounds >= most) {
             return true;
         }
-        if (rounds < FEWEST_FOR_UNTIL || SIDES.stream().anyMatch(side -> collected(side).size() < FEWEST_FOR_UNTIL)) {
+        if (SIDES.stream().anyMatch(side -> collected(side).size() < FEWEST_FOR_UNTIL)) {
             return false;
         }
         OptionalDouble smallest = comparison().smallestPercent();
@@ -257,7 +342,7 @@ final class RunCommand implements Callable<Integer> {
     }
 
     /** Runs each program once. Round 0 is a warm-up. */
-    private void round(int number) throws IOException, InterruptedException {
+    private Map<String, Outcome> round(int number) throws IOException, InterruptedException {
         List<String> order = new ArrayList<>(programs.keySet());
         Collections.shuffle(order);
         Map<String, Outcome> outcomes = new HashMap<>();
@@ -279,6 +364,7 @@ final class RunCommand implements Callable<Integer> {
                 }
             }
         }
+        return outcomes;
     }
 
     private Outcome runOne(String name, Program program, int number) throws IOException, InterruptedException {
@@ -288,7 +374,7 @@ final class RunCommand implements Callable<Integer> {
                 number > 0 && program.compared() && Files.isRegularFile(roof));
         if (!outcome.failed() && outcome.snapshot().isEmpty() && program.profiled() && !isOverhead()) {
             outcome = new Outcome(
-                    "wrote no profile to the file that " + ProgramRunner.VARIABLE + " names",
+                    WROTE_NONE,
                     outcome.file(),
                     Optional.empty(),
                     outcome.elapsedNs(),

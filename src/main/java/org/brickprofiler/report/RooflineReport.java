@@ -80,6 +80,7 @@ public final class RooflineReport {
                 .left("brick", Distance::name, "bricks with known work")
                 .left("bound by", brick -> bound(brick.bound()), "")
                 .right("total", brick -> durationCell(brick.totalNs()), durationCell(sum(roofline, Distance::totalNs)))
+                .right("counted", brick -> durationCell(brick.countedNs()), durationCell(sum(roofline, Distance::countedNs)))
                 .right("at the roof", brick -> durationCell(brick.roofNs()), durationCell(sum(roofline, Distance::roofNs)))
                 .right("% of roof", RooflineReport::attainedCell, percent(100 * roofline.attained()))
                 .left("roof", brick -> roof(machine, brick), "")
@@ -87,7 +88,8 @@ public final class RooflineReport {
                 .right("GB/s", brick -> rate(brick.gigabytesPerSecond()), "")
                 .right("FLOP/B", brick -> intensity(brick.work().intensity()), "");
         text.append('\n').append(table.render(roofline.bricks()));
-        text.append("Bound by overhead: more than half of the time is explained by neither bytes nor operations.\n");
+        text.append("Counted: all samples, each as long as the mean of the middle half of them if percentiles are known.\n");
+        text.append("Bound by overhead: more than half of that time is explained by neither bytes nor operations.\n");
         List<String> above = roofline.bricks().stream()
                 .filter(Distance::isAboveRoof)
                 .map(Distance::name)
@@ -143,6 +145,12 @@ public final class RooflineReport {
     public static String render(MachineRoof machine) {
         StringBuilder text = new StringBuilder();
         Environment where = machine.environment();
+        if (!machine.disturbances().isEmpty()) {
+            text.append("! The machine was busy meanwhile (")
+                    .append(PlainText.ascii(String.join(", ", machine.disturbances())))
+                    .append("): the roof may be too low, and bricks then seem closer to it than they are. Measure again on an"
+                            + " idle machine.\n");
+        }
         text.append("Roof of this machine: the highest of several rounds, and how far below it the lowest was\n")
                 .append("  machine     ")
                 .append(PlainText.ascii(where.cpu() + ", " + where.processors() + " processors, " + where.arch() + ", "
@@ -217,6 +225,7 @@ public final class RooflineReport {
         values.put("bound", bound(brick.bound()));
         values.put("roof", bound(brick.roof()));
         values.put("total_ns", brick.totalNs());
+        values.put("counted_ns", brick.countedNs());
         values.put("roof_ns", brick.roofNs());
         values.put("distance", brick.distance());
         values.put("above_roof", brick.isAboveRoof());
@@ -267,6 +276,13 @@ public final class RooflineReport {
                 json.writeEndObject();
             }
             json.writeEndArray();
+            if (!machine.disturbances().isEmpty()) {
+                json.writeArrayFieldStart("disturbances");
+                for (String each : machine.disturbances()) {
+                    json.writeString(each);
+                }
+                json.writeEndArray();
+            }
             json.writeEndObject();
             json.writeRaw('\n');
         }
@@ -302,6 +318,7 @@ public final class RooflineReport {
         private final JsonInput input;
         private final List<Bandwidth> bandwidths = new ArrayList<>();
         private final Map<String, Rate> rates = new LinkedHashMap<>();
+        private final List<String> disturbances = new ArrayList<>();
         private Instant measuredAt = Instant.EPOCH;
         private @Nullable Environment environment;
         private boolean isMachine;
@@ -317,7 +334,8 @@ public final class RooflineReport {
             }
             try {
                 return new MachineRoof(
-                        environment, measuredAt, bandwidths, required(rates, "gflops_one"), required(rates, "gflops_all"));
+                        environment, measuredAt, bandwidths, required(rates, "gflops_one"), required(rates, "gflops_all"),
+                        disturbances);
             } catch (IllegalArgumentException wrong) {
                 throw input.error(String.valueOf(wrong.getMessage()));
             }
@@ -331,6 +349,7 @@ public final class RooflineReport {
                 case "environment" -> environment = JsonReportReader.environment(input);
                 case "gflops_one", "gflops_all" -> rates.put(key, rate(key));
                 case "bandwidths" -> input.array(key, () -> bandwidths.add(bandwidth()));
+                case "disturbances" -> input.array(key, () -> disturbances.add(input.text(key)));
                 default -> input.skip();
             }
         }

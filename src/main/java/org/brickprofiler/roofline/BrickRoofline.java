@@ -3,6 +3,7 @@ package org.brickprofiler.roofline;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.Environment;
@@ -44,8 +45,11 @@ public record BrickRoofline(
         OVERHEAD
     }
 
+    /** A usual sample that is less than this share of the mean is remarked upon. */
+    private static final double LEAST_USUAL = 0.9;
+
     private static final Comparator<Distance> MOST_ABOVE_FIRST = Comparator.comparingDouble(
-                    (Distance brick) -> brick.roofNs() - brick.totalNs())
+                    (Distance brick) -> brick.roofNs() - brick.countedNs())
             .thenComparing(Distance::name);
 
     /**
@@ -67,7 +71,10 @@ public record BrickRoofline(
     }
 
     /**
-     * Where each brick of a profile stands.
+     * Where each brick of a profile stands. Of a brick with percentiles the mean of the middle half of its samples counts,
+     * so that samples which the machine interrupted decide nothing. If that is less than the roof and the mean of all
+     * samples is not, the samples differ in their work, and the mean of all counts. Bricks in which the two are more than a
+     * tenth apart are named.
      *
      * @param snapshot the profile, of the same machine
      * @param machine what the machine can do
@@ -87,7 +94,32 @@ public record BrickRoofline(
                 bricks.add(distance(brick, machine, threads));
             }
         }
-        return new BrickRoofline(machine, threads, bricks, unplaced, remarks(snapshot, machine));
+        List<String> remarks = remarks(snapshot, machine);
+        remarks.addAll(spreads(bricks));
+        return new BrickRoofline(machine, threads, bricks, unplaced, remarks);
+    }
+
+    /** Names the bricks whose usual sample is far from the mean. */
+    private static List<String> spreads(List<Distance> bricks) {
+        List<String> interrupted = new ArrayList<>();
+        List<String> different = new ArrayList<>();
+        for (Distance brick : bricks) {
+            if (brick.usualNs() < LEAST_USUAL * brick.totalNs()) {
+                (brick.countedNs() == brick.usualNs() ? interrupted : different)
+                        .add(String.format(
+                                Locale.ROOT, "%s (%.3g times)", brick.name(), brick.totalNs() / brick.usualNs()));
+            }
+        }
+        List<String> remarks = new ArrayList<>();
+        if (!interrupted.isEmpty()) {
+            remarks.add("the mean sample is longer than the usual one, which counts here: " + String.join(", ", interrupted)
+                    + "; samples were interrupted, or differ in their work");
+        }
+        if (!different.isEmpty()) {
+            remarks.add("samples differ in their work, so their mean counts, interrupted ones included: "
+                    + String.join(", ", different));
+        }
+        return remarks;
     }
 
     private static List<String> remarks(ProfileSnapshot snapshot, MachineRoof machine) {
@@ -98,6 +130,10 @@ public record BrickRoofline(
                 remarks.add("the profile is of another machine: " + environment.cpu() + ", " + environment.processors()
                         + " processors");
             }
+        }
+        if (!machine.disturbances().isEmpty()) {
+            remarks.add("the machine was busy while its roof was measured (" + String.join(", ", machine.disturbances())
+                    + "): the roof may be too low");
         }
         remarks.addAll(machine.drift(snapshot.facts().machine()));
         return remarks;
@@ -111,25 +147,34 @@ public record BrickRoofline(
         double computeNs = work.flops() / machine.gflops(threads);
         double roofNs = Math.max(memoryNs, computeNs);
         Bound roof = computeNs > memoryNs ? Bound.COMPUTE : Bound.MEMORY;
+        double usualNs = usualNs(brick);
         return new Distance(
                 brick.name(),
                 work,
                 brick.totalNs(),
+                usualNs,
                 bandwidthGBps,
                 roofNs,
-                2 * roofNs < brick.totalNs() ? Bound.OVERHEAD : roof,
+                2 * roofNs < Distance.countedNs(brick.totalNs(), usualNs, roofNs) ? Bound.OVERHEAD : roof,
                 roof);
     }
 
+    /** What all samples would take if each took the mean of the middle half, ns; without percentiles what they took. */
+    private static double usualNs(BrickStats brick) {
+        double meanNs = brick.latency().map(latency -> latency.meanNs(0, 100)).orElse(0.0);
+        double share = meanNs == 0 ? 1 : brick.latency().orElseThrow().meanNs(25, 75) / meanNs;
+        return brick.totalNs() * Math.min(1, share);
+    }
+
     /**
-     * The time that the placed bricks would take at their roofs, as a share of the time that they took.
+     * The time that the placed bricks would take at their roofs, as a share of the time that counts for them.
      *
      * @return 0 to 1, more where a brick exceeds its roof; 0 without bricks
      */
     public double attained() {
         double roofNs = bricks.stream().mapToDouble(Distance::roofNs).sum();
-        double totalNs = bricks.stream().mapToDouble(Distance::totalNs).sum();
-        return totalNs == 0 ? 0.0 : roofNs / totalNs;
+        double countedNs = bricks.stream().mapToDouble(Distance::countedNs).sum();
+        return countedNs == 0 ? 0.0 : roofNs / countedNs;
     }
 
     /**
@@ -138,13 +183,22 @@ public record BrickRoofline(
      * @param name the brick
      * @param work what it had to do, over all samples
      * @param totalNs what it took, over all samples, ns
+     * @param usualNs what all samples would take if each took the mean of the middle half of them, ns; the total without
+     *     percentiles
      * @param bandwidthGBps the highest bandwidth for its working set, GB/s of 10<sup>9</sup> bytes
      * @param roofNs what it would take at its roof, ns
      * @param bound what limits it
      * @param roof which of the two roofs is the lower one, {@link Bound#MEMORY} or {@link Bound#COMPUTE}
      */
     public record Distance(
-            String name, Work work, long totalNs, double bandwidthGBps, double roofNs, Bound bound, Bound roof) {
+            String name,
+            Work work,
+            long totalNs,
+            double usualNs,
+            double bandwidthGBps,
+            double roofNs,
+            Bound bound,
+            Bound roof) {
 
         /**
          * Refuses null.
@@ -159,12 +213,25 @@ public record BrickRoofline(
         }
 
         /**
+         * The time that is compared with the roof.
+         *
+         * @return the usual time, ns; the total if the usual time is below the roof
+         */
+        public double countedNs() {
+            return countedNs(totalNs, usualNs, roofNs);
+        }
+
+        private static double countedNs(long totalNs, double usualNs, double roofNs) {
+            return roofNs <= usualNs ? usualNs : totalNs;
+        }
+
+        /**
          * How far it stays below the roof.
          *
          * @return 1 - achieved / roof: 0 at the roof, near 1 far below it, negative above it
          */
         public double distance() {
-            return 1 - roofNs / totalNs;
+            return 1 - roofNs / countedNs();
         }
 
         /**
@@ -174,7 +241,7 @@ public record BrickRoofline(
          * @return true above the roof
          */
         public boolean isAboveRoof() {
-            return roofNs > totalNs;
+            return roofNs > countedNs();
         }
 
         /**
@@ -183,7 +250,7 @@ public record BrickRoofline(
          * @return GFLOP/s
          */
         public double gflops() {
-            return (double) work.flops() / totalNs;
+            return work.flops() / countedNs();
         }
 
         /**
@@ -192,7 +259,7 @@ public record BrickRoofline(
          * @return GB/s of 10<sup>9</sup> bytes
          */
         public double gigabytesPerSecond() {
-            return (double) work.bytes() / totalNs;
+            return work.bytes() / countedNs();
         }
     }
 }

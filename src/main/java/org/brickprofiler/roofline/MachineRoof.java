@@ -22,9 +22,15 @@ import org.jspecify.annotations.Nullable;
  * @param bandwidths by working set, ascending; not empty
  * @param flopsOne single-precision GFLOP/s of one thread
  * @param flopsAll single-precision GFLOP/s of as many threads as there are processors
+ * @param disturbances what else the machine did during the measurement, one remark each; empty if nothing was seen
  */
 public record MachineRoof(
-        Environment environment, Instant measuredAt, List<Bandwidth> bandwidths, Rate flopsOne, Rate flopsAll) {
+        Environment environment,
+        Instant measuredAt,
+        List<Bandwidth> bandwidths,
+        Rate flopsOne,
+        Rate flopsAll,
+        List<String> disturbances) {
 
     /** By how much a rate may differ from before. */
     private static final double DRIFT = 0.1;
@@ -40,6 +46,7 @@ public record MachineRoof(
         Objects.requireNonNull(flopsOne, "flopsOne");
         Objects.requireNonNull(flopsAll, "flopsAll");
         Objects.requireNonNull(bandwidths, "bandwidths");
+        disturbances = List.copyOf(Objects.requireNonNull(disturbances, "disturbances"));
         bandwidths = bandwidths.stream()
                 .sorted(Comparator.comparingLong(Bandwidth::workingSetBytes))
                 .toList();
@@ -49,6 +56,32 @@ public record MachineRoof(
         if (environment.processors() < 1) {
             throw new IllegalArgumentException("processors " + environment.processors() + " is not 1 or more");
         }
+    }
+
+    /**
+     * A machine during whose measurement nothing else was seen.
+     *
+     * @param environment where it was measured
+     * @param measuredAt when
+     * @param bandwidths by working set; not empty
+     * @param flopsOne single-precision GFLOP/s of one thread
+     * @param flopsAll single-precision GFLOP/s of as many threads as there are processors
+     * @throws IllegalArgumentException when there is no bandwidth, or no processor
+     */
+    public MachineRoof(
+            Environment environment, Instant measuredAt, List<Bandwidth> bandwidths, Rate flopsOne, Rate flopsAll) {
+        this(environment, measuredAt, bandwidths, flopsOne, flopsAll, List.of());
+    }
+
+    /**
+     * The same with what else the machine did during the measurement: its rates may be too low then.
+     *
+     * @param remarks one each
+     * @return a roof
+     */
+    public MachineRoof withDisturbances(List<String> remarks) {
+        return new MachineRoof(
+                environment, measuredAt, bandwidths, flopsOne, flopsAll, Objects.requireNonNull(remarks, "remarks"));
     }
 
     /**

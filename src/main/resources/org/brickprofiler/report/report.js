@@ -1285,11 +1285,12 @@ function rooflineSection() {
     { label: "brick", text: true, value: (brick) => brick.name, cell: (brick) => named(brick.name) },
     { label: "bound by", text: true, value: (brick) => brick.bound, cell: (brick) => [symbolOf(brick.bound), brick.bound] },
     { label: "total", value: (brick) => brick.total_ns, cell: (brick) => time(brick.total_ns) },
+    { label: "counted", value: (brick) => brick.counted_ns, cell: (brick) => time(brick.counted_ns) },
     { label: "at the roof", value: (brick) => brick.roof_ns, cell: (brick) => time(brick.roof_ns) },
     {
       label: "% of roof",
       value: part,
-      cell: (brick) => [share(brick.roof_ns, brick.total_ns, Math.max(brick.total_ns, brick.roof_ns), categories.get(brick.name)), brick.above_roof ? " !" : ""],
+      cell: (brick) => [share(brick.roof_ns, brick.counted_ns, Math.max(brick.counted_ns, brick.roof_ns), categories.get(brick.name)), brick.above_roof ? " !" : ""],
     },
     {
       label: "roof",

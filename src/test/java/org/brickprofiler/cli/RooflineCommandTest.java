@@ -3,6 +3,9 @@ package org.brickprofiler.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.brickprofiler.report.JsonReport;
@@ -11,6 +14,7 @@ import org.brickprofiler.roofline.MachineRoof;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 /** A run of the demonstration below the roof of the machine that runs the tests. */
 final class RooflineCommandTest {
@@ -37,6 +41,34 @@ final class RooflineCommandTest {
         Cli.run("report", run, "--roofline", roof, "--csv").assertRefused("no place in a table of --csv");
         assertThat(JsonReport.read(run).facts().machine()).containsKeys("roof_gflops", "roof_read_gbps");
         assertThat(Cli.run("report", run).out()).doesNotContain("Distance to the roof");
+    }
+
+    private void processors(String fields) throws IOException {
+        Path proc = Files.createDirectories(folder.resolve("proc").resolve("self"));
+        Files.writeString(proc.resolveSibling("stat"), "cpu  " + fields + "\n");
+        Files.writeString(proc.resolve("stat"), "1 (java) S 1 1 1 0 0 0 0 0 0 0 0 0 0 0 0 0 20 0\n");
+    }
+
+    @Spec("18.5")
+    @Test
+    void reportsABusyMachine() throws IOException {
+        processors("0 0 0 0 0 0 0 0");
+        MachineRoof quiet = MachineRoof.measure(0);
+        Path roof = folder.resolve("roof.json");
+        StringWriter out = new StringWriter();
+        CommandLine command = new CommandLine(new RooflineCommand(folder, bytes -> {
+                    try {
+                        processors("60 0 0 40 0 0 0 0");
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                    return quiet;
+                }))
+                .setOut(new PrintWriter(out));
+
+        assertThat(command.execute("--out", roof.toString())).isZero();
+        assertThat(out.toString()).contains("! The machine was busy meanwhile (other processes 60 %): ");
+        assertThat(RooflineReport.read(roof).disturbances()).containsExactly("other processes 60 %");
     }
 
     @Test

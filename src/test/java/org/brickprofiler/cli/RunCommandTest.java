@@ -9,8 +9,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.ProcessResult;
@@ -188,6 +192,115 @@ class RunCommandTest {
         Cli.run("run", "--overhead", "true", "--floor", "3")
                 .assertRefused("--overhead compares nothing: the only options beside it are -n, --warmup and --out");
         assertThat(out).doesNotExist();
+    }
+
+    /** An engine that knows nothing of {@code brick run}. */
+    static final class Engine {
+        private Engine() {}
+
+        public static void main(String[] arguments) {
+            BrickProfiler profiler = BrickProfiler.enabled();
+            for (int i = 0; i < 20; i++) {
+                profiler.record(BrickId.RMS_NORM, 1_000_000 + i, 1);
+            }
+            profiler.setTokensPerSec(20);
+        }
+    }
+
+    private static String engine() {
+        return "'" + Path.of(System.getProperty("java.home"), "bin", "java") + "' -cp '" + System.getProperty("java.class.path")
+                + "' '" + Engine.class.getName() + "'";
+    }
+
+    @Spec("16.15")
+    @Test
+    void anInstrumentedEngineNeedsNoCode() throws IOException {
+        Cli run = Cli.run("run", "-n", "1", "--warmup", "1", "--out", out, "--before", engine(), "--after", engine());
+
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.err()).doesNotContain("failed", "no more such runs");
+        ProfileSnapshot before = JsonReport.read(out.resolve("before").resolve("001.json"));
+        assertThat(before.bricks()).singleElement().satisfies(brick -> assertThat(brick.count()).isEqualTo(20));
+        assertThat(before.facts().unprofiledTokensPerSec()).hasValue(20);
+    }
+
+    @Spec("16.16")
+    @Test
+    void aRunOfSeveralProcessesIsRefused() {
+        String two = "[ \"$BRICK_PROFILER\" = off ] && exit 0; o=${BRICK_PROFILER_OUT%.json}; cp '" + folder
+                + "/before/001.json' $o-17.json; " + profiled("before");
+        Cli run = Cli.run("run", "-n", "1", "--warmup", "0", "--out", out, "--before", two, "--after", command("after"));
+
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.err()).contains(
+                "before 1 has profiles of 2 processes, which inherited BRICK_PROFILER_OUT: a run is one process");
+    }
+
+    @Spec("16.16")
+    @Test
+    void aCommandThatCannotCountEndsAtTheWarmUp() throws IOException {
+        Cli none = Cli.run("run", "-n", "50", "--warmup", "3", "--out", out, "--before", command("before"), "--after", "true");
+        assertRefusedAtTheWarmUp(
+                none, "the command of after wrote no profile to the file that BRICK_PROFILER_OUT names in its warm-up");
+        assertThat(profiles(out.resolve("before"))).isZero();
+        assertThat(Files.readAllLines(order)).as("one warm-up of three").hasSize(1);
+
+        assertRefusedAtTheWarmUp(
+                Cli.run("run", "-n", "50", "--out", folder.resolve("other"), "--before", "no_such_program", "--after",
+                        command("after")),
+                "the command of before failed with exit code 127 in its warm-up");
+        assertRefusedAtTheWarmUp(
+                Cli.run("run", "-n", "50", "--out", folder.resolve("third"), "--overhead", "exit 4"),
+                " failed with exit code 4 in its warm-up");
+    }
+
+    private static void assertRefusedAtTheWarmUp(Cli run, String reason) {
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.out()).isEmpty();
+        assertThat(run.err().lines().reduce((first, last) -> last)).get().asString().contains(reason);
+    }
+
+    @Spec("16.16")
+    @Test
+    void aRunThatTakesTooLongIsEndedAndFails() {
+        String slow = "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.002.json) sleep 50;; *) "
+                + command("after") + ";; esac";
+        long startNs = System.nanoTime();
+        Cli run = Cli.run("run", "--warmup", "0", "-n", "3", "--limit", "5", "--out", out, "--before", command("before"), "--after", slow);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(Duration.ofSeconds(45));
+        assertThat(run.err()).contains("brick: after 2 took longer than the limit of 5.00000 s and was ended; its output is in ");
+        assertThat(run.out()).startsWith("3 runs before, 2 after: ");
+        run("--limit", "0").assertRefused("--limit 0.0 is not above 0");
+    }
+
+    @Spec("16.16")
+    @Test
+    void roundsAreAddedToThoseThatAreThere() throws IOException {
+        run("-n", "2", "--warmup", "0");
+        Cli more = run("-n", "3", "--add");
+
+        assertThat(more.out()).startsWith("5 runs before, 5 after: ");
+        assertThat(more.err()).contains("brick: before 3: ", "brick: after 5: ").doesNotContain(" 1: ");
+        assertThat(profiles(out.resolve("after"))).isEqualTo(5);
+        assertThat(run("--add", "--warmup", "0", "--until", "0.01", "--floor", "0", "--most", "6").out()).startsWith("6 runs before, 6 after: ");
+        Cli.run("run", "--add", "--out", out, "--before", "other", "--after", command("after"))
+                .assertRefused("--add: the runs of before in " + out + " are of the command '", "', not of 'other'");
+        Cli.run("run", "--add", "--out", folder.resolve("before"), "--before", "a", "--after", "b")
+                .assertRefused("nothing in " + folder.resolve("before") + " says by which commands its runs were made");
+        Cli.run("run", "--add", "--out", folder.resolve("none"), "--before", "a", "--after", "b")
+                .assertRefused("--add: there is no folder " + folder.resolve("none"));
+    }
+
+    @Test
+    void theSynopsisNamesEveryOptionAndSeparatesWhatExcludesEachOther() {
+        String help = Cli.run("run", "--help").out();
+        String synopsis = help.substring(0, help.indexOf("Runs two commands"));
+        List<String> options = Pattern.compile("(?m)^ +(?:-\\w, )?(--[a-z-]+)").matcher(help.substring(synopsis.length()))
+                .results().map(option -> option.group(1)).toList();
+        assertThat(options).hasSizeGreaterThan(15);
+        options.stream().filter(option -> !option.equals("--help")).forEach(option -> assertThat(synopsis).contains(option));
+        assertThat(synopsis).contains("(--overhead=CMD | --before=CMD --after=CMD)");
     }
 
     private static String writesRate(String rate) {

@@ -113,6 +113,20 @@ final class RooflineReportTest {
 
     @Spec("18.5")
     @Test
+    void aBusyMachineIsNamedWhereverItsRoofIsUsed() throws IOException {
+        Path file = folder.resolve("roof.json");
+        MachineRoof busy = MACHINE.withDisturbances(List.of("other processes 93 %"));
+        RooflineReport.write(busy, file);
+
+        MachineRoof read = RooflineReport.read(file);
+        assertThat(read).isEqualTo(busy);
+        assertThat(RooflineReport.render(read)).startsWith("! The machine was busy meanwhile (other processes 93 %): ");
+        assertThat(RooflineReport.render(BrickRoofline.of(PROFILE, read, 8)))
+                .contains("\n! the machine was busy while its roof was measured (other processes 93 %): the roof may be too low\n");
+    }
+
+    @Spec("18.5")
+    @Test
     void refusesOtherFiles() throws IOException {
         Path file = folder.resolve("roof.json");
         RooflineReport.write(MACHINE, file);

@@ -83,6 +83,46 @@ final class BrickRooflineTest {
         assertThat(place(2_000, new Work(90_000, 5_000, MIB), 1).roof()).isEqualTo(Bound.COMPUTE);
     }
 
+    /** One in five samples was interrupted for ten times its length. */
+    @Spec("18.2")
+    @Test
+    void interruptedSamplesDecideNothing() {
+        BrickProfiler disturbed = BrickProfiler.builder().percentiles(true).build();
+        disturbed.enable();
+        for (int i = 0; i < 100; i++) {
+            disturbed.record(BrickId.LM_HEAD, i % 5 == 0 ? 11_000 : 1_000, 1);
+            disturbed.recordWork(BrickId.LM_HEAD, new Work(0, 9_000, 64 * MIB));
+        }
+        BrickRoofline roofline = BrickRoofline.of(disturbed.snapshot(), MACHINE, 1);
+
+        Distance triad = roofline.bricks().get(0);
+        assertThat(triad.bound()).isEqualTo(Bound.MEMORY);
+        assertThat(triad.totalNs()).isEqualTo(300_000);
+        assertThat(triad.countedNs()).isCloseTo(100_000, within(1_000.0));
+        assertThat(triad.distance()).isCloseTo(0.1, within(0.02));
+        assertThat(triad.gigabytesPerSecond()).isCloseTo(9, within(0.2));
+        assertThat(roofline.attained()).isCloseTo(0.9, within(0.02));
+        assertThat(roofline.remarks()).last().asString()
+                .contains("the mean sample is longer than the usual one, which counts here: LmHead (2.98 times)");
+    }
+
+    /** A prompt and 99 tokens in one brick: the usual sample would be above the roof of the mean work. */
+    @Spec("18.2")
+    @Test
+    void ofSamplesThatDifferInTheirWorkTheMeanCounts() {
+        BrickProfiler both = BrickProfiler.builder().percentiles(true).build();
+        both.enable();
+        for (int i = 0; i < 100; i++) {
+            both.record(BrickId.LM_HEAD, i == 0 ? 1_000_000 : 1_000, 1);
+            both.recordWork(BrickId.LM_HEAD, new Work(0, i == 0 ? 9_000_000 : 9_000, 64 * MIB));
+        }
+        BrickRoofline roofline = BrickRoofline.of(both.snapshot(), MACHINE, 1);
+
+        assertThat(roofline.bricks().get(0).isAboveRoof()).isFalse();
+        assertThat(roofline.bricks().get(0).distance()).isCloseTo(0.1, within(1e-9));
+        assertThat(roofline.remarks()).last().asString().startsWith("samples differ in their work");
+    }
+
     @Spec("18.2")
     @Test
     void moreThanTheRoofIsFlaggedAndKept() {

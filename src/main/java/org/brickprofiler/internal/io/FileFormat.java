@@ -35,6 +35,24 @@ public abstract class FileFormat<T> {
     public abstract void write(T value, Map<String, ?> further, Path path) throws IOException;
 
     /**
+     * Writes a file for people and other programs, with the values that follow from others, whole or not at all.
+     *
+     * @param value what to write
+     * @param path where to; its folder must exist
+     * @throws IOException when that fails; the message names the path and the reason
+     */
+    public abstract void writeFull(T value, Path path) throws IOException;
+
+    /**
+     * Reads what either method has written.
+     *
+     * @param path the file
+     * @return the value
+     * @throws IOException when it cannot be read, or is of another format; the message names the path and the reason
+     */
+    public abstract T read(Path path) throws IOException;
+
+    /**
      * Looks for what the format is written with, which may be a library that not everybody has.
      *
      * @throws IllegalStateException when that is missing; the message names it

@@ -1,5 +1,6 @@
 package org.brickprofiler.internal.io;
 
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,6 +54,17 @@ public final class Settings {
      */
     public static @Nullable String value(String property, String variable) {
         return value(property, variable, PROPERTIES, ENVIRONMENT);
+    }
+
+    /**
+     * Returns the value of a setting of the profiler: the property {@code brick.profiler.KEY}, else the variable
+     * {@code BRICK_PROFILER_KEY}.
+     *
+     * @param key the end of both names, in lower case
+     * @return the value, not blank; null if neither is set
+     */
+    public static @Nullable String ofProfiler(String key) {
+        return value("brick.profiler." + key, "BRICK_PROFILER_" + key.toUpperCase(Locale.ROOT));
     }
 
     static @Nullable String value(String property, String variable, Place properties, Place environment) {

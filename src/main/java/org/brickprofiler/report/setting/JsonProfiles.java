@@ -34,4 +34,14 @@ public final class JsonProfiles extends FileFormat<ProfileSnapshot> {
         byte[] json = JsonReport.toCompactJson(value, further).getBytes(StandardCharsets.UTF_8);
         AtomicFile.write(path, out -> out.write(json));
     }
+
+    @Override
+    public void writeFull(ProfileSnapshot value, Path path) throws IOException {
+        JsonReport.write(value, path);
+    }
+
+    @Override
+    public ProfileSnapshot read(Path path) throws IOException {
+        return JsonReport.read(path);
+    }
 }

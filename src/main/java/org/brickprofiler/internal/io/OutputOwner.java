@@ -1,0 +1,34 @@
+package org.brickprofiler.internal.io;
+
+import java.util.Optional;
+
+/**
+ * Which copy of the library writes the profile of the process. A virtual machine may have several, each in a class loader
+ * of its own: of the application, of a plug-in, of the agent. They share the system properties only. Any thread.
+ */
+public final class OutputOwner {
+
+    private static final String PROPERTY = "brick.profiler.out.owner";
+
+    private OutputOwner() {}
+
+    /**
+     * Claims the output for a copy of the library, unless another copy has it.
+     *
+     * @param claimant a class of that copy
+     * @return the copy that has the output already, in words; empty where this call or an earlier one of the same copy
+     *     claimed it
+     */
+    public static Optional<String> claim(Class<?> claimant) {
+        ClassLoader loader = claimant.getClassLoader();
+        String name = loader == null ? "the boot loader" : loader + "";
+        String copy = "the copy of the library in " + name + " (" + System.identityHashCode(loader) + ")";
+        try {
+            Object owner = System.getProperties().putIfAbsent(PROPERTY, copy);
+            return owner == null || owner.equals(copy) ? Optional.empty() : Optional.of(owner.toString());
+        } catch (SecurityException forbidden) {
+            // Then nobody can claim it, and the file itself decides.
+            return Optional.empty();
+        }
+    }
+}
