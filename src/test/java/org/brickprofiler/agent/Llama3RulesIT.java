@@ -131,13 +131,13 @@ class Llama3RulesIT {
                 public static void main(String[] args) {
                     long startNs = System.nanoTime();
                     long[] firstNs = new long[1];
-                    int given = generateTokens(new int[33], 4, logits -> {
+                    generateTokens(new int[33], 4, logits -> {
                         if (firstNs[0] == 0) {
                             firstNs[0] = System.nanoTime() - startNs;
                         }
                         return 1;
                     });
-                    System.out.println(given + " " + firstNs[0] / 1000 + " " + (System.nanoTime() - startNs) / 1000);
+                    System.out.println(firstNs[0] / 1000);
                 }
             }
             """;
@@ -162,7 +162,6 @@ class Llama3RulesIT {
     void countsOneFirstTokenForAPromptInParts() throws IOException {
         ProcessResult result = run();
 
-        String[] printed = result.out().strip().split(" ", -1);
         assertThat(result.err()).contains("brick agent: 24 of 24 rules apply");
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         Steps steps = profile.steps();
@@ -175,11 +174,11 @@ class Llama3RulesIT {
         assertThat(steps.timeToFirstToken().count()).isEqualTo(1);
         assertThat(steps.timePerOutputToken().count()).isEqualTo(3);
         assertThat(steps.abandoned()).isZero();
-        // The engine's own clock; between it and the steps are no sleeps.
-        long firstUs = Long.parseLong(printed[1]);
-        assertThat(steps.timeToFirstToken().percentileNs(50) / 1_000).isBetween(firstUs / 2, firstUs * 11 / 10);
-        double tokensPerSec = 4e6 / Long.parseLong(printed[2]);
-        assertThat(profile.facts().tokensPerSec().orElseThrow()).isBetween(tokensPerSec * 0.9, tokensPerSec * 2);
+        // Two parts of ten products and one of fifteen, of 2 ms each; at most what the engine's own clock reads.
+        long firstUs = Long.parseLong(result.out().strip());
+        assertThat(steps.timeToFirstToken().percentileNs(50) / 1_000).isBetween(65_000L, firstUs * 11 / 10);
+        double tokens = profile.facts().tokensPerSec().orElseThrow() * (prefill.totalNs() + decode.totalNs()) / 1e9;
+        assertThat(tokens).as("by the wall time, which the steps nearly fill").isBetween(3.0, 4.001);
     }
 
     /** What is computed for the parts that give no logits ends in the last layer after the keys and values. */
