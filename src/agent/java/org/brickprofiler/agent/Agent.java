@@ -16,6 +16,7 @@ import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.agent.bridge.Bridge;
+import org.brickprofiler.agent.bridge.JdkBridge;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
@@ -32,6 +33,8 @@ public final class Agent {
 
     private static final String OTHER_LOADER = "; it is woven where another loader loads it";
 
+    private static final @Nullable ClassLoader OWN_LOADER = Agent.class.getClassLoader();
+
     private static @Nullable Agent running;
 
     private final AgentOptions options;
@@ -39,6 +42,7 @@ public final class Agent {
     private final BrickProfiler profiler;
     private final @Nullable TraceRecorder trace;
     private final Recorder.Steps steps;
+    private final Losses losses = new Losses(this::say);
     private final @Nullable Alternation alternation;
     private final Weaver weaver;
     private final PrintStream err = System.err;
@@ -81,6 +85,15 @@ public final class Agent {
      * @throws IllegalArgumentException when options or rules are malformed, or do not fit what runs
      */
     public static synchronized void start(String text, Instrumentation instrumentation) throws IOException {
+        JdkBridge.enter();
+        try {
+            startOrWrite(text, instrumentation);
+        } finally {
+            JdkBridge.leave();
+        }
+    }
+
+    private static void startOrWrite(String text, Instrumentation instrumentation) throws IOException {
         AgentOptions options = AgentOptions.parse(text, System.getenv());
         Agent there = running;
         Path snapshot = options.snapshot();
@@ -106,7 +119,9 @@ public final class Agent {
 
     private void begin(Instrumentation instrumentation) {
         weaver.classes().forEach(this::check);
-        Bridge.install(new Recorder(profiler, steps, this::say));
+        Bridge.install(new Recorder(profiler, steps, losses, this::say));
+        // Links the bridge to its sink now, and not within a method that the application calls.
+        Bridge.endStep(0);
         profiler.enable();
         instrumentation.addTransformer(new Transformer(), true);
         for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
@@ -177,17 +192,35 @@ public final class Agent {
                 @Nullable Class<?> redefined,
                 @Nullable ProtectionDomain domain,
                 byte[] file) {
-            if (className == null || !weaver.concerns(className)) {
+            // Of a class that the agent has a copy of, as of a library, the copy is left alone: it is no part of the application.
+            if (className == null || !weaver.concerns(className) || loader == OWN_LOADER) {
                 return null;
             }
+            JdkBridge.enter();
             try {
                 Weaver.Result result = weaver.weave(file, loader);
+                if (result.bytes() != null && loader != null && !seesBridge(loader)) {
+                    losses.leftAlone(className.replace('/', '.'), loader);
+                    return null;
+                }
                 note(result);
                 return result.bytes();
             } catch (Throwable failed) {
                 say(className.replace('/', '.') + " is not woven: " + failed);
                 return null;
+            } finally {
+                JdkBridge.leave();
             }
+        }
+    }
+
+    /** Whether woven code in a loader finds the bridge, and no copy of it to which no sink was given. */
+    private static boolean seesBridge(ClassLoader loader) {
+        try {
+            return Class.forName(Bridge.class.getName(), false, loader) == Bridge.class;
+        } catch (Throwable unseen) {
+            // The loader is the application's, and may throw anything.
+            return false;
         }
     }
 
@@ -223,6 +256,7 @@ public final class Agent {
             say(unused.size() + " rules were not applied: those of the lines "
                     + String.join(", ", unused.stream().map(rule -> Integer.toString(rule.line())).toList()));
         }
+        losses.summary().forEach(this::say);
         if (alternation != null) {
             say(compared().map(Alternation.Result::toString).orElse("ab: too few tokens were decoded to compare, or BRICK_PROFILER is off"));
         }

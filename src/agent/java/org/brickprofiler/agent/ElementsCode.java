@@ -1,63 +1,161 @@
 package org.brickprofiler.agent;
 
+import java.lang.invoke.CallSite;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
+import org.brickprofiler.agent.Rule.Anchor;
+import org.brickprofiler.agent.Rule.Call;
 import org.brickprofiler.agent.Rule.Elements;
 import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.Handle;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.ClassNode;
-import org.objectweb.asm.tree.FieldInsnNode;
 import org.objectweb.asm.tree.FieldNode;
 import org.objectweb.asm.tree.InsnList;
 import org.objectweb.asm.tree.InsnNode;
+import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.LdcInsnNode;
 import org.objectweb.asm.tree.LocalVariableNode;
-import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
 /**
- * The code that puts a number of elements, or a layer's number, onto the stack, as a long. For one method of one class; one
- * thread.
+ * The code that puts the numbers of a rule, as elements or a layer's number, onto the stack, each as a long. A path of fields
+ * and calls is read by an {@code invokedynamic} that the bridge links, since reading it inline could throw in the middle of
+ * the application's code. For one rule and one method of one class; one thread.
  */
 final class ElementsCode {
+
+    private static final Handle READER = new Handle(
+            Opcodes.H_INVOKESTATIC,
+            MethodWeaver.BRIDGE,
+            "elements",
+            MethodType.methodType(
+                            CallSite.class,
+                            MethodHandles.Lookup.class,
+                            String.class,
+                            MethodType.class,
+                            String.class,
+                            String[].class)
+                    .toMethodDescriptorString(),
+            false);
 
     private final ClassNode owner;
     private final MethodNode method;
     private final @Nullable ClassLoader loader;
+    private final Rule rule;
 
-    ElementsCode(ClassNode owner, MethodNode method, @Nullable ClassLoader loader) {
+    /** The arguments of the call before which the span begins, and their first local variables; once they are asked for. */
+    private Type @Nullable [] arguments;
+
+    private int[] argumentSlots = {};
+
+    ElementsCode(ClassNode owner, MethodNode method, @Nullable ClassLoader loader, Rule rule) {
         this.owner = owner;
         this.method = method;
         this.loader = loader;
+        this.rule = rule;
     }
 
     /**
-     * The code for a number of elements.
+     * Returns the code for the numbers of the rule, in the order in which the bridge takes them.
      *
-     * @param elements what the rule says
-     * @param atEntry whether it stands at the beginning of the method
      * @throws IllegalArgumentException when the method, or the class of something on the way, has no such thing
      */
-    InsnList of(Elements elements, boolean atEntry) {
+    InsnList code() {
         InsnList code = new InsnList();
+        add(rule.elements(), false, code);
+        if (rule.kind() == Rule.Kind.STEP) {
+            add(rule.kvLength(), false, code);
+            add(rule.output(), true, code);
+            code.add(new InsnNode(rule.isPrompt() ? Opcodes.ICONST_1 : Opcodes.ICONST_0));
+        }
+        if (arguments != null) {
+            code.insert(spill(arguments));
+        }
+        return code;
+    }
+
+    /**
+     * Adds the code for one number.
+     *
+     * @param elements the number
+     * @param orBoolean whether a boolean will do, which counts as 0 or 1
+     */
+    private void add(Elements elements, boolean orBoolean, InsnList code) {
         if (elements.isConstant()) {
             code.add(constant(elements.constant()));
-            return code;
+            return;
         }
-        List<String> path = elements.path();
-        Type type = root(path.get(0), atEntry, code);
-        for (String name : path.subList(1, path.size())) {
-            type = step(type, name, code);
+        int argument = elements.argument();
+        Type root = argument < 0 ? root(elements.path().get(0), code) : argument(argument, code);
+        List<String> names = elements.path().subList(argument < 0 ? 1 : 2, elements.path().size());
+        List<String> steps = new ArrayList<>();
+        Type type = root;
+        for (String name : names) {
+            type = step(type, name, steps);
         }
-        switch (type.getSort()) {
-            case Type.INT, Type.SHORT, Type.BYTE, Type.CHAR -> code.add(new InsnNode(Opcodes.I2L));
-            case Type.LONG -> {}
-            default -> throw new IllegalArgumentException("'" + elements + "' is no whole number, but of the type "
+        boolean isWhole = type.getSort() >= (orBoolean ? Type.BOOLEAN : Type.CHAR) && type.getSort() <= Type.INT;
+        if (!isWhole && type.getSort() != Type.LONG) {
+            throw new IllegalArgumentException("'" + elements + "' is no whole number, but of the type "
                     + type.getClassName());
+        }
+        if (!steps.isEmpty()) {
+            List<Object> constants = new ArrayList<>(List.of("line " + rule.line() + ", '" + elements + "'"));
+            constants.addAll(steps);
+            code.add(new InvokeDynamicInsnNode(
+                    "elements", Type.getMethodDescriptor(Type.LONG_TYPE, root), READER, constants.toArray()));
+        } else if (isWhole) {
+            code.add(new InsnNode(Opcodes.I2L));
+        }
+    }
+
+    /** Loads an argument of the call before which the span begins. */
+    private Type argument(int number, InsnList code) {
+        Call call = rule.from().call();
+        if (call == null || rule.from().place() != Anchor.Place.BEFORE) {
+            throw new IllegalArgumentException(
+                    "'call.arg" + number + "' is known only where a span begins before a call: from: before NAME, or call: NAME");
+        }
+        if (arguments == null) {
+            List<String> descriptors = MethodWeaver.calls(method, call).stream()
+                    .map(each -> each.desc)
+                    .distinct()
+                    .toList();
+            Type[] types = Type.getArgumentTypes(descriptors.get(0));
+            if (descriptors.stream().anyMatch(each -> !Arrays.equals(Type.getArgumentTypes(each), types))) {
+                throw new IllegalArgumentException(method.name + " calls methods named " + call.text()
+                        + " with different parameters: say which call, as in " + call.text() + " 1");
+            }
+            argumentSlots = new int[types.length];
+            for (int i = 0; i < types.length; i++) {
+                argumentSlots[i] = method.maxLocals;
+                method.maxLocals += types[i].getSize();
+            }
+            arguments = types;
+        }
+        if (number >= arguments.length) {
+            throw new IllegalArgumentException(
+                    call + " takes " + arguments.length + " arguments: there is no call.arg" + number);
+        }
+        code.add(new VarInsnNode(arguments[number].getOpcode(Opcodes.ILOAD), argumentSlots[number]));
+        return arguments[number];
+    }
+
+    /** Copies the arguments that lie on the stack into their local variables. */
+    private InsnList spill(Type[] types) {
+        InsnList code = new InsnList();
+        for (int i = 0; i < types.length; i++) {
+            code.insert(new VarInsnNode(types[i].getOpcode(Opcodes.ISTORE), argumentSlots[i]));
+        }
+        for (int i = 0; i < types.length; i++) {
+            code.add(new VarInsnNode(types[i].getOpcode(Opcodes.ILOAD), argumentSlots[i]));
         }
         return code;
     }
@@ -69,7 +167,7 @@ final class ElementsCode {
                 : new LdcInsnNode(value);
     }
 
-    private Type root(String name, boolean atEntry, InsnList code) {
+    private Type root(String name, InsnList code) {
         boolean isStatic = (method.access & Opcodes.ACC_STATIC) != 0;
         if (name.equals("this")) {
             if (isStatic) {
@@ -84,7 +182,7 @@ final class ElementsCode {
         for (int i = 0; i < types.length; i++) {
             String given = parameterName(i, slot);
             if (name.equals(given) || name.equals("arg" + i)) {
-                requireUnchanged(name, slot, types[i], atEntry);
+                requireUnchanged(name, slot, types[i]);
                 code.add(new VarInsnNode(types[i].getOpcode(Opcodes.ILOAD), slot));
                 return types[i];
             }
@@ -110,8 +208,8 @@ final class ElementsCode {
     }
 
     /** Where a parameter of a reference type gets another value, that may be of another type. */
-    private void requireUnchanged(String name, int slot, Type type, boolean atEntry) {
-        if (atEntry) {
+    private void requireUnchanged(String name, int slot, Type type) {
+        if (rule.from().equals(Anchor.ENTRY)) {
             return;
         }
         for (AbstractInsnNode each : method.instructions) {
@@ -126,21 +224,20 @@ final class ElementsCode {
         }
     }
 
-    private Type step(Type type, String name, InsnList code) {
+    private Type step(Type type, String name, List<String> steps) {
         if (name.equals("length") && type.getSort() == Type.ARRAY) {
-            code.add(new MethodInsnNode(
-                    Opcodes.INVOKESTATIC, MethodWeaver.BRIDGE, "length", "(Ljava/lang/Object;)I", false));
+            steps.add(name);
             return Type.INT_TYPE;
         }
         if (type.getSort() != Type.OBJECT) {
             throw new IllegalArgumentException("there is no '" + name + "' in the type " + type.getClassName());
         }
         return name.endsWith("()")
-                ? call(type, name.substring(0, name.length() - 2), code)
-                : field(type, name, code);
+                ? call(type, name.substring(0, name.length() - 2), steps)
+                : field(type, name, steps);
     }
 
-    private Type field(Type type, String name, InsnList code) {
+    private Type field(Type type, String name, List<String> steps) {
         List<String> names = new ArrayList<>();
         for (ClassNode each = read(type.getInternalName()); each != null; each = superclass(each)) {
             for (FieldNode field : each.fields) {
@@ -149,7 +246,7 @@ final class ElementsCode {
                     if ((field.access & Opcodes.ACC_STATIC) != 0) {
                         throw new IllegalArgumentException(type.getClassName() + '.' + name + " is static");
                     }
-                    code.add(new FieldInsnNode(Opcodes.GETFIELD, each.name, name, field.desc));
+                    steps.add(name + ':' + field.desc);
                     return Type.getType(field.desc);
                 }
                 names.add(field.name);
@@ -159,7 +256,7 @@ final class ElementsCode {
                 type.getClassName() + " has no field '" + name + "'" + ClosestNames.hint(name, names.stream()));
     }
 
-    private Type call(Type type, String name, InsnList code) {
+    private Type call(Type type, String name, List<String> steps) {
         List<String> names = new ArrayList<>();
         ClassNode receiver = read(type.getInternalName());
         for (ClassNode each : withAllAbove(receiver)) {
@@ -169,15 +266,7 @@ final class ElementsCode {
                 }
                 if (called.name.equals(name)) {
                     requireAccess(each, called.access, type.getClassName() + '.' + name + "()");
-                    boolean isInterface = (receiver.access & Opcodes.ACC_INTERFACE) != 0;
-                    boolean isPrivate = (called.access & Opcodes.ACC_PRIVATE) != 0;
-                    int virtual = isInterface ? Opcodes.INVOKEINTERFACE : Opcodes.INVOKEVIRTUAL;
-                    code.add(new MethodInsnNode(
-                            isPrivate ? Opcodes.INVOKESPECIAL : virtual,
-                            receiver.name,
-                            name,
-                            called.desc,
-                            isInterface));
+                    steps.add(name + ':' + called.desc);
                     return Type.getReturnType(called.desc);
                 }
                 names.add(called.name);

@@ -41,13 +41,19 @@ final class MethodWeaver {
 
     static final String BRIDGE = "org/brickprofiler/agent/bridge/Bridge";
 
-    /** What our code puts onto the stack above what lies there: two numbers of two slots each, and one of one. */
-    private static final int STACK = 5;
+    private static final String JDK_BRIDGE = "org/brickprofiler/agent/bridge/JdkBridge";
+
+    /** What our code puts onto the stack above what lies there: three numbers of two slots each, and one of one. */
+    private static final int STACK = 7;
 
     /** What lies there in a handler: the exception. */
     private static final int HANDLER_STACK = 1;
 
     private final MethodNode method;
+
+    /** The class that our code calls. */
+    private final String bridge;
+
     private final List<Span> spans = new ArrayList<>();
     private final Map<AbstractInsnNode, List<Marker>> before = new HashMap<>();
     private final Map<AbstractInsnNode, List<Marker>> after = new HashMap<>();
@@ -118,8 +124,15 @@ final class MethodWeaver {
         }
     }
 
-    MethodWeaver(MethodNode method) {
+    /**
+     * A weaver.
+     *
+     * @param method the method
+     * @param isOfJdk whether it is of a class of the JDK, which the profiler may use itself
+     */
+    MethodWeaver(MethodNode method, boolean isOfJdk) {
         this.method = method;
+        bridge = isOfJdk ? JDK_BRIDGE : BRIDGE;
     }
 
     /**
@@ -127,8 +140,7 @@ final class MethodWeaver {
      *
      * @param rule a rule of any kind but a task
      * @param key the brick's key; of no meaning for the other kinds
-     * @param elements the code for the number of elements; of a step for its tokens, and then its positions; of a layer for
-     *     its number
+     * @param elements the code for the rule's numbers, of {@link ElementsCode}
      * @throws IllegalArgumentException when the method has no such place
      */
     void add(Rule rule, int key, InsnList elements) {
@@ -514,7 +526,7 @@ final class MethodWeaver {
         return all;
     }
 
-    private static void start(InsnList code, Span span) {
+    private void start(InsnList code, Span span) {
         Track track = span.track;
         if (track.elements >= 0) {
             code.add(Flow.copy(span.elements));
@@ -531,7 +543,7 @@ final class MethodWeaver {
             }
             case STEP, TASK -> {
                 code.add(Flow.copy(span.elements));
-                code.add(call("startStep", "(JJZ)J"));
+                code.add(call("startStep", "(JJJZ)J"));
             }
         }
         code.add(new VarInsnNode(Opcodes.LSTORE, track.timer));
@@ -544,7 +556,7 @@ final class MethodWeaver {
         return key <= Short.MAX_VALUE ? new IntInsnNode(Opcodes.SIPUSH, key) : new LdcInsnNode(key);
     }
 
-    private static void stop(InsnList code, Track track) {
+    private void stop(InsnList code, Track track) {
         code.add(new VarInsnNode(Opcodes.LLOAD, track.timer));
         if (track.hasElements()) {
             code.add(
@@ -564,8 +576,8 @@ final class MethodWeaver {
         code.add(new VarInsnNode(Opcodes.LSTORE, variable));
     }
 
-    private static MethodInsnNode call(String name, String descriptor) {
-        return new MethodInsnNode(Opcodes.INVOKESTATIC, BRIDGE, name, descriptor, false);
+    private MethodInsnNode call(String name, String descriptor) {
+        return new MethodInsnNode(Opcodes.INVOKESTATIC, bridge, name, descriptor, false);
     }
 
     // ---- frames, and exceptions that leave the method ----

@@ -2,6 +2,7 @@ package org.brickprofiler.agent;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -16,16 +17,20 @@ import org.jspecify.annotations.Nullable;
  *
  * @param profiler what it is recorded with
  * @param steps counts the steps
+ * @param losses counts what is not recorded
  * @param say takes messages
  */
-record Recorder(BrickProfiler profiler, Steps steps, Consumer<String> say) implements Bridge.Sink {
+record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<String> say) implements Bridge.Sink {
 
     private static final long OPEN = 1;
 
     /** How many steps have ended, what happens when those of the warm-up have, and how fast the others follow. Any thread. */
     static final class Steps {
         private final AtomicLong ended = new AtomicLong();
-        private final AtomicLong counted = new AtomicLong();
+
+        /** Tokens that the steps after the warm-up have output. */
+        private final AtomicLong tokens = new AtomicLong();
+
         private final long warmup;
         private final Runnable afterWarmup;
         private final @Nullable Alternation alternation;
@@ -34,6 +39,9 @@ record Recorder(BrickProfiler profiler, Steps steps, Consumer<String> say) imple
         private final AtomicLong firstNs = new AtomicLong();
 
         private volatile long lastNs;
+
+        /** Whether the thread's latest step was a part of a prompt that output nothing, so that the next one belongs to it. */
+        private final ThreadLocal<Boolean> inPrompt = ThreadLocal.withInitial(() -> false);
 
         /**
          * A counter.
@@ -60,22 +68,29 @@ record Recorder(BrickProfiler profiler, Steps steps, Consumer<String> say) imple
             }
         }
 
-        private void end() {
+        /** Whether a step of the calling thread goes on with a prompt; the step outputs so many tokens itself. */
+        private boolean continuesPrompt(long outputTokens) {
+            boolean continues = inPrompt.get();
+            inPrompt.set(outputTokens == 0);
+            return continues;
+        }
+
+        private void end(long outputTokens) {
             long number = ended.incrementAndGet();
             if (number == warmup) {
                 afterWarmup.run();
             } else if (number > warmup) {
                 lastNs = System.nanoTime();
-                counted.incrementAndGet();
+                tokens.addAndGet(outputTokens);
             }
         }
 
-        /** Tokens per second of wall time, one a step, also where the profiler is off; empty where no step has ended. */
+        /** Output tokens per second of wall time, also if the profiler is off; empty if no step has output any. */
         OptionalDouble tokensPerSec() {
             long wallNs = lastNs - firstNs.get();
-            return counted.get() == 0 || wallNs <= 0
+            return tokens.get() == 0 || wallNs <= 0
                     ? OptionalDouble.empty()
-                    : OptionalDouble.of(counted.get() * 1e9 / wallNs);
+                    : OptionalDouble.of(tokens.get() * 1e9 / wallNs);
         }
     }
 
@@ -86,7 +101,9 @@ record Recorder(BrickProfiler profiler, Steps steps, Consumer<String> say) imple
 
     @Override
     public void stopBrick(long timer, long elements) {
-        // A rule's path may lead to any number, and an exception would reach the application.
+        if (elements < 0) {
+            losses.negative();
+        }
         profiler.stopBrick(timer, Math.max(0, elements));
     }
 
@@ -111,19 +128,25 @@ record Recorder(BrickProfiler profiler, Steps steps, Consumer<String> say) imple
     }
 
     @Override
-    public long startStep(long tokens, long kvLength, boolean promptOnly) {
-        boolean decodes = tokens <= 1 && !promptOnly;
+    public long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
+        long output = Math.max(0, outputTokens);
+        boolean decodes = !steps.continuesPrompt(output) && !isPrompt && tokens <= 1 && output > 0;
         steps.begin(decodes);
-        StepInfo info = decodes ? StepInfo.decode(0) : StepInfo.prefill(Math.max(0, tokens));
-        profiler.beginStep((promptOnly ? info.partOfPrompt() : info).withKvLength(Math.max(0, kvLength)));
-        return OPEN;
+        profiler.beginStep(new StepInfo(
+                decodes ? StepInfo.Phase.DECODE : StepInfo.Phase.PREFILL,
+                1,
+                decodes ? 0 : Math.max(0, tokens),
+                Math.max(0, kvLength),
+                output,
+                0));
+        return OPEN + output;
     }
 
     @Override
     public void endStep(long step) {
         if (step != 0) {
             profiler.endPass();
-            steps.end();
+            steps.end(step - OPEN);
         }
     }
 
@@ -146,5 +169,21 @@ record Recorder(BrickProfiler profiler, Steps steps, Consumer<String> say) imple
             say.accept("tasks of the type " + task.getName() + " know no layer: " + failed);
             return MethodHandles.identity(task);
         }
+    }
+
+    /** A path that cannot be linked, as where the class at run time is another one than the rule was checked with, gives 0. */
+    @Override
+    public MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
+        try {
+            return ElementsReader.of(caller, type, place, path, losses);
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError failed) {
+            losses.unread(place, failed);
+            return MethodHandles.dropArguments(MethodHandles.constant(long.class, 0L), 0, type.parameterType(0));
+        }
+    }
+
+    @Override
+    public void failed(Throwable failed) {
+        losses.failed(failed);
     }
 }

@@ -3,6 +3,7 @@ package org.brickprofiler.agent;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
@@ -21,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param elements how many elements, or tokens, each execution processes; of a layer its number, negative where it is
  *     counted
  * @param kvLength how many positions the key-value cache of a step holds; 0 for the other kinds
- * @param promptOnly whether a step is a part of a prompt, and gives no token, however few it processes
+ * @param output how many tokens a step outputs; 0 for the other kinds
+ * @param isPrompt whether a step processes a prompt, or a part of one, however few tokens these are
  */
 record Rule(
         int line,
@@ -33,7 +35,8 @@ record Rule(
         Optional<BrickCategory> category,
         Elements elements,
         Elements kvLength,
-        boolean promptOnly) {
+        Elements output,
+        boolean isPrompt) {
 
     /** A name in Java, as a regular expression. */
     static final String NAME = "(?![\\d-])[^\\s.,;:<>()\\[\\]/]+";
@@ -113,8 +116,8 @@ record Rule(
     }
 
     /**
-     * A number, or where the code finds it: a parameter or {@code this}, followed by fields, lengths of arrays and calls
-     * without arguments.
+     * A number, or where the code finds it: a parameter, {@code this}, or an argument of the call before which the span begins,
+     * followed by fields, lengths of arrays and calls without arguments.
      *
      * @param constant the number where the path is empty
      * @param path the names, those of calls with their parentheses
@@ -126,6 +129,8 @@ record Rule(
         static final Elements COUNTED = new Elements(-1, List.of());
         static final Elements ZERO = new Elements(0, List.of());
         static final Elements ONE = new Elements(1, List.of());
+
+        private static final Pattern ARGUMENT = Pattern.compile("arg(\\d{1,3})");
 
         /**
          * Reads what a rule says.
@@ -147,6 +152,12 @@ record Rule(
             return path.isEmpty();
         }
 
+        /** The place, from 0, of the argument of the call before which the span begins; -1 if the path begins elsewhere. */
+        int argument() {
+            Matcher argument = ARGUMENT.matcher(path.size() > 1 && path.get(0).equals("call") ? path.get(1) : "");
+            return argument.matches() ? Integer.parseInt(argument.group(1)) : -1;
+        }
+
         @Override
         public String toString() {
             return isConstant() ? Long.toString(constant) : path.stream().collect(Collectors.joining("."));
@@ -155,6 +166,6 @@ record Rule(
 
     /** The same rule with other elements. */
     Rule withElements(Elements other) {
-        return new Rule(line, kind, target, from, to, brick, category, other, kvLength, promptOnly);
+        return new Rule(line, kind, target, from, to, brick, category, other, kvLength, output, isPrompt);
     }
 }

@@ -149,7 +149,7 @@ final class RuleFile {
         int warmup = 0;
         for (Node step : oneOrMore(parts.get("step"))) {
             Map<String, Node> entries =
-                    entries(step, Set.of("in", "lambda", "call", "from", "to", "tokens", "kv", "prompt", "warmup"));
+                    entries(step, Set.of("in", "lambda", "call", "from", "to", "tokens", "kv", "output", "prompt", "warmup"));
             rules.addAll(rules(step, Kind.STEP, entries));
             warmup = entries.containsKey("warmup") ? Math.max(warmup, number(entries.get("warmup"))) : warmup;
         }
@@ -204,6 +204,11 @@ final class RuleFile {
         Node elements = entries.get(kind == Kind.STEP ? "tokens" : kind == Kind.LAYER ? "number" : "elements");
         Elements unlessGiven = kind == Kind.LAYER ? Elements.COUNTED : Elements.ONE;
         Node kvLength = entries.get("kv");
+        boolean isPrompt = isTrue(entries.get("prompt"));
+        Elements output = kind == Kind.STEP && !isPrompt ? Elements.ONE : Elements.ZERO;
+        if (entries.containsKey("output")) {
+            output = elements(entries.get("output"));
+        }
         Optional<BrickCategory> category = category(entries.get("category"));
         return new Rule(
                 line(node),
@@ -215,7 +220,8 @@ final class RuleFile {
                 category,
                 elements == null ? unlessGiven : elements(elements),
                 kvLength == null ? Elements.ZERO : elements(kvLength),
-                isTrue(entries.get("prompt")));
+                output,
+                isPrompt);
     }
 
     private String brick(Node rule, @Nullable Node node, Optional<BrickCategory> category) {

@@ -25,7 +25,6 @@ import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.AnnotationNode;
 import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.InsnList;
-import org.objectweb.asm.tree.InsnNode;
 import org.objectweb.asm.tree.InvokeDynamicInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
@@ -218,6 +217,7 @@ final class Weaver {
                 Optional.empty(),
                 Elements.ONE,
                 Elements.ZERO,
+                Elements.ZERO,
                 false);
         try {
             found.add(rule.withElements(Elements.parse(elements)));
@@ -276,7 +276,9 @@ final class Weaver {
 
         void apply(Rule rule) {
             try {
+                JdkClasses.requireWeavable(type, loader, rule);
                 MethodNode method = method(rule.target());
+                JdkClasses.requireCalled(method);
                 String key = method.name + method.desc;
                 Call handingOver = rule.from().call();
                 if (rule.kind() == Kind.TASK && handingOver != null) {
@@ -284,14 +286,9 @@ final class Weaver {
                 } else if (rule.kind() == Kind.TASK) {
                     taking.put(method, tasks.parameters(method));
                 } else {
-                    ElementsCode code = new ElementsCode(type, method, loader);
-                    boolean atEntry = rule.from().equals(Anchor.ENTRY);
-                    InsnList elements = code.of(rule.elements(), atEntry);
-                    if (rule.kind() == Kind.STEP) {
-                        elements.add(code.of(rule.kvLength(), atEntry));
-                        elements.add(new InsnNode(rule.promptOnly() ? Opcodes.ICONST_1 : Opcodes.ICONST_0));
-                    }
-                    MethodWeaver weaver = weavers.getOrDefault(method, new MethodWeaver(method));
+                    InsnList elements = new ElementsCode(type, method, loader, rule).code();
+                    MethodWeaver weaver =
+                            weavers.getOrDefault(method, new MethodWeaver(method, JdkClasses.isLoader(loader)));
                     weaver.add(rule, keys.applyAsInt(rule), elements);
                     weavers.put(method, weaver);
                 }

@@ -57,7 +57,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class AgentIT {
 
-    private static final Path JAR = Path.of(System.getProperty("agent.jar")).toAbsolutePath();
+    static final Path JAR = Path.of(System.getProperty("agent.jar")).toAbsolutePath();
 
     private static final String APPLICATION =
             """
@@ -198,11 +198,12 @@ class AgentIT {
 
     @BeforeEach
     void compile() throws IOException {
-        classes = compile("app/Main.java", APPLICATION);
+        classes = compile(folder, "app/Main.java", APPLICATION);
         Files.writeString(folder.resolve("bricks.yaml"), RULES);
     }
 
-    private Path compile(String name, String source) throws IOException {
+    /** Compiles a program in a folder, and returns where its classes are. */
+    static Path compile(Path folder, String name, String source) throws IOException {
         Path file = folder.resolve("src").resolve(name);
         Files.createDirectories(file.getParent());
         Files.writeString(file, source);
@@ -330,7 +331,7 @@ class AgentIT {
     @Spec({"22.13", "22.14"})
     @Test
     void knowsTheLayersOfAnEngineWithItsOwnOrderAndTasks() throws Exception {
-        compile("app/Blocks.java", BLOCKS);
+        compile(folder, "app/Blocks.java", BLOCKS);
         Files.writeString(
                 folder.resolve("blocks.yaml"),
                 """
@@ -376,7 +377,7 @@ class AgentIT {
     @Spec("22.7")
     @Test
     void weavesModules() throws Exception {
-        compile("module-info.java", "module app { }");
+        compile(folder, "module-info.java", "module app { }");
         ProcessResult result = ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
                 .jvmOptions(List.of("-javaagent:" + JAR + "=rules=bricks.yaml,out=run.json"))
                 .jvmOptions(List.of("--module-path", classes.toString(), "-m", "app/app.Main"))
@@ -551,6 +552,7 @@ class AgentIT {
     @ValueSource(booleans = {true, false})
     void standsBesideAnotherAgent(boolean first) throws Exception {
         compile(
+                folder,
                 "other/Other.java",
                 """
                 package other;

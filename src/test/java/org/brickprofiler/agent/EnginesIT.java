@@ -9,10 +9,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
+import org.brickprofiler.CategoryStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.report.JsonReport;
@@ -68,12 +71,21 @@ class EnginesIT {
                 "jlama", "TinyLlama.java", List.of("--add-modules", "jdk.incubator.vector"), "jlama",
                 folder.toString(), "64", "2");
 
-        assertThat(result.err()).contains("brick agent: 20 of 20 rules apply");
+        assertThat(result.err()).contains("brick agent: 22 of 22 rules apply");
         assertThat(result.out().lines()).hasSize(2).allMatch(line -> line.startsWith("prompt 5 generated 32 "));
         ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
         // Twice a prompt of six tokens, the one that begins it among them, and 32 tokens; two layers of four heads.
         assertThat(profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow().count()).isEqualTo(2);
         assertThat(profile.steps().phase(StepInfo.Phase.DECODE).orElseThrow().count()).isEqualTo(64);
+        assertThat(profile.steps().phase(StepInfo.Phase.PREFILL).orElseThrow().prefillTokens()).isEqualTo(12);
+        assertThat(profile.steps().timeToFirstToken().count()).isEqualTo(2);
+        assertThat(profile.steps().timePerOutputToken().count()).isEqualTo(64);
+        // Embedding, head and sampling all lie in steps.
+        long ofSteps = profile.steps().phases().stream()
+                .mapToLong(each -> each.categoryNs().getOrDefault(BrickCategory.OTHER, 0L))
+                .sum();
+        CategoryStats other = Objects.requireNonNull(profile.categories().get(BrickCategory.OTHER));
+        assertThat(ofSteps).isEqualTo(other.totalNs()).isPositive();
         assertThat(counts(profile))
                 .isEqualTo("{Activation=132/152, AttentionOutput=608/608, AttentionScore=608/608, AttentionSoftmax=608/608, "
                         + "DownProjection=132/152, Embedding=66/66, LmHead=66/66, OutputProjection=132/152, "

@@ -64,7 +64,7 @@ class RuleFileTest {
                 bricks: [{in: *both, call: norm 2, brick: RMS_NORM}]
                 """);
         assertThat(rules.rules())
-                .extracting(rule -> rule.kind() + " " + rule.target() + " " + rule.from() + " " + rule.promptOnly())
+                .extracting(rule -> rule.kind() + " " + rule.target() + " " + rule.from() + " " + rule.isPrompt())
                 .containsExactly(
                         "STEP a.B.decode entry false",
                         "STEP a.B.prefill entry false",

@@ -126,7 +126,8 @@ class TaskWeaverTest {
     @Spec("22.14")
     @Test
     void whatCannotBeImplementedStaysWhatItIsAndIsSaid() {
-        Recorder recorder = new Recorder(Woven.PROFILER, new Recorder.Steps(0, () -> {}, null), seen::add);
+        Recorder recorder =
+                new Recorder(Woven.PROFILER, new Recorder.Steps(0, () -> {}, null), new Losses(seen::add), seen::add);
         Closed task = new Only();
         assertThat(recorder.carrier(MethodHandles.lookup(), Closed.class))
                 .satisfies(carrier -> {

@@ -5,17 +5,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
+import java.util.function.Supplier;
 import org.brickprofiler.Brick;
 import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.StepInfo;
 import org.brickprofiler.StepStats;
+import org.brickprofiler.Steps;
 import org.brickprofiler.testing.AllocatedBytes;
 import org.brickprofiler.testing.Spec;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -27,7 +33,7 @@ class WeaverTest {
     private static final String TASKS = "Runnable, Callable, Consumer, IntConsumer, LongConsumer, or an interface of the "
             + "engine's own with one method to implement";
 
-    private static Object call(Class<?> type, String name, Object... arguments) throws Exception {
+    private static Object call(Class<?> type, String name, @Nullable Object... arguments) throws Exception {
         for (Method method : type.getDeclaredMethods()) {
             if (method.getName().equals(name)) {
                 method.setAccessible(true);
@@ -165,12 +171,16 @@ class WeaverTest {
         "forward      | elements: tokens   | 'tokens' is no whole number, but of the type int[]",
         "forward      | elements: this.dm  | Engine has no field 'dm'; the closest that exist: dim,",
         "product      | elements: this.dim | there is no 'this' in the static method product",
+        "forward      | elements: call.arg0  | 'call.arg0' is known only where a span begins before a call: from: before NAME",
+        "generate     | {call: evaluate 1, elements: call.arg5} | evaluate 1 takes 5 arguments: there is no call.arg5",
+        "generate     | {call: evaluate 1, elements: call.arg4} | 'call.arg4' is no whole number, but of the type boolean",
         "size         | elements: other.colums() | Shape has no method 'colums()'; the closest that exist: columns",
     })
     void saysWhatARuleDoesNotFind(String method, String line, String message) throws Exception {
         Weaver.Result result = Woven.result(
                 Engine.class,
-                "bricks:\n" + ENGINE + method + "\n    brick: RMS_NORM\n" + (line == null ? "" : "    " + line + "\n"));
+                "bricks:\n" + ENGINE + method + "\n    brick: RMS_NORM\n"
+                        + (line == null ? "" : "    " + line.replaceAll("[{}]", "").replace(", ", "\n    ") + "\n"));
         assertThat(result.bytes()).isNull();
         assertThat(Woven.messages(result)).singleElement().asString().startsWith("2: ").contains(message);
     }
@@ -280,6 +290,115 @@ class WeaverTest {
         assertThat(steps.outputTokens()).isEqualTo(given);
         assertThat(steps.kvLength()).isEqualTo(7);
         assertThat(Woven.PROFILER.snapshot().steps().timeToFirstToken().count()).isZero();
+    }
+
+    /** A prompt of seven tokens in three parts, the last of one token, and two more tokens: the first token comes once. */
+    @Spec({"22.15", "22.19"})
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "{from: before evaluate 1, to: after softmax, tokens: call.arg1.length, kv: call.arg3, output: call.arg4, prompt: true} "
+                + "| {from: before evaluate 2, to: after softmax, kv: call.arg3}",
+        "{call: evaluate, tokens: call.arg1.length, kv: call.arg3, output: call.arg4}|''",
+    })
+    void countsThePartsOfAPromptAsOneWaitForItsFirstToken(String prompt, String others) throws Exception {
+        String in = "  - {in: org.brickprofiler.agent.Engine.generate, ";
+        Class<?> woven = Woven.load(
+                Engine.class,
+                "step:\n" + in + prompt.substring(1) + "\n" + (others.isEmpty() ? "" : in + others.substring(1) + "\n")
+                        + "bricks:\n" + ENGINE + "generate\n    call: softmax\n    brick: SAMPLING\n");
+        assertThat(call(woven, "generate", new int[][] {new int[3], new int[3], new int[1]}, 2)).isEqualTo(903);
+        Steps steps = Woven.PROFILER.snapshot().steps();
+        StepStats prefill = steps.phase(StepInfo.Phase.PREFILL).orElseThrow();
+        assertThat(prefill.count()).isEqualTo(3);
+        assertThat(prefill.prefillTokens()).isEqualTo(7);
+        assertThat(prefill.kvLength()).isEqualTo(0 + 3 + 6);
+        assertThat(prefill.outputTokens()).isEqualTo(1);
+        StepStats decode = steps.phase(StepInfo.Phase.DECODE).orElseThrow();
+        assertThat(decode.count()).isEqualTo(2);
+        assertThat(decode.kvLength()).isEqualTo(7 + 8);
+        assertThat(decode.outputTokens()).isEqualTo(2);
+        assertThat(steps.timeToFirstToken().count()).isEqualTo(1);
+        assertThat(steps.timePerOutputToken().count()).isEqualTo(2);
+        assertThat(steps.abandoned()).isZero();
+    }
+
+    /** Whatever the path meets, the engine's method returns what it would return without the rule. */
+    @Spec("22.18")
+    @ParameterizedTest
+    @CsvSource({"other.rows, NullPointerException", "arg0.columns(), NullPointerException"})
+    void countsANumberThatCannotBeRead(String elements, String failure) throws Exception {
+        Class<?> woven = Woven.load(
+                Engine.class, "bricks:\n" + ENGINE + "tolerant\n    brick: RMS_NORM\n    elements: " + elements + "\n");
+        Woven.SAID.clear();
+        for (int i = 0; i < 3; i++) {
+            assertThat(call(woven, "tolerant", (Object) null)).isEqualTo(-1);
+        }
+        assertThat(Woven.recorded()).isEqualTo("{RmsNorm=3/0}");
+        assertThat(Woven.SAID)
+                .singleElement()
+                .asString()
+                .startsWith("line 2, '" + elements + "' cannot be read, and counts as 0: java.lang." + failure);
+        assertThat(Woven.LOSSES.summary())
+                .contains("line 2, '" + elements + "' could not be read 3 times, and counts as 0 there");
+    }
+
+    @Spec("22.18")
+    @Test
+    void countsWhatACallOnTheWayThrows() throws Exception {
+        Class<?> woven = Woven.load(
+                Engine.class, "bricks:\n" + ENGINE + "forward\n    brick: RMS_NORM\n    elements: this.shape.failing()\n");
+        call(woven, "forward", new int[1], 1);
+        assertThat(Woven.recorded()).isEqualTo("{RmsNorm=1/0}");
+        assertThat(Woven.LOSSES.summary())
+                .contains("line 2, 'this.shape.failing()' could not be read 1 times, and counts as 0 there");
+    }
+
+    @Spec("22.18")
+    @Test
+    void countsNegativeElementsAsNone() {
+        Losses losses = new Losses(message -> {});
+        Recorder recorder = new Recorder(new BrickProfiler(), new Recorder.Steps(0, () -> {}, null), losses, message -> {});
+        recorder.stopBrick(recorder.startBrick(1), -4);
+        assertThat(losses.summary()).containsExactly("1 samples had a negative number of elements, which counts as 0");
+    }
+
+    /** A full heap, a full stack, and what no profiler should throw. */
+    @Spec("22.18")
+    @Test
+    void keepsFailuresOfTheProfilerFromTheEngine() throws Exception {
+        Class<?> woven = Woven.load(
+                Engine.class,
+                "bricks:\n" + ENGINE + "forward\n    brick: RMS_NORM\n" + ENGINE + "softmax\n    brick: ATTENTION_SOFTMAX\n");
+        double expected = (double) call(woven, "forward", new int[1], 2);
+        for (Supplier<Error> error : List.<Supplier<Error>>of(
+                () -> new OutOfMemoryError("on purpose"), StackOverflowError::new, LinkageError::new)) {
+            Woven.failing = error;
+            try {
+                assertThat(call(woven, "forward", new int[1], 2)).isEqualTo(expected);
+            } finally {
+                Woven.failing = null;
+            }
+        }
+        assertThat(Woven.recorded()).isEqualTo("{AttentionSoftmax=2/2, RmsNorm=1/1}");
+        assertThat(Woven.LOSSES.summary())
+                .contains("18 calls of the profiler failed and recorded nothing, the first of them with "
+                        + "java.lang.OutOfMemoryError: on purpose");
+    }
+
+    /** The bridge that checks whether the profiler calls itself is for the JDK's classes; others do not pay for it. */
+    @Spec("22.17")
+    @Test
+    void callsTheGuardedBridgeInClassesOfTheJdk() throws Exception {
+        Weaver weaver = Woven.weaver("step:\n  in: Sized.work\nbricks:\n  - in: Sized.work\n    brick: RMS_NORM\n");
+        byte[] file = SizedClass.of("work", "()V", 10);
+        Weaver.Result ofJdk = weaver.weave(file, null);
+        assertThat(Woven.messages(ofJdk))
+                .containsExactly("2: Sized is a class of the JDK: steps and layers are of the engine, name one of its methods");
+        assertThat(new String(Objects.requireNonNull(ofJdk.bytes()), StandardCharsets.ISO_8859_1)).contains("bridge/JdkBridge");
+        assertThat(new String(
+                        Objects.requireNonNull(weaver.weave(file, getClass().getClassLoader()).bytes()), StandardCharsets.ISO_8859_1))
+                .contains("bridge/Bridge")
+                .doesNotContain("bridge/JdkBridge");
     }
 
     /** By an argument, a field of the receiver, and one that is negative, as of a layer that is none of the model's. */

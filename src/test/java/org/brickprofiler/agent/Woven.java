@@ -4,12 +4,14 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickProfiler;
@@ -28,10 +30,16 @@ final class Woven {
     /** Timers that were started, less those that were stopped. */
     static final AtomicLong OPEN = new AtomicLong();
 
+    /** Thrown by every call that records a brick; null for nothing. */
+    static volatile @Nullable Supplier<Error> failing;
+
     /** What was said meanwhile. */
     static final List<String> SAID = new CopyOnWriteArrayList<>();
 
-    private static final Recorder RECORDER = new Recorder(PROFILER, new Recorder.Steps(0, () -> {}, null), SAID::add);
+    static final Losses LOSSES = new Losses(SAID::add);
+
+    private static final Recorder RECORDER =
+            new Recorder(PROFILER, new Recorder.Steps(0, () -> {}, null), LOSSES, SAID::add);
 
     static {
         Bridge.install(new Counting());
@@ -43,6 +51,7 @@ final class Woven {
     private static final class Counting implements Bridge.Sink {
         @Override
         public long startBrick(int key) {
+            throwFailing();
             OPEN.incrementAndGet();
             return RECORDER.startBrick(key);
         }
@@ -52,7 +61,15 @@ final class Woven {
             if (timer != 0) {
                 OPEN.decrementAndGet();
             }
+            throwFailing();
             RECORDER.stopBrick(timer, elements);
+        }
+
+        private static void throwFailing() {
+            Supplier<Error> error = failing;
+            if (error != null) {
+                throw error.get();
+            }
         }
 
         @Override
@@ -66,8 +83,8 @@ final class Woven {
         }
 
         @Override
-        public long startStep(long tokens, long kvLength, boolean promptOnly) {
-            return RECORDER.startStep(tokens, kvLength, promptOnly);
+        public long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
+            return RECORDER.startStep(tokens, kvLength, outputTokens, isPrompt);
         }
 
         @Override
@@ -88,6 +105,16 @@ final class Woven {
         @Override
         public MethodHandle carrier(MethodHandles.Lookup caller, Class<?> task) {
             return RECORDER.carrier(caller, task);
+        }
+
+        @Override
+        public MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path) {
+            return RECORDER.elements(caller, type, place, path);
+        }
+
+        @Override
+        public void failed(Throwable failed) {
+            RECORDER.failed(failed);
         }
     }
 
@@ -115,6 +142,8 @@ final class Woven {
         if (bytes == null) {
             throw new AssertionError("nothing was woven");
         }
+        // A token ends the prompt that another test may have left under way on this thread.
+        RECORDER.endStep(RECORDER.startStep(1, 0, 1, false));
         PROFILER.reset();
         OPEN.set(0);
         Map<String, byte[]> own = new HashMap<>();

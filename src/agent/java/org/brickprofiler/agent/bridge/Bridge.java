@@ -5,7 +5,6 @@ import java.lang.invoke.ConstantCallSite;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import java.lang.reflect.Array;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -14,13 +13,17 @@ import org.jspecify.annotations.Nullable;
  * {@link Sink}, which lies in a loader of its own with everything that it needs.
  *
  * <p>The sink is a constant of the virtual machine from the first call on, so that compilers see through the bridge. Every
- * method may be called from any thread; none allocates but {@link #carrier}.
+ * method may be called from any thread; only {@link #carrier} and {@link #elements} allocate. No method throws: an exception
+ * here would leave a method of the application that does not throw it. A failed call is counted and records nothing.
  */
 public final class Bridge {
 
     private static @Nullable Sink installed;
 
-    /** What woven code is recorded by. Any thread; no method throws. */
+    /** Whether a failed call could not even be counted, as when the stack was full. */
+    private static volatile boolean missesFailures;
+
+    /** Records the calls of woven code. Any thread; the bridge catches everything that a method throws. */
     public interface Sink {
 
         /**
@@ -59,10 +62,11 @@ public final class Bridge {
          *
          * @param tokens tokens that it processes
          * @param kvLength positions that its key-value cache holds
-         * @param promptOnly whether it is a part of a prompt and gives no token
+         * @param outputTokens tokens that it outputs
+         * @param isPrompt whether it processes a prompt, or a part of one, however few tokens these are
          * @return not 0
          */
-        long startStep(long tokens, long kvLength, boolean promptOnly);
+        long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt);
 
         /**
          * Ends a step.
@@ -94,6 +98,25 @@ public final class Bridge {
          * @return from a task to what takes its place
          */
         MethodHandle carrier(MethodHandles.Lookup caller, Class<?> task);
+
+        /**
+         * Returns the code that reads a number from an object.
+         *
+         * @param caller the woven class
+         * @param type from the object to a {@code long}
+         * @param place the rule, for messages
+         * @param path the steps from the object to the number: {@code name:descriptor} of a field or of a method without
+         *     parameters, or {@code length} of an array
+         * @return a handle of that type, which does not throw
+         */
+        MethodHandle elements(MethodHandles.Lookup caller, MethodType type, String place, String... path);
+
+        /**
+         * Counts a call that failed, and records nothing for it.
+         *
+         * @param failed the exception or error
+         */
+        void failed(Throwable failed);
     }
 
     private static final class Holder {
@@ -121,7 +144,11 @@ public final class Bridge {
      * @return its timer
      */
     public static long startBrick(int key) {
-        return Holder.SINK.startBrick(key);
+        try {
+            return Holder.SINK.startBrick(key);
+        } catch (Throwable failed) {
+            return failed(failed);
+        }
     }
 
     /**
@@ -131,7 +158,11 @@ public final class Bridge {
      * @param elements elements that it processed
      */
     public static void stopBrick(long timer, long elements) {
-        Holder.SINK.stopBrick(timer, elements);
+        try {
+            Holder.SINK.stopBrick(timer, elements);
+        } catch (Throwable failed) {
+            failed(failed);
+        }
     }
 
     /**
@@ -141,7 +172,11 @@ public final class Bridge {
      * @return what ends it
      */
     public static long startLayer(long number) {
-        return Holder.SINK.startLayer(number);
+        try {
+            return Holder.SINK.startLayer(number);
+        } catch (Throwable failed) {
+            return failed(failed);
+        }
     }
 
     /**
@@ -150,7 +185,11 @@ public final class Bridge {
      * @param layer what beginning it returned
      */
     public static void endLayer(long layer) {
-        Holder.SINK.endLayer(layer);
+        try {
+            Holder.SINK.endLayer(layer);
+        } catch (Throwable failed) {
+            failed(failed);
+        }
     }
 
     /**
@@ -158,11 +197,16 @@ public final class Bridge {
      *
      * @param tokens tokens that it processes
      * @param kvLength positions that its key-value cache holds
-     * @param promptOnly whether it is a part of a prompt and gives no token
+     * @param outputTokens tokens that it outputs
+     * @param isPrompt whether it processes a prompt, or a part of one, however few tokens these are
      * @return what ends it
      */
-    public static long startStep(long tokens, long kvLength, boolean promptOnly) {
-        return Holder.SINK.startStep(tokens, kvLength, promptOnly);
+    public static long startStep(long tokens, long kvLength, long outputTokens, boolean isPrompt) {
+        try {
+            return Holder.SINK.startStep(tokens, kvLength, outputTokens, isPrompt);
+        } catch (Throwable failed) {
+            return failed(failed);
+        }
     }
 
     /**
@@ -171,17 +215,11 @@ public final class Bridge {
      * @param step what beginning it returned
      */
     public static void endStep(long step) {
-        Holder.SINK.endStep(step);
-    }
-
-    /**
-     * The length of an array of any type.
-     *
-     * @param array the array
-     * @return its length, 0 for null
-     */
-    public static int length(@Nullable Object array) {
-        return array == null ? 0 : Array.getLength(array);
+        try {
+            Holder.SINK.endStep(step);
+        } catch (Throwable failed) {
+            failed(failed);
+        }
     }
 
     /**
@@ -190,7 +228,11 @@ public final class Bridge {
      * @return its token, 0 for none
      */
     public static long layerToken() {
-        return Holder.SINK.layerToken();
+        try {
+            return Holder.SINK.layerToken();
+        } catch (Throwable failed) {
+            return failed(failed);
+        }
     }
 
     /**
@@ -200,7 +242,11 @@ public final class Bridge {
      * @return the token of the layer that it worked for before
      */
     public static long workFor(long layer) {
-        return Holder.SINK.workFor(layer);
+        try {
+            return Holder.SINK.workFor(layer);
+        } catch (Throwable failed) {
+            return failed(failed);
+        }
     }
 
     /**
@@ -212,6 +258,62 @@ public final class Bridge {
      * @return what puts in the place of a task one that works for the layer of the calling thread, wherever it runs
      */
     public static CallSite carrier(MethodHandles.Lookup caller, String name, MethodType type) {
-        return new ConstantCallSite(Holder.SINK.carrier(caller, type.returnType()));
+        Class<?> task = type.returnType();
+        try {
+            JdkBridge.enter();
+            try {
+                return new ConstantCallSite(Holder.SINK.carrier(caller, task));
+            } finally {
+                JdkBridge.leave();
+            }
+        } catch (Throwable failed) {
+            failed(failed);
+            return new ConstantCallSite(MethodHandles.identity(task));
+        }
+    }
+
+    /**
+     * Links a place in woven code that reads a number from an object.
+     *
+     * @param caller the woven class
+     * @param name of no meaning
+     * @param type from the object to a {@code long}
+     * @param place the rule, for messages
+     * @param path the steps from the object to the number, see {@link Sink#elements}
+     * @return the code that reads the number; 0 where it cannot be read
+     */
+    public static CallSite elements(
+            MethodHandles.Lookup caller, String name, MethodType type, String place, String... path) {
+        try {
+            JdkBridge.enter();
+            try {
+                return new ConstantCallSite(Holder.SINK.elements(caller, type, place, path));
+            } finally {
+                JdkBridge.leave();
+            }
+        } catch (Throwable failed) {
+            failed(failed);
+            return new ConstantCallSite(MethodHandles.dropArguments(
+                    MethodHandles.constant(long.class, 0L), 0, type.parameterType(0)));
+        }
+    }
+
+    /**
+     * Returns whether a failed call could not be counted: then there were more than the sink knows.
+     *
+     * @return whether one could not
+     */
+    public static boolean missesFailures() {
+        return missesFailures;
+    }
+
+    /** Counts a failed call; with a full stack or heap counting may fail, too. Returns the void timer. */
+    static long failed(Throwable failed) {
+        try {
+            Holder.SINK.failed(failed);
+        } catch (Throwable again) {
+            missesFailures = true;
+        }
+        return 0;
     }
 }

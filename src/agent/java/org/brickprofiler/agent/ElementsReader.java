@@ -1,0 +1,53 @@
+package org.brickprofiler.agent;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+
+/**
+ * Makes the code that reads a number from an object by a path of fields, calls and array lengths. A null on the way, or
+ * whatever a call throws, never reaches the application: it is counted, and the number is 0. Stateless; any thread.
+ */
+final class ElementsReader {
+
+    private ElementsReader() {}
+
+    /**
+     * Returns the code.
+     *
+     * @param caller the woven class
+     * @param type from the object to a {@code long}
+     * @param place the rule, for messages
+     * @param path the steps, as the bridge takes them
+     * @param losses counts failures
+     * @throws ReflectiveOperationException when the class of something on the way has no such thing
+     */
+    static MethodHandle of(MethodHandles.Lookup caller, MethodType type, String place, String[] path, Losses losses)
+            throws ReflectiveOperationException {
+        MethodHandle read = MethodHandles.identity(type.parameterType(0));
+        for (String step : path) {
+            read = MethodHandles.filterReturnValue(read, step(caller, read.type().returnType(), step));
+        }
+        MethodHandle failed = MethodHandles.lookup()
+                .findVirtual(Losses.class, "unread", MethodType.methodType(long.class, String.class, Throwable.class))
+                .bindTo(losses)
+                .bindTo(place);
+        return MethodHandles.catchException(
+                MethodHandles.explicitCastArguments(read, type), Throwable.class, failed);
+    }
+
+    private static MethodHandle step(MethodHandles.Lookup caller, Class<?> at, String step)
+            throws ReflectiveOperationException {
+        int colon = step.indexOf(':');
+        if (colon < 0) {
+            return MethodHandles.arrayLength(at);
+        }
+        String name = step.substring(0, colon);
+        String descriptor = step.substring(colon + 1);
+        ClassLoader loader = caller.lookupClass().getClassLoader();
+        return descriptor.startsWith("(")
+                ? caller.findVirtual(at, name, MethodType.fromMethodDescriptorString(descriptor, loader))
+                : caller.findGetter(
+                        at, name, MethodType.fromMethodDescriptorString("()" + descriptor, loader).returnType());
+    }
+}

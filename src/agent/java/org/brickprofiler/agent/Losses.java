@@ -1,0 +1,92 @@
+package org.brickprofiler.agent;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.brickprofiler.agent.bridge.Bridge;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts what the profile lacks because something failed in woven code, where nothing may be thrown: calls that recorded
+ * nothing, numbers that could not be read, classes that had to be left alone. Any thread; allocates for the first failure of
+ * a kind.
+ */
+final class Losses {
+
+    private final Consumer<String> say;
+    private final AtomicLong failures = new AtomicLong();
+    private final AtomicLong negatives = new AtomicLong();
+    private final Map<String, AtomicLong> unread = new ConcurrentHashMap<>();
+    private final Map<String, Integer> leftAlone = new ConcurrentHashMap<>();
+    private volatile @Nullable Throwable firstFailure;
+
+    /**
+     * A counter of nothing yet.
+     *
+     * @param say takes messages
+     */
+    Losses(Consumer<String> say) {
+        this.say = say;
+    }
+
+    /** Counts a call that recorded nothing. Prints nothing: the stack or the heap may be full. */
+    void failed(Throwable failed) {
+        failures.incrementAndGet();
+        if (firstFailure == null) {
+            firstFailure = failed;
+        }
+    }
+
+    /** Counts a sample with a negative number of elements. */
+    void negative() {
+        negatives.incrementAndGet();
+    }
+
+    /** Counts a number that could not be read, and returns the 0 that stands for it. */
+    long unread(String place, Throwable failed) {
+        unread.computeIfAbsent(place, first -> {
+                    say.accept(first + " cannot be read, and counts as 0: " + failed);
+                    return new AtomicLong();
+                })
+                .incrementAndGet();
+        return 0;
+    }
+
+    /**
+     * Counts a class that is not woven, once for each of its loaders.
+     *
+     * @param className its binary name
+     * @param loader its loader
+     */
+    void leftAlone(String className, ClassLoader loader) {
+        String name = loader.getName() == null ? "" : " '" + loader.getName() + "'";
+        String of = loader.getClass().getName() + name + " (" + Integer.toHexString(System.identityHashCode(loader)) + ")";
+        if (leftAlone.putIfAbsent(className + " of " + of, 1) == null) {
+            say.accept(className + " is not woven: its loader " + of + " does not see the package "
+                    + Bridge.class.getPackageName() + ", which woven code calls. Let the loader ask the bootstrap loader for "
+                    + "it: in OSGi, org.osgi.framework.bootdelegation=" + Bridge.class.getPackageName());
+        }
+    }
+
+    /** What the profile lacks, a sentence for each kind. */
+    List<String> summary() {
+        List<String> lines = new ArrayList<>();
+        if (!leftAlone.isEmpty()) {
+            lines.add(leftAlone.size() + " classes were not woven, since their loaders do not see the agent's bridge");
+        }
+        if (failures.get() > 0 || Bridge.missesFailures()) {
+            lines.add((Bridge.missesFailures() ? "at least " : "") + failures
+                    + " calls of the profiler failed and recorded nothing, the first of them with " + firstFailure);
+        }
+        new TreeMap<>(unread).forEach((place, times) -> lines.add(place + " could not be read " + times
+                + " times, and counts as 0 there"));
+        if (negatives.get() > 0) {
+            lines.add(negatives + " samples had a negative number of elements, which counts as 0");
+        }
+        return lines;
+    }
+}
