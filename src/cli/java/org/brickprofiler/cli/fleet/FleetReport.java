@@ -28,6 +28,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.cli.fleet.Question.Row;
 import org.brickprofiler.cli.fleet.Stragglers.Finding;
+import org.brickprofiler.cli.fleet.Stragglers.Shown;
 import org.brickprofiler.internal.io.PlainText;
 import org.brickprofiler.internal.record.LatencyBuckets;
 import org.brickprofiler.report.internal.HtmlPage;
@@ -44,6 +45,7 @@ public final class FleetReport {
 
     private static final String SCHEMA_VERSION = "1.0";
     private static final String NONE = "-";
+    private static final String SHOWN = "Shown from: the least slowness of a rank that is found in four of five such fleets";
 
     /** The most ranks whose shares are kept, those with the smallest share of communication: they wait least. */
     private static final int MOST_RANKS = 4_096;
@@ -119,7 +121,10 @@ public final class FleetReport {
     /** What a fleet is and what was found, in one line. */
     private String headline() {
         long ranks = sum(runs, "ranks");
-        int found = stragglers.findings().size();
+        long found = stragglers.findings().stream()
+                .map(finding -> List.of(finding.run(), finding.who()))
+                .distinct()
+                .count();
         String whole = counted(ranks, "rank", "ranks") + " in " + counted(runs.size(), "run", "runs") + ", "
                 + counted(sum(runs, "windows"), "window", "windows") + ": ";
         return whole + (found == 0 ? "no straggler was found" : counted(found, "straggler", "stragglers"));
@@ -213,7 +218,7 @@ public final class FleetReport {
 
     private List<Sheet<?>> sheets() {
         return Stream.<Sheet<?>>of(
-                        stragglerSheet(), brickSheet(), spreadSheet(), shareSheet(), driftSheet(), phaseSheet(), runSheet())
+                        stragglerSheet(), shownSheet(), brickSheet(), spreadSheet(), shareSheet(), driftSheet(), phaseSheet(), runSheet())
                 .filter(sheet -> !sheet.rows().isEmpty())
                 .toList();
     }
@@ -228,6 +233,25 @@ public final class FleetReport {
                 .right("longer in a step", finding -> durationCell(Math.max(0, finding.ownNs())))
                 .right("later in a step", finding -> cell(finding.lateNs()))
                 .right("costs each step", finding -> cell(finding.costNs()));
+    }
+
+    private Sheet<Shown> shownSheet() {
+        Sheet<Shown> sheet = Sheet.head(SHOWN, stragglers.shown());
+        if (runs.size() > 1) {
+            sheet.left("run", Shown::run);
+        }
+        return sheet.left("device", each -> each.device().isEmpty() ? NONE : each.device())
+                .right("ranks", each -> count(each.ranks()))
+                .right("windows", each -> count(each.windows()))
+                .right("throughout %", each -> one(each.throughoutPercent()))
+                .right("in one brick %", each -> one(each.leastBrickPercent()) + " to " + one(each.mostBrickPercent()))
+                .left("in some windows", each -> each.slowWindows().isEmpty()
+                        ? NONE
+                        : one(each.slowWindowsPercent()) + " % in " + each.slowWindows().getAsInt());
+    }
+
+    private static String one(double percent) {
+        return String.format(Locale.ROOT, "%.1f", percent);
     }
 
     private static String cell(OptionalLong ns) {
@@ -382,13 +406,11 @@ public final class FleetReport {
         StringBuilder text = new StringBuilder("**" + headline() + "**\n\n");
         doubts().forEach(doubt -> text.append("> :warning: ").append(Markdown.escaped(doubt)).append("\n>\n"));
         text.append(doubts().isEmpty() ? "" : "\n").append(wholeShares()).append("\n\n");
-        boolean hasStragglers = !stragglers.findings().isEmpty();
+        int seen = (stragglers.findings().isEmpty() ? 0 : 1) + (stragglers.shown().isEmpty() ? 0 : 1);
         List<Sheet<?>> sheets = sheets();
-        if (hasStragglers) {
-            text.append(sheets.get(0).toMarkdown()).append('\n');
-        }
+        sheets.stream().limit(seen).forEach(sheet -> text.append(sheet.toMarkdown()).append('\n'));
         text.append("<details><summary>Bricks, ranks, drift</summary>\n");
-        sheets.stream().skip(hasStragglers ? 1 : 0).forEach(sheet -> text.append('\n').append(sheet.toMarkdown()));
+        sheets.stream().skip(seen).forEach(sheet -> text.append('\n').append(sheet.toMarkdown()));
         return text.append("\n</details>\n").toString();
     }
 
@@ -509,6 +531,25 @@ public final class FleetReport {
                 json.writeNumberField("own_ns", finding.ownNs());
                 field("late_ns", boxed(finding.lateNs()));
                 field("cost_ns", boxed(finding.costNs()));
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+            json.writeArrayFieldStart("shown");
+            for (Shown shown : stragglers.shown()) {
+                startRow();
+                json.writeStringField("run_id", shown.run());
+                if (!shown.device().isEmpty()) {
+                    json.writeStringField("device", shown.device());
+                }
+                json.writeNumberField("ranks", shown.ranks());
+                json.writeNumberField("windows", shown.windows());
+                JsonText.number(json, "throughout_pct", shown.throughoutPercent());
+                JsonText.number(json, "least_brick_pct", shown.leastBrickPercent());
+                JsonText.number(json, "most_brick_pct", shown.mostBrickPercent());
+                if (shown.slowWindows().isPresent()) {
+                    json.writeNumberField("slow_windows", shown.slowWindows().getAsInt());
+                    JsonText.number(json, "slow_windows_pct", shown.slowWindowsPercent());
+                }
                 json.writeEndObject();
             }
             json.writeEndArray();

@@ -37,13 +37,15 @@ enum Question {
     /** The time of each brick in each part of the windows. */
     WINDOWS("numbered_window"),
     /** Candidates for a rank that is slow in a brick, or in all. */
-    STRAGGLER_BRICKS("numbered_window", "brick_stand"),
+    STRAGGLER_BRICKS("numbered_window", "run_rank", "brick_stand"),
+    /** Candidates for a rank that becomes slower, or faster, in a brick or in all. */
+    STRAGGLER_DRIFT("numbered_window", "run_rank", "brick_stand"),
     /** In which windows a rank is slow in a brick. */
-    STRAGGLER_BRICK_WINDOWS("numbered_window", "brick_stand", "rank_stand"),
+    STRAGGLER_BRICK_WINDOWS("numbered_window", "run_rank", "brick_stand", "rank_stand"),
     /** Where each rank stands, and its slow windows. */
-    STRAGGLER_RANKS("rank_stand"),
+    STRAGGLER_RANKS("run_rank", "rank_stand"),
     /** How long collectives take on each host. */
-    STRAGGLER_LINKS("numbered_window"),
+    STRAGGLER_LINKS("numbered_window", "run_rank"),
     /** What each run was. */
     RUNS,
     /** The bricks of each run. */

@@ -22,11 +22,13 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.commons.statistics.descriptive.Median;
 import org.apache.commons.statistics.distribution.BinomialDistribution;
 import org.apache.commons.statistics.distribution.TDistribution;
 import org.brickprofiler.cli.fleet.Stragglers.Finding;
 import org.brickprofiler.cli.fleet.Stragglers.Kind;
+import org.brickprofiler.cli.fleet.Stragglers.Shown;
 import org.brickprofiler.cli.fleet.Stragglers.Stretch;
 
 /**
@@ -52,6 +54,20 @@ final class StragglerSearch {
     /** Collectives that are longer by less, as a share, show no slow link. */
     private static final double LEAST_LONGER = 0.05;
 
+    /** How many standard deviations above a threshold a value is that exceeds it in four of five cases. */
+    private static final double POWER_DEVIATIONS = 0.8416;
+
+    /** The same for a value that exceeds the threshold nearly always. */
+    private static final double SURE_DEVIATIONS = 3;
+
+    /** As many median absolute deviations from its rank's middle window is a window that the engine returns as slow. */
+    private static final double SLOW_DEVIATIONS = 6;
+
+    private static final String ALL_BRICKS = "";
+
+    /** The most ranks that a remark lists. */
+    private static final int MOST_NAMED = 8;
+
     /** What is seen of each rank in all its windows. */
     private record Rank(
             String run,
@@ -62,7 +78,8 @@ final class StragglerSearch {
             int held,
             long computeNs,
             long standPpm,
-            OptionalLong lateNs) {
+            OptionalLong lateNs,
+            long spreadPpm) {
 
         RankKey key() {
             return new RankKey(run, number);
@@ -88,7 +105,13 @@ final class StragglerSearch {
     }
 
     /** Ranks that are compared with each other. */
-    private record Peers(String run, String device) {}
+    private record Peers(String run, String device) {
+        static final Comparator<Peers> ORDER = Comparator.comparing(Peers::run).thenComparing(Peers::device);
+
+        static Peers of(Rank rank) {
+            return new Peers(rank.run(), rank.device());
+        }
+    }
 
     /**
      * A window in which a rank takes longer than it usually does, altogether or in a brick.
@@ -136,7 +159,14 @@ final class StragglerSearch {
     private final Map<RankKey, Rank> ranks = new HashMap<>();
     private final Map<RankKey, List<SlowWindow>> slowWindows = new HashMap<>();
     private final Map<RankKey, List<SlowBricks>> slowBricks = new TreeMap<>(RankKey.ORDER);
-    private final Map<Peers, List<Rank>> peers = new TreeMap<>(Comparator.comparing(Peers::run).thenComparing(Peers::device));
+    /** The ranks that are tested. */
+    private final Map<Peers, List<Rank>> peers = new TreeMap<>(Peers.ORDER);
+    /** The others have too few windows to show how fast they usually are. */
+    private final Map<Peers, List<Rank>> brief = new TreeMap<>(Peers.ORDER);
+    /** The bricks of a rank that drift; {@link #ALL_BRICKS} for all. */
+    private final Map<RankKey, Set<String>> drifting = new HashMap<>();
+    /** Of each brick, and of {@link #ALL_BRICKS}, the difference that would have been found, in millionths. */
+    private final Map<Peers, Map<String, Double>> shownPpm = new HashMap<>();
     private final List<Finding> findings = new ArrayList<>();
     private final List<String> remarks = new ArrayList<>();
     private int testedRanks;
@@ -148,8 +178,11 @@ final class StragglerSearch {
     Stragglers search() throws IOException {
         ranks();
         remark();
+        List<Shown> shown = List.of();
         if (testedRanks > 0) {
+            drift();
             bricks();
+            shown = shown();
             brickWindows();
             windows();
             links();
@@ -162,7 +195,7 @@ final class StragglerSearch {
                 .thenComparing(Finding::run)
                 .thenComparing(Finding::who)
                 .thenComparing(Finding::kind));
-        return new Stragglers(costed, remarks);
+        return new Stragglers(costed, shown, remarks);
     }
 
     // ---- who is there ----
@@ -179,12 +212,14 @@ final class StragglerSearch {
                         row.text("device"),
                         row.text("host"),
                         (int) row.number("windows"),
-                        (int) row.number("held"),
-                        row.number("compute_ns"),
-                        row.number("beyond_ppm"),
-                        row.ifNumber("late_ns"));
+                        (int) row.ifNumber("held").orElse(0),
+                        row.ifNumber("compute_ns").orElse(0),
+                        row.ifNumber("beyond_ppm").orElse(0),
+                        row.ifNumber("late_ns"),
+                        row.ifNumber("spread_ppm").orElse(0));
                 ranks.put(key, rank);
-                peers.computeIfAbsent(new Peers(rank.run(), rank.device()), none -> new ArrayList<>()).add(rank);
+                boolean lasts = row.ifNumber("compute_ns").isPresent() && rank.windows() >= FEWEST_WINDOWS;
+                (lasts ? peers : brief).computeIfAbsent(Peers.of(rank), none -> new ArrayList<>()).add(rank);
             }
         }
         testedRanks = peers.values().stream().filter(StragglerSearch::isTested).mapToInt(List::size).sum();
@@ -192,11 +227,16 @@ final class StragglerSearch {
 
     private boolean isTested(RankKey key) {
         Rank rank = ranks.get(key);
-        return rank != null && isTested(peers.getOrDefault(new Peers(rank.run(), rank.device()), List.of()));
+        return rank != null && isTested(rank);
+    }
+
+    private boolean isTested(Rank rank) {
+        List<Rank> group = peers.getOrDefault(Peers.of(rank), List.of());
+        return isTested(group) && group.contains(rank);
     }
 
     private static boolean isTested(List<Rank> group) {
-        return group.size() >= FEWEST_PEERS && mostWindows(group) >= FEWEST_WINDOWS;
+        return group.size() >= FEWEST_PEERS;
     }
 
     private static int mostWindows(List<Rank> group) {
@@ -204,13 +244,21 @@ final class StragglerSearch {
     }
 
     private void remark() {
-        Map<String, List<Map.Entry<Peers, List<Rank>>>> runs = peers.entrySet().stream()
-                .collect(Collectors.groupingBy(entry -> entry.getKey().run(), TreeMap::new, Collectors.toList()));
+        Map<String, List<Peers>> runs = Stream.concat(peers.keySet().stream(), brief.keySet().stream())
+                .distinct()
+                .sorted(Peers.ORDER)
+                .collect(Collectors.groupingBy(Peers::run, TreeMap::new, Collectors.toList()));
         runs.forEach((run, groups) -> {
-            if (groups.size() > 1) {
-                remarks.add(devices(run, groups));
+            List<Map.Entry<Peers, List<Rank>>> computing = peers.entrySet().stream()
+                    .filter(entry -> entry.getKey().run().equals(run))
+                    .toList();
+            if (computing.size() > 1) {
+                remarks.add(devices(run, computing));
             }
-            groups.forEach(group -> remark(run, group.getKey(), group.getValue()));
+            groups.forEach(group -> remark(
+                    "Run " + run + (group.device().isEmpty() ? "" : ", " + group.device()),
+                    peers.getOrDefault(group, List.of()),
+                    brief.getOrDefault(group, List.of())));
         });
     }
 
@@ -231,24 +279,40 @@ final class StragglerSearch {
         return device.isEmpty() ? "a device that is not known" : device;
     }
 
-    private void remark(String run, Peers key, List<Rank> group) {
-        String which = "Run " + run + (key.device().isEmpty() ? "" : ", " + key.device());
+    private void remark(String which, List<Rank> lasting, List<Rank> others) {
+        List<Rank> group = Stream.concat(lasting.stream(), others.stream()).toList();
+        int most = mostWindows(group);
         if (group.size() < FEWEST_PEERS) {
             remarks.add(which + ": " + count(group.size(), "rank") + " cannot show who is unusual; it takes " + FEWEST_PEERS + ".");
-        } else if (mostWindows(group) < FEWEST_WINDOWS) {
-            remarks.add(which + ": " + count(mostWindows(group), "window") + " cannot show what lasts; it takes " + FEWEST_WINDOWS
-                    + ".");
+        } else if (most < FEWEST_WINDOWS) {
+            remarks.add(which + ": " + count(most, "window") + " cannot show what lasts; it takes " + FEWEST_WINDOWS + ".");
+        } else if (!others.isEmpty()) {
+            remarks.add(which + ": " + count(others.size(), "rank") + " with fewer than " + FEWEST_WINDOWS
+                    + " windows in which it computed cannot be tested: " + windowsOf(others) + "."
+                    + (isTested(lasting)
+                            ? ""
+                            : " The other " + count(lasting.size(), "rank") + " cannot show who is unusual; it takes "
+                                    + FEWEST_PEERS + "."));
         }
-        List<Rank> lacking =
-                group.stream().filter(rank -> rank.windows() < mostWindows(group)).toList();
+        List<Rank> lacking = group.stream().filter(rank -> rank.windows() < most).toList();
         if (!lacking.isEmpty()) {
             Rank least = lacking.stream().min(Comparator.comparingInt(Rank::windows)).orElseThrow();
             remarks.add(which + ": " + count(lacking.size(), "rank") + (lacking.size() == 1 ? " lacks" : " lack") + " windows, the most of them rank " + least.number()
-                    + " with " + least.windows() + " of " + mostWindows(group) + ".");
+                    + " with " + least.windows() + " of " + most + ".");
         }
-        if (group.stream().allMatch(rank -> rank.lateNs().isEmpty())) {
+        if (!lasting.isEmpty() && lasting.stream().allMatch(rank -> rank.lateNs().isEmpty())) {
             remarks.add(which + ": no collectives were recorded, so what a straggler costs is not known.");
         }
+    }
+
+    /** The first ranks, each with its windows. */
+    private static String windowsOf(List<Rank> some) {
+        return some.stream()
+                        .sorted(Comparator.comparingInt(Rank::number))
+                        .limit(MOST_NAMED)
+                        .map(rank -> "rank " + rank.number() + " has " + rank.windows())
+                        .collect(Collectors.joining(", "))
+                + (some.size() > MOST_NAMED ? ", …" : "");
     }
 
     private static String count(int number, String what) {
@@ -273,6 +337,18 @@ final class StragglerSearch {
         return EFFICIENCY * (values - 1);
     }
 
+    /**
+     * The factor by which the spread of a rank's median exceeds that of its peers if the rank has fewer windows than they
+     * have. It is right where windows differ by chance, and too large, so too careful, where ranks differ for good.
+     */
+    private static double fewer(double windows, double usualWindows) {
+        return Math.max(1, Math.sqrt(usualWindows / windows));
+    }
+
+    private static double fewer(Question.Row row) {
+        return fewer((double) row.number("windows"), (double) row.number("usual_windows"));
+    }
+
     /** What of a time is beyond it, where it is longer by so many millionths. */
     private static double part(double ns, long beyondPpm) {
         return ns * beyondPpm / (1e6 + beyondPpm);
@@ -282,35 +358,185 @@ final class StragglerSearch {
         Map<RankKey, List<Question.Row>> slow = new TreeMap<>(RankKey.ORDER);
         for (Question.Row row : Question.STRAGGLER_BRICKS.ask(engine)) {
             RankKey key = RankKey.of(row);
-            if (isTested(key) && isUnusual(row)) {
+            show(row);
+            if (isTested(key) && isUnusual(row) && !drifts(key, brickOf(row))) {
                 slow.computeIfAbsent(key, none -> new ArrayList<>()).add(row);
             }
         }
         slow.forEach((key, rows) -> {
             Rank rank = ranks.get(key);
-            if (rank != null) {
-                bricks(rank, rows);
-            }
+            bricks(Objects.requireNonNull(rank), rows);
         });
     }
 
     private boolean isUnusual(Question.Row row) {
-        double spread = row.number("spread_ppm");
+        return row.number("beyond_ppm") >= leastPpm(row, 1, "spread_ppm");
+    }
+
+    /** The least difference that is more than chance. */
+    private double leastPpm(Question.Row row, int sides, String spread) {
         double degrees = degrees(row.number("ranks"));
-        double tests = testedRanks;
-        if (row.ifText("brick").isPresent()) {
-            // Of many bricks one happens to show little spread.
-            spread = Math.max(spread, (double) row.number("usual_spread_ppm"));
+        double tests = sides * testedRanks;
+        if (!brickOf(row).equals(ALL_BRICKS)) {
             degrees += Stragglers.PRIOR_DEGREES;
             tests *= row.number("bricks");
         }
-        return row.number("beyond_ppm") >= Math.max(FLOOR_PPM, critical(degrees, tests) * NORMAL_DEVIATION * spread);
+        return Math.max(FLOOR_PPM, critical(degrees, tests) * deviationPpm(row, spread));
     }
+
+    /** The standard deviation of where a rank stands. */
+    private static double deviationPpm(Question.Row row, String column) {
+        double spread = row.number(column);
+        if (!brickOf(row).equals(ALL_BRICKS)) {
+            // Of many bricks one happens to show little spread.
+            spread = Math.max(spread, (double) row.number("usual_spread_ppm"));
+        }
+        return NORMAL_DEVIATION * spread * fewer(row);
+    }
+
+    private static String brickOf(Question.Row row) {
+        return row.ifText("brick").orElse(ALL_BRICKS);
+    }
+
+    // ---- drift ----
+
+    private void drift() throws IOException {
+        Map<RankKey, Map<String, List<Question.Row>>> moved = new TreeMap<>(RankKey.ORDER);
+        for (Question.Row row : Question.STRAGGLER_DRIFT.ask(engine)) {
+            moved.computeIfAbsent(RankKey.of(row), none -> new TreeMap<>())
+                    .computeIfAbsent(brickOf(row), none -> new ArrayList<>())
+                    .add(row);
+        }
+        moved.forEach((key, bricks) -> {
+            if (isTested(key)) {
+                Rank rank = Objects.requireNonNull(ranks.get(key));
+                bricks.values().removeIf(rows -> !isDrift(rows));
+                drifting.put(key, Set.copyOf(bricks.keySet()));
+                for (boolean slower : new boolean[] {true, false}) {
+                    drift(rank, bricks, slower);
+                }
+            }
+        });
+    }
+
+    /** Reports the bricks that become slower, or those that become faster; all bricks alike are one more finding. */
+    private void drift(Rank rank, Map<String, List<Question.Row>> bricks, boolean slower) {
+        Map<String, Double> percents = new TreeMap<>();
+        bricks.forEach((brick, rows) -> {
+            long ppm = rows.get(0).number("beyond_ppm");
+            if (ppm > 0 == slower) {
+                percents.put(brick, ppm / 1e4);
+            }
+        });
+        Double all = percents.remove(ALL_BRICKS);
+        if (all != null) {
+            findings.add(finding(Kind.DRIFT, rank, List.of(), all, rank.windows(), Math.round(rank.ownNs())));
+        }
+        if (!percents.isEmpty()) {
+            double most = percents.values().stream().max(Comparator.comparingDouble(Math::abs)).orElseThrow();
+            findings.add(finding(Kind.DRIFT, rank, List.copyOf(percents.keySet()), most, rank.windows(), 0));
+        }
+    }
+
+    /** Whether what changed beyond chance did so gradually, and not because of the work. */
+    private boolean isDrift(List<Question.Row> blocks) {
+        Question.Row any = blocks.get(0);
+        double beyond = any.number("beyond_ppm");
+        if (Math.abs(beyond) < leastPpm(any, 2, "spread_ppm") || 2 * any.number("work_ppm") * Math.signum(beyond) >= Math.abs(beyond)) {
+            return false;
+        }
+        double[] stands = blocks.stream().mapToDouble(row -> row.number("stand_ppm")).toArray();
+        return fromLine(stands) <= fromStep(stands);
+    }
+
+    /** How far values are from the line through them, by Theil and Sen; the sum of the distances. */
+    private static double fromLine(double[] values) {
+        double[] slopes = new double[values.length * (values.length - 1) / 2];
+        int pairs = 0;
+        for (int to = 1; to < values.length; to++) {
+            for (int from = 0; from < to; from++) {
+                slopes[pairs++] = (values[to] - values[from]) / (to - from);
+            }
+        }
+        double slope = median(slopes);
+        double[] beside = new double[values.length];
+        for (int i = 0; i < values.length; i++) {
+            beside[i] = values[i] - slope * i;
+        }
+        return fromMedian(beside);
+    }
+
+    /** How far values are from two levels, where the second one begins at the best place; the sum of the distances. */
+    private static double fromStep(double[] values) {
+        double least = Double.MAX_VALUE;
+        for (int second = 1; second < values.length; second++) {
+            least = Math.min(
+                    least,
+                    fromMedian(Arrays.copyOf(values, second))
+                            + fromMedian(Arrays.copyOfRange(values, second, values.length)));
+        }
+        return least;
+    }
+
+    private static double fromMedian(double[] values) {
+        double middle = median(values);
+        return Arrays.stream(values).map(value -> Math.abs(value - middle)).sum();
+    }
+
+    private boolean drifts(RankKey key, String brick) {
+        return drifting.getOrDefault(key, Set.of()).contains(brick);
+    }
+
+    // ---- what could have been found ----
+
+    /** Takes the difference of a brick that would have been found in four of five fleets like this one. */
+    private void show(Question.Row row) {
+        double ppm = leastPpm(row, 1, "spread_with_ppm") + POWER_DEVIATIONS * deviationPpm(row, "spread_with_ppm");
+        shownPpm.computeIfAbsent(new Peers(row.text("run_id"), row.text("device")), none -> new TreeMap<>())
+                .merge(brickOf(row), ppm, Math::min);
+    }
+
+    private List<Shown> shown() {
+        List<Shown> shown = new ArrayList<>();
+        peers.forEach((key, group) -> {
+            Map<String, Double> bricks = new TreeMap<>(shownPpm.getOrDefault(key, Map.of()));
+            Double all = bricks.remove(ALL_BRICKS);
+            if (isTested(group) && all != null && !bricks.isEmpty()) {
+                int windows = (int) median(group.stream().mapToDouble(Rank::windows).toArray());
+                double spread = group.get(0).spreadPpm();
+                shown.add(new Shown(
+                        key.run(),
+                        key.device(),
+                        group.size(),
+                        windows,
+                        all / 1e4,
+                        bricks.values().stream().min(Double::compare).orElseThrow() / 1e4,
+                        bricks.values().stream().max(Double::compare).orElseThrow() / 1e4,
+                        leastWindows(group, windows),
+                        (Math.max(FLOOR_PPM, SLOW_DEVIATIONS * spread) + SURE_DEVIATIONS * NORMAL_DEVIATION * spread) / 1e4));
+            }
+        });
+        return shown;
+    }
+
+    /** In how many windows a rank would have to be slow, so that it is more than chance. */
+    private OptionalInt leastWindows(List<Rank> group, int windows) {
+        long all = group.stream().mapToLong(Rank::windows).sum();
+        long slow = group.stream().mapToLong(rank -> slowOf(rank).size()).sum();
+        for (int own = FEWEST_SLOW_WINDOWS; own <= windows; own++) {
+            if (isMoreThanChance(own, windows, slow + own, all, testedRanks)) {
+                return OptionalInt.of(own);
+            }
+        }
+        return OptionalInt.empty();
+    }
+
+    // ---- ranks and bricks that are slow ----
 
     private void bricks(Rank rank, List<Question.Row> rows) {
         Map<Kind, List<Question.Row>> byKind = new EnumMap<>(Kind.class);
         for (Question.Row row : rows) {
-            if (row.ifText("brick").isEmpty()) {
+            if (brickOf(row).equals(ALL_BRICKS)) {
                 findings.add(throughout(rank, row));
             } else {
                 Kind kind = isMoreWork(row) ? Kind.MORE_WORK : lasts(row) ? Kind.BRICKS : Kind.SOME_WINDOWS;
@@ -384,10 +610,10 @@ final class StragglerSearch {
                 List.copyOf(bricks.windows.values()))));
     }
 
-    /** Whether they are known to be slow in half of the windows already. */
+    /** Whether they are known to drift, or to be slow in half of the windows, already. */
     private boolean isReported(RankKey key, SlowBricks bricks) {
         return findings.stream()
-                .filter(finding -> finding.kind() == Kind.SOME_WINDOWS && finding.run().equals(key.run())
+                .filter(finding -> (finding.kind() == Kind.SOME_WINDOWS || finding.kind() == Kind.DRIFT) && finding.run().equals(key.run())
                         && finding.rank().equals(OptionalInt.of(key.number())))
                 .anyMatch(finding -> finding.bricks().containsAll(bricks.bricks));
     }
@@ -395,7 +621,7 @@ final class StragglerSearch {
     private void brickWindows(Rank rank, String brick, List<Question.Row> rows) {
         Question.Row any = rows.get(0);
         double tests = (double) testedRanks * any.number("bricks");
-        if (isMoreThanChance(rows.size(), rank, any.number("slow"), any.number("windows"), tests)) {
+        if (isMoreThanChance(rows.size(), any.number("own_windows"), any.number("slow"), any.number("windows"), tests)) {
             boolean moreWork = 2 * rows.stream().filter(StragglerSearch::isMoreWork).count() > rows.size();
             List<SlowWindow> windows = rows.stream().map(row -> SlowWindow.of(row, "brick_ns")).toList();
             List<SlowBricks> known = slowBricks.computeIfAbsent(rank.key(), none -> new ArrayList<>());
@@ -419,12 +645,28 @@ final class StragglerSearch {
                     List<SlowWindow> own = slowOf(rank).stream()
                             .filter(window -> 2 * inBricks(rank, window.number()) < window.ownNs())
                             .toList();
-                    if (isMoreThanChance(own.size(), rank, slow, all, testedRanks)) {
-                        someWindows(Kind.SOME_WINDOWS, rank, List.of(), own);
+                    if (isMoreThanChance(own.size(), rank.windows(), slow, all, testedRanks)
+                            && !drifts(rank.key(), ALL_BRICKS)) {
+                        windows(rank, own);
                     }
                 }
             }
         });
+    }
+
+    /** A rank that is slow in all bricks is one finding, whatever shows it. */
+    private void windows(Rank rank, List<SlowWindow> slow) {
+        Optional<Finding> known = findings.stream()
+                .filter(finding -> finding.rank().equals(OptionalInt.of(rank.number())) && finding.run().equals(rank.run()))
+                .filter(finding -> finding.kind() == Kind.THROUGHOUT
+                        || (finding.kind() == Kind.SOME_WINDOWS && finding.bricks().isEmpty()))
+                .findFirst();
+        known.ifPresent(findings::remove);
+        if (known.isPresent() && known.get().kind() == Kind.THROUGHOUT) {
+            findings.add(known.get().slowerIn(stretches(slow)));
+        } else {
+            someWindows(Kind.SOME_WINDOWS, rank, List.of(), slow);
+        }
     }
 
     private List<SlowWindow> slowOf(Rank rank) {
@@ -441,12 +683,12 @@ final class StragglerSearch {
     }
 
     /** Whether a rank has more slow windows than chance gives it at the rate of its peers; theirs include its own. */
-    private static boolean isMoreThanChance(int own, Rank rank, long slow, long windows, double tests) {
+    private static boolean isMoreThanChance(int own, long ownWindows, long slow, long windows, double tests) {
         if (own < FEWEST_SLOW_WINDOWS) {
             return false;
         }
-        double rate = (1.0 + slow - own) / (1.0 + windows - rank.windows());
-        return BinomialDistribution.of(rank.windows(), Math.min(1, rate)).survivalProbability(own - 1) <= LEVEL / tests;
+        double rate = (1.0 + slow - own) / (1.0 + windows - ownWindows);
+        return BinomialDistribution.of((int) ownWindows, Math.min(1, rate)).survivalProbability(own - 1) <= LEVEL / tests;
     }
 
     private void someWindows(Kind kind, Rank rank, List<String> bricks, List<SlowWindow> windows) {
@@ -497,12 +739,11 @@ final class StragglerSearch {
         slow.forEach((host, rows) -> {
             long longerNs = rows.stream().mapToLong(row -> row.number("longer_ns")).sum();
             List<Rank> there = ranks.values().stream()
-                    .filter(rank -> rank.run().equals(host.run()) && rank.host().equals(host.host()))
+                    .filter(rank -> rank.run().equals(host.run()) && rank.host().equals(host.host()) && isTested(rank))
                     .toList();
             double fasterNs = -median(there.stream().mapToDouble(Rank::ownNs).toArray());
-            boolean lasts = there.stream().anyMatch(rank -> rank.windows() >= FEWEST_WINDOWS);
             // Whoever computes less waits longer, and there is nothing wrong with that.
-            if (lasts && 2 * fasterNs < longerNs) {
+            if (!there.isEmpty() && 2 * fasterNs < longerNs) {
                 double usualNs = rows.stream().mapToDouble(row -> row.number("usual_ns")).sum();
                 findings.add(new Finding(
                         Kind.LINK,
@@ -527,7 +768,9 @@ final class StragglerSearch {
             return false;
         }
         double longerNs = row.number("longer_ns");
-        double leastNs = critical(degrees(peers), tests) * NORMAL_DEVIATION * row.number("spread_ns");
+        double spreadNs = NORMAL_DEVIATION * row.number("spread_ns")
+                * fewer(row);
+        double leastNs = critical(degrees(peers), tests) * spreadNs;
         return longerNs >= Math.max(leastNs, LEAST_LONGER * row.number("usual_ns"))
                 && 2 * row.number("least_longer_ns") >= longerNs;
     }
@@ -543,9 +786,10 @@ final class StragglerSearch {
             double[] unexplained = arriving.stream().mapToDouble(Rank::unexplainedNs).toArray();
             double middle = median(unexplained);
             double least = critical(degrees(unexplained.length), testedRanks) * spread(unexplained, middle);
+            double usualWindows = median(arriving.stream().mapToDouble(Rank::windows).toArray());
             for (Rank rank : arriving) {
                 double late = rank.unexplainedNs() - middle;
-                if (late >= Math.max(least, FLOOR_PPM / 1e6 * rank.computeNs())) {
+                if (late >= Math.max(least * fewer(rank.windows(), usualWindows), FLOOR_PPM / 1e6 * rank.computeNs())) {
                     findings.add(finding(
                             Kind.NOT_KNOWN, rank, List.of(), 100 * late / rank.computeNs(), rank.windows(), 0));
                 }

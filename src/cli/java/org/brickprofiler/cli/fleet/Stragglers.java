@@ -23,20 +23,25 @@ import java.util.TreeSet;
  * quantile of Student's distribution at {@value #LEVEL} divided by the number of tests (Bonferroni), with 0.37 degrees of
  * freedom for each peer, the efficiency of that spread at the normal distribution (Rousseeuw and Croux, <i>Alternatives to
  * the median absolute deviation</i>, 1993), and {@value #MOST_DEGREES} at most. The spread of a brick is drawn up to what is
- * usual among bricks, which counts as {@value #PRIOR_DEGREES} further degrees. There are six such questions: all bricks
- * alike, single bricks, links, arrivals that no brick explains, windows, and windows of single bricks; for the last two the
- * number of a rank's slow windows is compared with the binomial distribution at the rate of all other ranks. Where ranks
- * differ by chance only, and that is nearly normal, the chance of any finding is so at most six times the level. Less than
- * {@value #FLOOR_PERCENT} % counts for nothing, however sure.
+ * usual among bricks, which counts as {@value #PRIOR_DEGREES} further degrees. There are eight such questions: all bricks
+ * alike, single bricks, links, arrivals that no brick explains, windows, windows of single bricks, drift, and drift of
+ * single bricks. For windows the number of a rank's slow windows is compared with the binomial distribution at the rate of
+ * all other ranks. For drift the change from the first third of a rank's windows to the last is compared with that of its
+ * peers; a rank drifts if a line is nearer to its windows than two levels are. If ranks differ by chance only, nearly
+ * normally, the chance of any finding is at most eight times the level. Less than {@value #FLOOR_PERCENT} % counts for
+ * nothing, however sure.
  *
- * <p><b>Limits.</b> Fewer than {@value #FEWEST_PEERS} peers, or {@value #FEWEST_WINDOWS} windows, show nobody what is usual.
- * All ranks of a run are taken to enter the same collectives. Windows of a single brick are looked at where the mean of a
+ * <p><b>Limits.</b> A rank with fewer than {@value #FEWEST_WINDOWS} windows is neither tested nor a peer of others, and fewer
+ * than {@value #FEWEST_PEERS} peers are not tested; the remarks name them. If a rank has fewer windows than its peers, its
+ * distance has to be larger, as its median is less sure. The tests hold if less than half of the windows are disturbed. All
+ * ranks of a run are taken to enter the same collectives. Windows of a single brick are looked at if the middle one of a
  * twentieth of them is {@value #FLOOR_PERCENT} % longer, so that a shorter time or a smaller difference is not found.
  *
  * @param findings who it is, the most costly first
+ * @param shown what could have been found, by run and device; nothing for ranks that were not tested
  * @param remarks what was not tested and why, and what to know of the fleet; one sentence each
  */
-public record Stragglers(List<Finding> findings, List<String> remarks) {
+public record Stragglers(List<Finding> findings, List<Shown> shown, List<String> remarks) {
 
     /** The chance of a false alarm for one kind of finding. */
     public static final double LEVEL = 0.005;
@@ -59,6 +64,7 @@ public record Stragglers(List<Finding> findings, List<String> remarks) {
     /** Copies the lists. */
     public Stragglers {
         findings = List.copyOf(Objects.requireNonNull(findings, "findings"));
+        shown = List.copyOf(Objects.requireNonNull(shown, "shown"));
         remarks = List.copyOf(Objects.requireNonNull(remarks, "remarks"));
     }
 
@@ -70,6 +76,8 @@ public record Stragglers(List<Finding> findings, List<String> remarks) {
         THROUGHOUT("slow throughout"),
         /** It takes longer in some windows, in all its bricks or in some, and in the others it does not. */
         SOME_WINDOWS("slow in some windows"),
+        /** It becomes slower from window to window, or is slow at first and becomes faster, in all its bricks or in some. */
+        DRIFT("drifting"),
         /** All ranks of a host are in collectives for longer, although they compute as fast as the others. */
         LINK("slow link"),
         /** It has more to do in a sample than its peers. */
@@ -102,10 +110,11 @@ public record Stragglers(List<Finding> findings, List<String> remarks) {
      * @param host where; may be empty where it is not known
      * @param bricks which are concerned, in order of their names; empty where all are, or none
      * @param percent how much longer than usual they take, %; for a link the collectives, for {@link Kind#NOT_KNOWN} how late
-     *     it is, of what it computes
+     *     it is, of what it computes; for {@link Kind#DRIFT} by how much more it does in the last third of its windows than
+     *     in the first, below 0 for one that becomes faster
      * @param windows the windows that are concerned, first to last of each stretch; empty for all, and where only
-     *     {@code windowCount} is known
-     * @param windowCount how many these are
+     *     {@code windowCount} is known; for {@link Kind#THROUGHOUT} those in which it is slower still
+     * @param windowCount how many windows are concerned
      * @param ownNs how much longer its bricks take in a step than usual, ns, in these windows; for a link its collectives
      * @param lateNs how much later than usual it enters the collectives of a step, ns, in these windows, which is how much
      *     less it waits; empty without collectives
@@ -159,20 +168,30 @@ public record Stragglers(List<Finding> findings, List<String> remarks) {
             String by = String.format(Locale.ROOT, "%.1f %%", percent);
             return switch (kind) {
                 case BRICKS -> "slow in " + String.join(", ", bricks) + " by " + by;
-                case THROUGHOUT -> "slow throughout by " + by;
+                case THROUGHOUT -> "slow throughout by " + by
+                        + (windows.isEmpty() ? "" : ", and more so" + inWindows(Stretch.count(windows)));
                 case SOME_WINDOWS -> "slow " + (bricks.isEmpty() ? "" : "in " + String.join(", ", bricks) + " ") + "by " + by
-                        + inWindows();
+                        + inWindows(windowCount);
+                case DRIFT -> (percent > 0 ? "slower over time" : "slow at first, faster over time")
+                        + (bricks.isEmpty() ? "" : " in " + String.join(", ", bricks))
+                        + String.format(Locale.ROOT, " by %.1f %%", Math.abs(percent))
+                        + " from the first third of its windows to the last";
                 case LINK -> "slow link: " + String.join(", ", bricks) + " " + by + " longer on all of its ranks";
                 case MORE_WORK -> "more work in a sample: " + by
                         + (bricks.isEmpty() ? " in all bricks" : " in " + String.join(", ", bricks))
-                        + (windows.isEmpty() ? "" : inWindows());
+                        + (windows.isEmpty() ? "" : inWindows(windowCount));
                 case NOT_KNOWN -> "late by " + by + " of what it computes, cause not known";
             };
         }
 
-        private String inWindows() {
+        /** The same, which is slower still in some windows. */
+        Finding slowerIn(List<Stretch> some) {
+            return new Finding(kind, run, rank, host, bricks, percent, some, windowCount, ownNs, lateNs, costNs);
+        }
+
+        private String inWindows(long number) {
             int shown = Math.min(3, windows.size());
-            return " in " + windowCount + " windows"
+            return " in " + number + " windows"
                     + (windows.isEmpty()
                             ? ""
                             : " (" + String.join(", ", windows.subList(0, shown).stream().map(Stretch::toString).toList())
@@ -187,9 +206,47 @@ public record Stragglers(List<Finding> findings, List<String> remarks) {
      * @param last number of the last
      */
     public record Stretch(long first, long last) {
+
+        static long count(List<Stretch> stretches) {
+            return stretches.stream().mapToLong(stretch -> stretch.last - stretch.first + 1).sum();
+        }
+
         @Override
         public String toString() {
             return first == last ? Long.toString(first) : first + " to " + last;
+        }
+    }
+
+    /**
+     * The smallest slowness that would have been found in four of five fleets in which ranks and windows differ as they do in
+     * this one. No difference found does not exclude a smaller one.
+     *
+     * @param run the run
+     * @param device of the ranks; empty where it is not known
+     * @param ranks how many were tested
+     * @param windows how many the middle one of them has
+     * @param throughoutPercent of a rank in all bricks and windows, %
+     * @param leastBrickPercent of a rank in the brick in which the least is found, in all windows, %
+     * @param mostBrickPercent the same in the brick in which the most is needed, %
+     * @param slowWindows of a rank in so many windows, in all bricks; empty if windows differ too much to find any number
+     * @param slowWindowsPercent how much longer each of these has to take, %
+     */
+    public record Shown(
+            String run,
+            String device,
+            int ranks,
+            int windows,
+            double throughoutPercent,
+            double leastBrickPercent,
+            double mostBrickPercent,
+            OptionalInt slowWindows,
+            double slowWindowsPercent) {
+
+        /** Refuses null. */
+        public Shown {
+            Objects.requireNonNull(run, "run");
+            Objects.requireNonNull(device, "device");
+            Objects.requireNonNull(slowWindows, "slowWindows");
         }
     }
 

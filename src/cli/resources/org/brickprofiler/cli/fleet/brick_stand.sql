@@ -1,7 +1,9 @@
 -- Where a rank stands with a brick in a block of windows, in millionths: how much longer than the median of its peers the
--- mean of a sample is, and how much more there is to do in it. Peers are the ranks of a run with the same device.
+-- mean of a sample is in the block's middle window, so that stalls in less than half of the windows do not count, and how
+-- much more there is to do in a sample. Peers are the ranks of a run with the same device. windows are those of the block in
+-- which the brick ran.
 WITH devices AS (
-    SELECT run_id, rank, coalesce(min(device), '') AS device FROM rank_window GROUP BY run_id, rank
+    SELECT run_id, rank, device FROM run_rank WHERE windows >= 6
 ),
 sums AS (
     SELECT
@@ -9,6 +11,8 @@ sums AS (
         brick_window.rank AS rank,
         brick,
         block,
+        count(*) AS windows,
+        median(1e0 * total_ns / count) AS ns,
         CAST(sum(total_ns) AS BIGINT) AS total_ns,
         CAST(sum(count) AS BIGINT) AS samples,
         CAST(sum(elements) AS BIGINT) AS elements
@@ -24,7 +28,8 @@ means AS (
         sums.rank AS rank,
         brick,
         block,
-        1e0 * total_ns / samples AS ns,
+        windows,
+        ns,
         total_ns,
         1e0 * elements / samples AS work
     FROM sums
@@ -43,6 +48,7 @@ SELECT
     means.block AS block,
     floor(1e6 * means.ns / usual.ns) - 1e6 AS stand,
     CASE WHEN usual.work > 0 THEN floor(1e6 * means.work / usual.work) - 1e6 ELSE 0e0 END AS work,
+    windows,
     total_ns
 FROM means
 JOIN usual ON means.run_id = usual.run_id AND means.device = usual.device

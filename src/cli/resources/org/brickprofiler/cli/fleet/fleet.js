@@ -37,6 +37,7 @@ const KINDS = {
   bricks: "slow in some bricks",
   throughout: "slow throughout",
   some_windows: "slow in some windows",
+  drift: "drifting",
   link: "slow link",
   more_work: "more work",
   not_known: "late, cause not known",
@@ -133,9 +134,30 @@ function whole() {
 
 // ---- stragglers ----
 
+/** The numbers of the windows that are concerned, where they are known. */
 function windowText(each) {
   const stretches = each.windows.map(([first, last]) => (first === last ? String(first) : first + "\u2013" + last));
-  return stretches.length > 0 ? stretches.join(", ") : each.kind === "some_windows" ? count(each.window_count) : "all";
+  return stretches.length > 0 ? stretches.join(", ") : each.kind === "some_windows" ? NONE : "all";
+}
+
+function shownSection() {
+  if (fleet.shown.length === 0) {
+    return "";
+  }
+  const pct = (value) => FORMATS[1].format(value);
+  const columns = [
+    runs.length > 1 && { label: "run", text: true, value: (each) => each.run_id, cell: (each) => named(each.run_id) },
+    { label: "device", text: true, value: (each) => each.device || "", cell: (each) => (each.device === undefined ? NONE : named(each.device)) },
+    { label: "ranks", value: (each) => each.ranks, cell: (each) => count(each.ranks) },
+    { label: "windows", value: (each) => each.windows, cell: (each) => count(each.windows) },
+    { label: "throughout %", value: (each) => each.throughout_pct, cell: (each) => pct(each.throughout_pct) },
+    { label: "in one brick, least %", value: (each) => each.least_brick_pct, cell: (each) => pct(each.least_brick_pct) },
+    { label: "most %", value: (each) => each.most_brick_pct, cell: (each) => pct(each.most_brick_pct) },
+    { label: "in some windows %", value: (each) => each.slow_windows_pct || -1, cell: (each) => (each.slow_windows === undefined ? NONE : pct(each.slow_windows_pct)) },
+    { label: "so many", value: (each) => each.slow_windows || -1, cell: (each) => (each.slow_windows === undefined ? NONE : count(each.slow_windows)) },
+  ].filter(Boolean);
+  const words = "The least slowness of a rank that is found in four of five fleets like this one; less may be there and is not reported";
+  return section("Shown from", note(words), table("Shown from", columns, fleet.shown.slice(0, MOST_LISTED), { wide: true }).element);
 }
 
 function stragglerSection() {
@@ -153,7 +175,8 @@ function stragglerSection() {
       cell: (each) => (each.bricks.length === 0 ? NONE : each.bricks.slice(0, 3).flatMap((brick, i) => [i === 0 ? "" : ", ", named(brick)]).concat(each.bricks.length > 3 ? ", \u2026" : "")),
     },
     { label: "longer %", value: (each) => each.longer_pct, cell: (each) => signed(each.longer_pct) },
-    { label: "windows", text: true, value: (each) => each.window_count, cell: (each) => shortened(windowText(each)) },
+    { label: "windows", value: (each) => each.window_count, cell: (each) => count(each.window_count) },
+    { label: "which windows", text: true, value: (each) => (each.windows.length > 0 ? each.windows[0][0] : -1), cell: (each) => shortened(windowText(each)) },
     { label: "longer in a step", value: (each) => each.own_ns, cell: (each) => timeOr(each.own_ns) },
     costs && { label: "later in a step", value: (each) => (each.late_ns === undefined ? -1 : each.late_ns), cell: (each) => timeOr(each.late_ns) },
     costs && { label: "costs each step", value: (each) => (each.cost_ns === undefined ? -1 : each.cost_ns), cell: (each) => (each.cost_ns === undefined ? NONE : html("b", {}, timeOr(each.cost_ns))) },
@@ -419,6 +442,7 @@ show(
   figures(),
   whole(),
   stragglerSection(),
+  shownSection(),
   mapSection(),
   spreadSection(),
   shareSection(),

@@ -15,9 +15,7 @@ phases AS (
     SELECT run_id, rank, win, sum(steps) AS steps FROM step_window GROUP BY run_id, rank, win
 ),
 places AS (
-    SELECT run_id, rank, coalesce(min(device), '') AS device, coalesce(min(host), '') AS host
-    FROM rank_window
-    GROUP BY run_id, rank
+    SELECT run_id, rank, device, host FROM run_rank WHERE windows >= 6
 ),
 counted AS (
     SELECT

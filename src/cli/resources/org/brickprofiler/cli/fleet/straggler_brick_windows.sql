@@ -1,7 +1,7 @@
 -- In which windows a rank takes longer in a brick than it usually does beside its peers, by 2 % and beyond what chance does,
 -- when all that it computes besides does not: one row for each. Looked at are ranks and bricks of which that is seen on the
 -- mean of a block of windows already. brick_ns and late_ns are of a step; work_ppm is how much more than usual there is to
--- do in a sample; slow and windows are those of all peers, of this brick.
+-- do in a sample; slow and windows are those of all peers, of this brick, and own_windows those of the rank.
 WITH stands AS (
     SELECT run_id, device, rank, brick, block, stand FROM brick_stand
 ),
@@ -96,7 +96,7 @@ window_stands AS (
     WHERE usual.ns > 0 AND usual.rest_ns > 0
 ),
 window_middles AS (
-    SELECT run_id, rank, brick, floor(median(stand)) AS stand, floor(median(work)) AS work
+    SELECT run_id, rank, brick, count(*) AS windows, floor(median(stand)) AS stand, floor(median(work)) AS work
     FROM window_stands
     GROUP BY run_id, rank, brick
 ),
@@ -109,6 +109,7 @@ beside AS (
         window_stands.brick AS brick,
         window_stands.stand - window_middles.stand AS beyond,
         window_stands.work - window_middles.work AS work,
+        window_middles.windows AS own_windows,
         brick_ns,
         late_ns
     FROM window_stands
@@ -129,6 +130,7 @@ slow AS (
         beside.brick AS brick,
         beyond,
         work,
+        own_windows,
         brick_ns,
         late_ns,
         windows,
@@ -149,6 +151,7 @@ SELECT
     CAST(late_ns AS BIGINT) AS late_ns,
     slow,
     windows,
+    own_windows,
     bricks
 FROM slow
 JOIN candidates ON slow.run_id = candidates.run_id AND slow.rank = candidates.rank AND slow.brick = candidates.brick

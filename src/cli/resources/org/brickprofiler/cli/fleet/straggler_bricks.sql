@@ -1,10 +1,12 @@
--- Which ranks take longer than their peers in a brick, or in all bricks alike (brick is NULL): candidates, by 2 % and more.
--- Where a rank stands altogether is the median over the blocks of windows. What all its bricks have in common, their median,
--- is a row of its own, and is taken from the others. Millionths. work_ppm is how much more than the median of its peers the
--- rank has to do in a sample, and share_ppm the brick's share of what it computed. held is in how many blocks, of how many,
--- the brick was at least half as far from its peers as it is altogether, and held_ppm how far on the mean of these.
+-- Which ranks take longer than their peers in a brick, or in all bricks alike (brick is NULL): candidates, by 2 % and more,
+-- and of each brick the rank that takes longest. Where a rank stands altogether is the median over the blocks of windows.
+-- What all its bricks have in common, their median, is a row of its own, and is taken from the others. Millionths. work_ppm
+-- is how much more than the median of its peers the rank has to do in a sample, and share_ppm the brick's share of what it
+-- computed; windows are those in which the brick ran there, 6 at least, and usual_windows those of the middle rank. held is
+-- in how many blocks, of how many, the brick was at least half as far from its peers as it is altogether, and held_ppm how
+-- far on the mean of these. spread_with_ppm is what the spread becomes at most if one of the ranks is far away.
 WITH blocks AS (
-    SELECT run_id, device, rank, brick, block, stand, work, total_ns FROM brick_stand
+    SELECT run_id, device, rank, brick, block, stand, work, windows, total_ns FROM brick_stand
 ),
 stands AS (
     SELECT
@@ -14,9 +16,11 @@ stands AS (
         brick,
         floor(median(stand)) AS stand,
         floor(median(work)) AS work,
+        sum(windows) AS windows,
         CAST(sum(total_ns) AS BIGINT) AS total_ns
     FROM blocks
     GROUP BY run_id, device, rank, brick
+    HAVING sum(windows) >= 6
 ),
 common AS (
     SELECT
@@ -25,6 +29,7 @@ common AS (
         rank,
         floor(median(stand)) AS stand,
         floor(median(work)) AS work,
+        max(windows) AS windows,
         CAST(sum(total_ns) AS BIGINT) AS total_ns
     FROM stands
     GROUP BY run_id, device, rank
@@ -37,14 +42,21 @@ compared AS (
         stands.brick AS brick,
         stands.stand - common.stand AS stand,
         stands.work AS work,
+        stands.windows AS windows,
         floor(1e6 * stands.total_ns / common.total_ns) AS share
     FROM stands
     JOIN common ON stands.run_id = common.run_id AND stands.rank = common.rank
     UNION ALL
-    SELECT run_id, device, rank, CAST(NULL AS STRING) AS brick, stand, work, 1e6 AS share FROM common
+    SELECT run_id, device, rank, CAST(NULL AS STRING) AS brick, stand, work, windows, 1e6 AS share FROM common
 ),
 middles AS (
-    SELECT run_id, device, coalesce(brick, '') AS brick, count(*) AS ranks, floor(median(stand)) AS middle
+    SELECT
+        run_id,
+        device,
+        coalesce(brick, '') AS brick,
+        count(*) AS ranks,
+        median(windows) AS windows,
+        floor(median(stand)) AS middle
     FROM compared
     GROUP BY run_id, device, coalesce(brick, '')
 ),
@@ -55,18 +67,38 @@ beside AS (
         compared.rank AS rank,
         compared.brick AS brick,
         ranks,
+        compared.windows AS windows,
+        middles.windows AS usual_windows,
         middle,
         stand - middle AS beyond,
+        row_number() OVER (
+            PARTITION BY compared.run_id, compared.device, compared.brick ORDER BY stand DESC, compared.rank
+        ) AS place,
         work,
         share
     FROM compared
     JOIN middles ON compared.run_id = middles.run_id AND compared.device = middles.device
         AND coalesce(compared.brick, '') = middles.brick
 ),
-spreads AS (
-    SELECT run_id, device, coalesce(brick, '') AS brick, floor(median(abs(beyond))) AS spread
+distances AS (
+    SELECT
+        run_id,
+        device,
+        coalesce(brick, '') AS brick,
+        ranks,
+        abs(beyond) AS distance,
+        row_number() OVER (PARTITION BY run_id, device, brick ORDER BY abs(beyond)) AS nearest
     FROM beside
-    GROUP BY run_id, device, coalesce(brick, '')
+),
+spreads AS (
+    SELECT
+        run_id,
+        device,
+        brick,
+        floor(median(distance)) AS spread,
+        max(CASE WHEN 2 * nearest <= ranks + 4 THEN distance END) AS spread_with
+    FROM distances
+    GROUP BY run_id, device, brick
 ),
 usual_spreads AS (
     SELECT run_id, device, count(*) AS bricks, floor(median(spread)) AS spread
@@ -106,8 +138,11 @@ SELECT
     CAST(work AS BIGINT) AS work_ppm,
     CAST(share AS BIGINT) AS share_ppm,
     CAST(spreads.spread AS BIGINT) AS spread_ppm,
+    CAST(spread_with AS BIGINT) AS spread_with_ppm,
     CAST(usual_spreads.spread AS BIGINT) AS usual_spread_ppm,
     ranks,
+    CAST(windows AS BIGINT) AS windows,
+    CAST(floor(usual_windows) AS BIGINT) AS usual_windows,
     bricks,
     held.blocks AS blocks,
     held,
@@ -117,5 +152,5 @@ JOIN spreads ON beside.run_id = spreads.run_id AND beside.device = spreads.devic
     AND coalesce(beside.brick, '') = spreads.brick
 JOIN usual_spreads ON beside.run_id = usual_spreads.run_id AND beside.device = usual_spreads.device
 LEFT JOIN held ON beside.run_id = held.run_id AND beside.rank = held.rank AND beside.brick = held.brick
-WHERE beyond >= 20000
+WHERE beyond >= 20000 OR place = 1
 ORDER BY run_id, rank, brick NULLS FIRST

@@ -1,11 +1,9 @@
 -- How long each collective takes on the ranks of a host beside their peers, the ranks of the run with the same device: the
 -- median over the host's ranks of where each stands, in ns of a step; and where the least of them stands. spread_ns is how
--- far ranks usually are from the middle of their peers.
+-- far ranks usually are from the middle of their peers; windows are those of the host's rank that has fewest, and
+-- usual_windows those of the middle rank.
 WITH hosts AS (
-    SELECT run_id, rank, min(host) AS host, coalesce(min(device), '') AS device
-    FROM rank_window
-    WHERE host IS NOT NULL
-    GROUP BY run_id, rank
+    SELECT run_id, rank, host, device FROM run_rank WHERE host <> '' AND windows >= 6
 ),
 steps AS (
     SELECT step_window.run_id AS run_id, rank, block, sum(steps) AS steps
@@ -19,6 +17,7 @@ sums AS (
         brick_window.rank AS rank,
         brick,
         block,
+        count(*) AS windows,
         sum(total_ns) AS total_ns,
         sum(count) AS samples
     FROM brick_window
@@ -34,6 +33,7 @@ means AS (
         sums.rank AS rank,
         brick,
         sums.block AS block,
+        windows,
         1e0 * total_ns / (CASE WHEN steps > 0 THEN steps ELSE samples END) AS ns
     FROM sums
     JOIN hosts ON sums.run_id = hosts.run_id AND sums.rank = hosts.rank
@@ -49,15 +49,17 @@ stands AS (
         means.device AS device,
         rank,
         means.brick AS brick,
+        sum(windows) AS windows,
         floor(median(usual.ns)) AS usual_ns,
         floor(median(means.ns - usual.ns)) AS stand
     FROM means
     JOIN usual ON means.run_id = usual.run_id AND means.device = usual.device
         AND means.brick = usual.brick AND means.block = usual.block
     GROUP BY means.run_id, host, means.device, rank, means.brick
+    HAVING sum(windows) >= 6
 ),
 middles AS (
-    SELECT run_id, device, brick, count(*) AS peers, floor(median(stand)) AS middle
+    SELECT run_id, device, brick, count(*) AS peers, median(windows) AS windows, floor(median(stand)) AS middle
     FROM stands
     GROUP BY run_id, device, brick
 ),
@@ -68,6 +70,8 @@ beside AS (
         stands.device AS device,
         stands.brick AS brick,
         peers,
+        stands.windows AS windows,
+        middles.windows AS usual_windows,
         usual_ns,
         stand - middle AS beyond
     FROM stands
@@ -83,6 +87,8 @@ SELECT
     beside.brick AS brick,
     max(peers) AS peers,
     count(*) AS ranks,
+    CAST(min(windows) AS BIGINT) AS windows,
+    CAST(floor(max(usual_windows)) AS BIGINT) AS usual_windows,
     CAST(floor(median(usual_ns)) AS BIGINT) AS usual_ns,
     CAST(max(spread) AS BIGINT) AS spread_ns,
     CAST(floor(median(beyond)) AS BIGINT) AS longer_ns,

@@ -1,7 +1,8 @@
 -- What each rank computes, and how long its collectives take, beside its peers: one row for each rank (win is NULL), and
 -- one for each window in which it computed 2 % longer than it usually does and beyond what chance does. Of two ranks, that
 -- which comes later to a collective has the shorter one: late_ns is how much shorter than usual all collectives of a step
--- are. held is in how many windows a rank was at least half as far from its peers as it usually is.
+-- are. held is in how many windows a rank was at least half as far from its peers as it usually is. Of a rank that is not
+-- tested there are only the windows. spread_ppm is how far a rank's windows usually are from its middle one.
 WITH stands AS (
     SELECT run_id, rank, win, device, host, compute_ns, stand, late_ns FROM rank_stand
 ),
@@ -9,8 +10,6 @@ ranks AS (
     SELECT
         run_id,
         rank,
-        min(device) AS device,
-        min(host) AS host,
         count(*) AS windows,
         floor(median(compute_ns)) AS compute_ns,
         floor(median(stand)) AS stand,
@@ -44,18 +43,21 @@ held AS (
     GROUP BY beside.run_id, beside.rank
 )
 SELECT
-    ranks.run_id AS run_id,
-    ranks.rank AS rank,
+    run_rank.run_id AS run_id,
+    run_rank.rank AS rank,
     CAST(NULL AS BIGINT) AS win,
-    device,
-    host,
-    windows,
+    run_rank.device AS device,
+    run_rank.host AS host,
+    coalesce(ranks.windows, run_rank.windows) AS windows,
     held,
     CAST(compute_ns AS BIGINT) AS compute_ns,
     CAST(stand AS BIGINT) AS beyond_ppm,
-    CAST(late_ns AS BIGINT) AS late_ns
-FROM ranks
-JOIN held ON ranks.run_id = held.run_id AND ranks.rank = held.rank
+    CAST(late_ns AS BIGINT) AS late_ns,
+    CAST(floor(spread) AS BIGINT) AS spread_ppm
+FROM run_rank
+LEFT JOIN ranks ON run_rank.run_id = ranks.run_id AND run_rank.rank = ranks.rank
+LEFT JOIN held ON ranks.run_id = held.run_id AND ranks.rank = held.rank
+LEFT JOIN spreads ON run_rank.run_id = spreads.run_id AND run_rank.device = spreads.device
 UNION ALL
 SELECT
     beside.run_id AS run_id,
@@ -67,7 +69,8 @@ SELECT
     1 AS held,
     CAST(floor(compute_ns) AS BIGINT) AS compute_ns,
     CAST(beyond AS BIGINT) AS beyond_ppm,
-    CAST(late_ns AS BIGINT) AS late_ns
+    CAST(late_ns AS BIGINT) AS late_ns,
+    CAST(floor(spread) AS BIGINT) AS spread_ppm
 FROM beside
 JOIN spreads ON beside.run_id = spreads.run_id AND beside.device = spreads.device
 WHERE beyond >= 20000 AND beyond >= 6 * spread

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.cli.fleet.SimulatedFleet.Fault;
 import org.brickprofiler.cli.fleet.SimulatedFleet.Injected;
@@ -42,12 +43,17 @@ final class FleetReportIT extends PageInBrowser {
         JsonNode json = new ObjectMapper().readTree(small.toJson());
         assertThat(browser.texts("main h2"))
                 .containsExactly(
-                        "Before you read on", "Stragglers", "Ranks by bricks", "Spread over ranks", "Shares by rank",
+                        "Before you read on", "Stragglers", "Shown from", "Ranks by bricks", "Spread over ranks", "Shares by rank",
                         "Drift", "Bricks", "Steps", "Runs", "Problems of the data");
         assertThat(browser.text("header p")).startsWith("64 ranks in 1 run, 20 windows: 1 straggler; from 2026-01-01");
         assertThat(column("stragglers", "who")).containsExactly("rank 17 (node-0002)");
         assertThat(column("stragglers", "kind")).containsExactly("slow in some bricks");
         assertThat(column("stragglers", "bricks")).containsExactly("LmHead");
+        assertThat(column("stragglers", "windows")).containsExactly("20");
+        assertThat(column("stragglers", "which windows")).containsExactly("all");
+        assertThat(column("shown-from", "ranks")).containsExactly("64");
+        assertThat(column("shown-from", "throughout %"))
+                .containsExactly(String.format(Locale.ROOT, "%.1f", json.at("/shown/0/throughout_pct").asDouble()));
         assertThat(column("stragglers", "costs each step"))
                 .containsExactly(time(json.at("/stragglers/0/cost_ns").asDouble()));
         assertThat(column("bricks", "total")).isEqualTo(times(json.get("bricks"), "total_ns"));
@@ -59,6 +65,20 @@ final class FleetReportIT extends PageInBrowser {
                 .asString()
                 .contains("rank 17 (node-0002)");
         assertThat(savedJson()).isEqualTo(small.toJson());
+    }
+
+    /** How many windows are concerned is one column, and their numbers are another one. */
+    @Spec("24.8")
+    @Test
+    void aCountOfWindowsIsNoNumberOfAWindow() throws Exception {
+        List<Injected> faults = List.of(
+                new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.2, 7, 14),
+                new Injected(Fault.BRICK_IN_WINDOWS, 25, BrickId.LM_HEAD, 0.4, 8, 20));
+        show(FleetReportTest.simulated(new Shape("some", 64, 20, 11), faults, tables).toHtml());
+
+        assertThat(column("stragglers", "kind")).containsOnly("slow in some windows").hasSize(2);
+        assertThat(column("stragglers", "windows")).containsExactlyInAnyOrder("7", "12");
+        assertThat(column("stragglers", "which windows")).containsExactlyInAnyOrder("7\u201313", "\u2013");
     }
 
     private static List<String> times(JsonNode rows, String key) {

@@ -75,6 +75,7 @@ final class FleetReportTest {
                         ! missing rank: 1 (0 windows left out), such as world_size is 65
                         """)
                 .contains("rank 17 (node-0002)  slow in LmHead by ", "\n(44 more)\n", "Drift: ")
+                .contains("\nShown from: the least slowness of a rank that is found in four of five such fleets\n")
                 .matches("\\p{ASCII}*");
         assertThat(report.toMarkdown())
                 .startsWith("**64 ranks in 1 run, 20 windows: 1 straggler**\n\n> :warning: damaged: 1 ")
@@ -82,10 +83,26 @@ final class FleetReportTest {
         JsonNode json = new ObjectMapper().readTree(report.toJson());
         assertThat(json.at("/stragglers/0/rank").asInt()).isEqualTo(17);
         assertThat(json.at("/stragglers/0/bricks/0").asText()).isEqualTo("LmHead");
+        assertThat(json.at("/shown")).hasSize(1);
+        assertThat(json.at("/shown/0/throughout_pct").asDouble()).isBetween(2.0, 10.0);
         assertThat(json.at("/problem_kinds/0/kind").asText()).isEqualTo("damaged");
         assertThat(json.at("/problems/1/reason").asText()).isEqualTo("world_size is 65");
         assertThat(json.at("/rank_bricks/ranks")).hasSize(64);
         assertThat(json.at("/windows/0/median_ns")).hasSize(20);
+    }
+
+    /** A rank with two faults is one straggler with two lines. */
+    @Spec("24.7")
+    @Test
+    void aRankWithTwoFindingsIsOneStraggler() throws Exception {
+        List<Injected> faults = List.of(
+                new Injected(Fault.BRICK, 17, BrickId.LM_HEAD, 0.2, 0, 20),
+                new Injected(Fault.SOME_WINDOWS, 17, BrickId.RMS_NORM, 0.3, 3, 10));
+
+        FleetReport report = simulated(new Shape("one", 64, 20, 11), faults, folder);
+
+        assertThat(report.toText()).startsWith("64 ranks in 1 run, 20 windows: 1 straggler\n");
+        assertThat(new ObjectMapper().readTree(report.toJson()).at("/stragglers")).hasSize(2);
     }
 
     /** What the map holds are the sums of the table, and the shares are those of the time that was recorded. */

@@ -101,7 +101,7 @@ public final class FleetStudy {
             case SOME_WINDOWS -> finding.bricks().isEmpty() && isNear(fault, finding) && covers(fault, finding);
             case BRICK_IN_WINDOWS -> finding.bricks().equals(List.of(fault.brick().displayName())) && isNear(fault, finding)
                     && covers(fault, finding);
-            case LINK, UNRECORDED -> true;
+            case LINK, UNRECORDED, DRIFT, BRICK_DRIFT -> true;
         };
     }
 
@@ -112,6 +112,7 @@ public final class FleetStudy {
             case SOME_WINDOWS, BRICK_IN_WINDOWS -> Kind.SOME_WINDOWS;
             case LINK -> Kind.LINK;
             case UNRECORDED -> Kind.NOT_KNOWN;
+            case DRIFT, BRICK_DRIFT -> Kind.DRIFT;
         };
     }
 

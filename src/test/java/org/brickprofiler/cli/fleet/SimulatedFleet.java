@@ -88,7 +88,11 @@ final class SimulatedFleet {
         /** The collectives of the ranks of a host take longer. */
         LINK,
         /** A rank comes late, and no brick shows why. */
-        UNRECORDED
+        UNRECORDED,
+        /** All bricks of a rank take longer from window to window, up to the share in the last one. */
+        DRIFT,
+        /** One brick of a rank takes longer from window to window, up to the share in the last one. */
+        BRICK_DRIFT
     }
 
     /**
@@ -96,7 +100,7 @@ final class SimulatedFleet {
      *
      * @param fault what is wrong
      * @param where a rank, or a host for a link
-     * @param brick which, for {@link Fault#BRICK} and {@link Fault#BRICK_IN_WINDOWS}; else any
+     * @param brick which, for {@link Fault#BRICK}, {@link Fault#BRICK_IN_WINDOWS} and {@link Fault#BRICK_DRIFT}; else any
      * @param by how much longer, as a share of the brick's, the bricks' or the transfer's time
      * @param from the first window that has it
      * @param to the window after the last one
@@ -114,10 +118,15 @@ final class SimulatedFleet {
 
         boolean slows(BrickId some) {
             return switch (fault) {
-                case BRICK, BRICK_IN_WINDOWS -> some == brick;
-                case THROTTLED, SOME_WINDOWS -> true;
+                case BRICK, BRICK_IN_WINDOWS, BRICK_DRIFT -> some == brick;
+                case THROTTLED, SOME_WINDOWS, DRIFT -> true;
                 case LINK, UNRECORDED -> false;
             };
+        }
+
+        /** How much longer in a window, as a share. */
+        double by(int window) {
+            return fault == Fault.DRIFT || fault == Fault.BRICK_DRIFT ? by * (window - from) / (to - 1 - from) : by;
         }
     }
 
@@ -149,6 +158,10 @@ final class SimulatedFleet {
     private int otherDevicesFrom = Integer.MAX_VALUE;
     private double otherDevice = 1;
 
+    private double stalledWindows = STALLED_WINDOWS;
+    private double longestStall;
+    private boolean stallsEachBrick;
+
     SimulatedFleet(Shape shape, List<Injected> faults) {
         this.shape = shape;
         this.faults = List.copyOf(faults);
@@ -172,6 +185,27 @@ final class SimulatedFleet {
         otherDevicesFrom = fromRank;
         otherDevice = times;
         return this;
+    }
+
+    /** The same, of which so many windows of each rank take longer, by any share up to the longest alike. */
+    SimulatedFleet withStalls(double windows, double longest) {
+        stalledWindows = windows;
+        longestStall = longest;
+        return this;
+    }
+
+    /** The same, of which so many windows of each brick of a rank take longer, by any share up to the longest alike. */
+    SimulatedFleet withStallsOfBricks(double windows, double longest) {
+        stallsEachBrick = true;
+        return withStalls(windows, longest);
+    }
+
+    /** What a stall makes of a time. */
+    private double stall() {
+        if (random.nextDouble() >= stalledWindows) {
+            return 1;
+        }
+        return 1 + (longestStall > 0 ? longestStall * random.nextDouble() : STALL * exponential.sample());
     }
 
     /**
@@ -247,7 +281,7 @@ final class SimulatedFleet {
         double wander = 1 + 0.01 * Math.sin(5 * when);
         double[] stall = new double[ranks];
         for (int rank = 0; rank < ranks; rank++) {
-            stall[rank] = random.nextDouble() < STALLED_WINDOWS ? 1 + STALL * exponential.sample() : 1;
+            stall[rank] = stallsEachBrick ? 1 : stall();
         }
         Arrays.fill(window.idleNs, 0);
         window.stepsNs = 0;
@@ -262,7 +296,8 @@ final class SimulatedFleet {
                     double growth = brick.category() == BrickCategory.ATTENTION ? 1 + 0.1 * when : 1;
                     double ns = usualNs(brick) * growth * wander * stall[rank] * own[rank][index(brick)]
                             * (1 + WINDOW_SPREAD * normal.sample())
-                            * (rank >= otherDevicesFrom ? otherDevice : 1);
+                            * (rank >= otherDevicesFrom ? otherDevice : 1)
+                            * (stallsEachBrick ? stall() : 1);
                     window.totalNs[rank][index(brick)] = Math.round(ns);
                 }
             }
@@ -312,7 +347,7 @@ final class SimulatedFleet {
                 if (fault.slows(COMPUTE.get(i))) {
                     long[] ns = window.totalNs[fault.where()];
                     int brick = index(COMPUTE.get(i));
-                    ns[brick] = Math.round(ns[brick] * (1 + fault.by()));
+                    ns[brick] = Math.round(ns[brick] * (1 + fault.by(window.number)));
                 }
             }
         }

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.cli.fleet.SimulatedFleet.Fault;
@@ -20,6 +21,7 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** In simulated fleets. {@link FleetStudy} does it in more and larger ones. */
@@ -51,7 +53,8 @@ final class StragglersTest {
     void reportsNothingWhereNothingIsWrong() throws Exception {
         Stragglers stragglers = FleetStudy.find(new SimulatedFleet(SMALL, List.of()), folder);
 
-        assertThat(stragglers).isEqualTo(new Stragglers(List.of(), List.of()));
+        assertThat(stragglers.findings()).isEmpty();
+        assertThat(stragglers.remarks()).isEmpty();
     }
 
     /** Two bricks slow at the same time are one finding; a rank that is slow altogether only because of them is no other. */
@@ -132,13 +135,13 @@ final class StragglersTest {
     void fewRanksOrWindowsAreNamedAndNotTested() throws Exception {
         assertThat(FleetStudy.find(new SimulatedFleet(new Shape("r1", 1, 30, 1), List.of()), folder))
                 .isEqualTo(new Stragglers(
-                        List.of(), List.of("Run r1, Simulated A: 1 rank cannot show who is unusual; it takes 4.")));
+                        List.of(), List.of(), List.of("Run r1, Simulated A: 1 rank cannot show who is unusual; it takes 4.")));
         Injected slow = new Injected(Fault.THROTTLED, 1, BrickId.RMS_NORM, 0.5, 0, 30);
         assertThat(FleetStudy.find(new SimulatedFleet(new Shape("r1", 2, 30, 1), List.of(slow)), folder).findings())
                 .isEmpty();
         assertThat(FleetStudy.find(new SimulatedFleet(new Shape("r1", 64, 2, 1), List.of(slow)), folder))
                 .isEqualTo(new Stragglers(
-                        List.of(), List.of("Run r1, Simulated A: 2 windows cannot show what lasts; it takes 6.")));
+                        List.of(), List.of(), List.of("Run r1, Simulated A: 2 windows cannot show what lasts; it takes 6.")));
     }
 
     @Test
@@ -171,6 +174,191 @@ final class StragglersTest {
         assertThat(stragglers.findings()).extracting(Finding::who).containsExactly("rank 5 (node-0000)");
         assertThat(stragglers.remarks())
                 .containsExactly("Run r1, Simulated A: 1 rank lacks windows, the most of them rank 7 with 25 of 100.");
+    }
+
+    /**
+     * Two of eight processes are killed after three windows, while they warm up. Three windows show nothing of a rank, however
+     * many windows the others have.
+     */
+    @Test
+    @Spec("24.12")
+    void ranksThatWereKilledAfterAFewWindowsAreNamedAndNotTested() throws Exception {
+        Stragglers stragglers = search(
+                new SimulatedFleet(new Shape("r1", 8, 100, 3), List.of()),
+                "SELECT * REPLACE (CASE WHEN rank IN (2, 5) AND category <> 'Communication' THEN total_ns * 159 ELSE total_ns"
+                        + " END AS total_ns) FROM stored WHERE rank NOT IN (2, 5) OR win < 3",
+                "rank NOT IN (2, 5) OR win < 3");
+
+        assertThat(stragglers.findings()).isEmpty();
+        assertThat(stragglers.remarks())
+                .containsExactly(
+                        "Run r1, Simulated A: 2 ranks with fewer than 6 windows in which it computed cannot be tested: rank 2"
+                                + " has 3, rank 5 has 3.",
+                        "Run r1, Simulated A: 2 ranks lack windows, the most of them rank 2 with 3 of 100.");
+    }
+
+    /** Of eight ranks three are left: they cannot show who is unusual, however slow one of them is. */
+    @Test
+    @Spec("24.12")
+    void ranksWithFewWindowsAreNoPeers() throws Exception {
+        Stragglers stragglers = search(
+                new SimulatedFleet(new Shape("r1", 8, 40, 3), List.of(THROTTLED)),
+                "SELECT * FROM stored WHERE rank >= 5 OR win < 5",
+                "rank >= 5 OR win < 5");
+
+        assertThat(stragglers.findings()).isEmpty();
+        assertThat(stragglers.remarks().get(0)).endsWith("The other 3 ranks cannot show who is unusual; it takes 4.");
+    }
+
+    /** A brick that ran in three windows of a rank only shows nothing of it there, whatever the rank's other bricks do. */
+    @Test
+    @Spec("24.12")
+    void aBrickThatRanInAFewWindowsIsNotTestedThere() throws Exception {
+        Stragglers stragglers = search(
+                List.of(),
+                "SELECT * REPLACE (CASE WHEN rank = 7 AND brick = 'LmHead' THEN total_ns * 3 ELSE total_ns END AS total_ns)"
+                        + " FROM stored WHERE category <> 'Communication' AND (rank <> 7 OR brick <> 'LmHead' OR win < 3)");
+
+        assertThat(stragglers.findings()).isEmpty();
+    }
+
+    /** Neither slow throughout, nor slow in some windows, and not both. */
+    @ParameterizedTest
+    @ValueSource(ints = {8, 64})
+    @Spec("24.15")
+    void aRankThatDriftsIsOneFindingOfItsOwn(int ranks) throws Exception {
+        Injected drift = new Injected(Fault.DRIFT, 5, BrickId.RMS_NORM, 0.15, 0, 100);
+
+        Stragglers stragglers = FleetStudy.find(new SimulatedFleet(new Shape("r1", ranks, 100, 3), List.of(drift)), folder);
+
+        assertThat(stragglers.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.kind()).isEqualTo(Kind.DRIFT);
+            assertThat(finding.who()).isEqualTo("rank 5 (node-0000)");
+            assertThat(finding.bricks()).isEmpty();
+            assertThat(finding.percent()).isCloseTo(10, within(1.5));
+            assertThat(finding.what()).matches("slower over time by .* % from the first third of its windows to the last");
+            double ownNs = finding.ownNs();
+            assertThat((double) finding.lateNs().orElseThrow()).isCloseTo(ownNs, within(0.2 * ownNs));
+        });
+    }
+
+    @Test
+    @Spec("24.15")
+    void aBrickThatDriftsIsOneFindingOfItsOwn() throws Exception {
+        Injected drift = new Injected(Fault.BRICK_DRIFT, 5, BrickId.LM_HEAD, 0.3, 0, 100);
+
+        assertThat(FleetStudy.find(new SimulatedFleet(SMALL, List.of(drift)), folder).findings())
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.kind()).isEqualTo(Kind.DRIFT);
+                    assertThat(finding.bricks()).containsExactly("LmHead");
+                    assertThat(finding.percent()).isCloseTo(20, within(3.0));
+                });
+    }
+
+    @Test
+    @Spec("24.15")
+    void aRankThatIsSlowAtFirstAndRecoversDrifts() throws Exception {
+        Stragglers stragglers = search(List.of(), "SELECT * REPLACE (CASE WHEN rank = 7 AND category <> 'Communication'"
+                + " THEN CAST(total_ns * (1 + 0.15 * (99 - win) / 99) AS BIGINT) ELSE total_ns END AS total_ns) FROM stored");
+
+        assertThat(stragglers.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.kind()).isEqualTo(Kind.DRIFT);
+            assertThat(finding.what()).startsWith("slow at first, faster over time by ");
+        });
+    }
+
+    /** What becomes slower because there is more and more to do is no drift. */
+    @Test
+    @Spec("24.15")
+    void aRankThatHasMoreAndMoreToDoDoesNotDrift() throws Exception {
+        String more = "CASE WHEN rank = 7 AND category <> 'Communication' THEN CAST(%1$s * (1 + 0.3 * win / 99) AS BIGINT)"
+                + " ELSE %1$s END AS %1$s";
+        Stragglers stragglers =
+                search(List.of(), "SELECT * REPLACE (" + more.formatted("total_ns") + ", " + more.formatted("elements") + ") FROM stored");
+
+        assertThat(stragglers.findings()).extracting(Finding::kind).contains(Kind.MORE_WORK).doesNotContain(Kind.DRIFT);
+    }
+
+    @Test
+    @Spec("24.15")
+    void aRankThatIsSlowFromAWindowOnDoesNotDrift() throws Exception {
+        Injected slow = new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.15, 70, 100);
+
+        assertThat(FleetStudy.find(new SimulatedFleet(SMALL, List.of(slow)), folder).findings())
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.kind()).isEqualTo(Kind.SOME_WINDOWS);
+                    assertThat(finding.windows()).containsExactly(new Stretch(70, 99));
+                });
+    }
+
+    /** Slow throughout, and more so for a while, is one rank and one finding, too. */
+    @Test
+    @Spec("24.15")
+    void aRankThatIsSlowThroughoutAndMoreSoInSomeWindowsIsOneFinding() throws Exception {
+        List<Injected> faults = List.of(THROTTLED, new Injected(Fault.SOME_WINDOWS, 5, BrickId.RMS_NORM, 0.15, 40, 60));
+
+        assertThat(FleetStudy.find(new SimulatedFleet(SMALL, faults), folder).findings())
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.kind()).isEqualTo(Kind.THROUGHOUT);
+                    assertThat(finding.windowCount()).isEqualTo(100);
+                    assertThat(finding.what()).matches("slow throughout by 1.* %, and more so in 20 windows \\(40 to 59\\)");
+                });
+    }
+
+    /** In a fifth of the windows of each rank, or of each of its bricks, something takes up to half as long again. */
+    @ParameterizedTest
+    @CsvSource({"8, 40, false", "8, 40, true", "64, 60, false", "64, 60, true", "32, 110, false", "16, 90, true"})
+    @Spec("24.16")
+    void heavyStallsOfAllRanksRaiseNoAlarm(int ranks, int windows, boolean eachBrick) throws Exception {
+        for (long seed = 31; seed <= 62; seed += 31) {
+            SimulatedFleet fleet = new SimulatedFleet(new Shape("r1", ranks, windows, seed), List.of());
+            Stragglers stragglers = FleetStudy.find(
+                    eachBrick ? fleet.withStallsOfBricks(0.2, 0.5) : fleet.withStalls(0.2, 0.5), folder);
+
+            assertThat(stragglers.findings()).as("seed %d", seed).isEmpty();
+            assertThat(stragglers.shown()).hasSize(1);
+        }
+    }
+
+    @Test
+    @Spec("24.16")
+    void aSlowRankIsFoundAmongHeavyStalls() throws Exception {
+        Injected slow = new Injected(Fault.THROTTLED, 5, BrickId.RMS_NORM, 0.1, 0, 60);
+        SimulatedFleet fleet = new SimulatedFleet(new Shape("r1", 64, 60, 7), List.of(slow)).withStalls(0.2, 0.5);
+
+        assertThat(FleetStudy.find(fleet, folder).findings())
+                .extracting(Finding::who, Finding::kind)
+                .containsExactly(tuple("rank 5 (node-0000)", Kind.THROUGHOUT));
+    }
+
+    /**
+     * A fleet of eight ranks shows no slowness of a tenth, and says so. A rank that is slow by as much as the fleet says that it
+     * shows is found in four of five; by a third of that, in hardly any.
+     */
+    @Test
+    @Spec("24.17")
+    void theReportSaysWhichSlownessItWouldHaveFound() throws Exception {
+        int found = 0;
+        int foundLess = 0;
+        int fleets = 10;
+        for (int seed = 1; seed <= fleets; seed++) {
+            Shape shape = new Shape("r1", 8, 30, 100 + seed);
+            double by = FleetStudy.find(new SimulatedFleet(shape, List.of()), folder).shown().get(0).throughoutPercent() / 100;
+            found += finds(shape, by) ? 1 : 0;
+            foundLess += finds(shape, by / 3) ? 1 : 0;
+        }
+
+        assertThat(found).isBetween(6, fleets);
+        assertThat(foundLess).isLessThanOrEqualTo(1);
+    }
+
+    private boolean finds(Shape shape, double by) throws Exception {
+        Injected slow = new Injected(Fault.THROTTLED, 5, BrickId.RMS_NORM, by, 0, shape.windows());
+        return FleetStudy.find(new SimulatedFleet(shape, List.of(slow)), folder).findings().stream()
+                .anyMatch(finding -> finding.rank().equals(OptionalInt.of(5)) && finding.bricks().isEmpty());
     }
 
     @Test
@@ -208,10 +396,18 @@ final class StragglersTest {
     }
 
     private Stragglers search(List<Injected> faults, String bricks) throws Exception {
-        Map<String, String> files = new SimulatedFleet(SMALL, faults).write(folder, false);
+        return search(new SimulatedFleet(SMALL, faults), bricks, "1 = 1");
+    }
+
+    /** Searches a fleet with bricks that a query over those that are {@code stored} makes, and the windows of a condition. */
+    private Stragglers search(SimulatedFleet fleet, String bricks, String windows) throws Exception {
+        Map<String, String> files = fleet.write(folder, false);
         try (FleetEngine engine = FleetEngine.open(FleetEngine.DEFAULT, FleetEngine.Options.defaults())) {
             for (Map.Entry<String, String> file : files.entrySet()) {
-                engine.table(file.getKey().replace("brick_window", "stored"), List.of(file.getValue()));
+                engine.table("every_" + file.getKey(), List.of(file.getValue()));
+                engine.view(
+                        file.getKey().replace("brick_window", "stored"),
+                        "SELECT * FROM every_" + file.getKey() + " WHERE " + windows);
             }
             engine.view("brick_window", bricks);
             return Stragglers.of(engine);
