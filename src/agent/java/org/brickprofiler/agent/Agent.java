@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.ProfileSnapshot;
@@ -71,9 +70,14 @@ public final class Agent {
         steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup, alternation);
         weaver = new Weaver(
                 rules,
-                rule -> rule.kind() == Rule.Kind.BRICK
-                        ? profiler.brickKey(rule.brick(), rule.category().orElse(BrickCategory.OTHER))
-                        : 0);
+                rule -> rule.kind() == Rule.Kind.BRICK ? keyOf(rule) : 0);
+    }
+
+    /** A rule for a known brick has no category. */
+    private int keyOf(Rule rule) {
+        return rule.category()
+                .map(category -> profiler.brickKey(rule.brick(), category))
+                .orElseGet(() -> profiler.brickKey(rule.brick()));
     }
 
     /**

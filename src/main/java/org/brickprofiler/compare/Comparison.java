@@ -81,6 +81,9 @@ public record Comparison(
     /** What the middle half of a brick's samples has to be of their mean to stand for all, %. */
     public static final int LEAST_USUAL_PERCENT = 90;
 
+    /** The part that needs other libraries, for messages. */
+    private static final String THIS = "the comparison of runs";
+
     /** The chance of any false alarm. */
     public static final double LEVEL = 0.025;
 
@@ -412,7 +415,7 @@ public record Comparison(
      *     a brick of the baseline cannot be compared
      */
     public static Comparison of(List<Run> before, List<Run> after, Options options) {
-        requireStatistics();
+        requireRandomNumbers();
         return Comparer.compare(
                 List.copyOf(Objects.requireNonNull(before, "before")),
                 List.copyOf(Objects.requireNonNull(after, "after")),
@@ -431,17 +434,21 @@ public record Comparison(
      * @throws IllegalArgumentException when there are fewer than 4 runs, or nothing in them can be compared
      */
     public static double noiseFloorPercent(List<Run> same, Options options) {
-        requireStatistics();
+        requireRandomNumbers();
         return Comparer.noiseFloorPercent(
                 List.copyOf(Objects.requireNonNull(same, "same")), Objects.requireNonNull(options, "options"));
     }
 
     private static void requireStatistics() {
-        String user = "the comparison of runs";
-        OptionalPart.COMMONS_STATISTICS_DISTRIBUTION.require(user);
-        OptionalPart.COMMONS_STATISTICS_DESCRIPTIVE.require(user);
-        OptionalPart.COMMONS_RNG_SIMPLE.require(user);
-        OptionalPart.COMMONS_RNG_SAMPLING.require(user);
+        OptionalPart.COMMONS_STATISTICS_DISTRIBUTION.require(THIS);
+        OptionalPart.COMMONS_STATISTICS_DESCRIPTIVE.require(THIS);
+    }
+
+    /** For permutations; a change alone needs none. */
+    private static void requireRandomNumbers() {
+        requireStatistics();
+        OptionalPart.COMMONS_RNG_SIMPLE.require(THIS);
+        OptionalPart.COMMONS_RNG_SAMPLING.require(THIS);
     }
 
     /**

@@ -12,6 +12,7 @@ import jdk.jfr.consumer.EventStream;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedThread;
 import org.brickprofiler.BrickCategory;
+import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.Environment;
 import org.brickprofiler.ProfileSnapshot;
@@ -135,8 +136,15 @@ public final class EventProfile {
 
         void playExecution(RecordedEvent event, long elapsedNs) {
             nowNs = unixNs(event.getEndTime());
-            int key = profiler.brickKey(event.getString("brick"), category(event.getString("category")));
-            profiler.record(key, elapsedNs, event.getLong("elements"));
+            profiler.record(keyOf(event.getString("brick"), category(event.getString("category"))), elapsedNs, event.getLong("elements"));
+        }
+
+        /** An event has the brick's own name: one that is an alias is the name of an engine's own brick. */
+        private int keyOf(String brick, BrickCategory category) {
+            boolean isOwn = BrickId.parse(brick)
+                    .filter(known -> !known.displayName().equals(brick))
+                    .isPresent();
+            return isOwn ? profiler.ownBrickKey(brick, category) : profiler.brickKey(brick, category);
         }
 
         void playStep(RecordedEvent event) {

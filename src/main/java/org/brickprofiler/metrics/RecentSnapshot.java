@@ -56,6 +56,15 @@ public final class RecentSnapshot {
         return recent;
     }
 
+    /**
+     * Takes a snapshot that serves no reading: a reading that is under way goes on with its own.
+     *
+     * @return a new snapshot
+     */
+    public ProfileSnapshot takeAnother() {
+        return profiler.snapshot();
+    }
+
     /** Makes the next reading take a new one. */
     public synchronized void expire() {
         latest = null;

@@ -10,6 +10,7 @@ import java.util.logging.Formatter;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.SimpleFormatter;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Puts an application's log records on the timeline, as instants of the category {@value #CATEGORY} on the track of the thread
@@ -56,8 +57,8 @@ public final class TimelineLogHandler extends Handler {
      * @param log the record; nothing happens for null
      */
     @Override
-    public void publish(LogRecord log) {
-        if (closed || !isLoggable(log)) {
+    public void publish(@Nullable LogRecord log) {
+        if (log == null || closed || !isLoggable(log)) {
             return;
         }
         try {

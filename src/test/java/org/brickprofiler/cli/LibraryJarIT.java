@@ -29,7 +29,7 @@ class LibraryJarIT {
             Path.of(System.getProperty("cli.jar").replace("-cli.jar", ".jar"));
 
     /** What the library cannot do without. */
-    private static final Pattern NEEDED = Pattern.compile("(eclipse-collections|slf4j-api).*\\.jar");
+    private static final Pattern NEEDED = Pattern.compile("(eclipse-collections|slf4j-api|jackson-core).*\\.jar");
 
     private static final String PROGRAM =
             """

@@ -148,6 +148,8 @@ final class BrickEventsTest {
             assertThat(profile.snapshot().bricks()).isEmpty();
             stream.startAsync();
             work(40);
+            profiler.record(profiler.ownBrickKey("head", BrickCategory.ATTENTION), 2_000, 1);
+            profiler.record(BrickId.LM_HEAD, 3_000, 1);
             ProfileSnapshot recorded = profiler.snapshot();
             while (profile.snapshot().samples() < recorded.samples() || profile.snapshot().steps().count() < 40) {
                 Thread.sleep(20); // the test's limit of time ends this

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -16,6 +17,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
@@ -59,14 +62,62 @@ import org.jspecify.annotations.Nullable;
  *     <td>samples whose time a device did not report</td></tr>
  * </table>
  *
- * <p>A brick, and a phase of steps, gets its meters when a reading finds it first, and a registry may show them one reading
- * later. Not more than so many bricks have series of their own; the further ones share one for each category, named
+ * <p>A brick, and a phase of steps, gets its meters within {@value #LOOK_SECONDS} seconds: a daemon thread looks for new ones, so
+ * that a registry's next reading shows all of them. A reading that comes before that finds them itself, and then a registry
+ * may show a part of them, or none, until its next reading. Not more than so many bricks have series of their own; the further ones share one for each category, named
  * {@value BrickProfiler#OTHER_NAMES}. A reset of the profiler is a reset of the counters. Any thread. The registry keeps the
  * profiler alive.
  */
 public final class BrickMetrics implements MeterBinder {
 
     private static final int[] PERCENTILES = {50, 90, 99};
+
+    /** How often new bricks are looked for: more often than registries are read, and rarely enough to cost nothing. */
+    static final int LOOK_SECONDS = 2;
+
+    /** The thread that looks for new bricks of all binders; it ends when there is none. */
+    private static final class Looks {
+        private static final ScheduledThreadPoolExecutor THREAD = thread();
+
+        private static ScheduledThreadPoolExecutor thread() {
+            ScheduledThreadPoolExecutor made = new ScheduledThreadPoolExecutor(1, task -> {
+                Thread thread = new Thread(task, "brick-metrics");
+                thread.setDaemon(true);
+                return thread;
+            });
+            made.setKeepAliveTime(LOOK_SECONDS, TimeUnit.SECONDS);
+            made.allowCoreThreadTimeOut(true);
+            made.setRemoveOnCancelPolicy(true);
+            return made;
+        }
+
+        /** Looks again and again, until nobody has the binder any more. */
+        static void follow(BrickMetrics binder) {
+            Look look = new Look(binder);
+            look.again = THREAD.scheduleWithFixedDelay(look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Keeps no binder alive. */
+    private static final class Look implements Runnable {
+        private final WeakReference<BrickMetrics> binder;
+        private volatile @Nullable Future<?> again;
+
+        Look(BrickMetrics binder) {
+            this.binder = new WeakReference<>(binder);
+        }
+
+        @Override
+        public void run() {
+            BrickMetrics metrics = binder.get();
+            Future<?> looks = again;
+            if (metrics != null) {
+                metrics.look();
+            } else if (looks != null) {
+                looks.cancel(false);
+            }
+        }
+    }
 
     private final RecentSnapshot recent;
     private final BrickSeries series;
@@ -116,6 +167,9 @@ public final class BrickMetrics implements MeterBinder {
     public void bindTo(MeterRegistry registry) {
         Objects.requireNonNull(registry, "registry");
         synchronized (this) {
+            if (registries.isEmpty()) {
+                Looks.follow(this);
+            }
             registries.add(registry);
             known.forEach(labels -> register(registry, labels));
             phases.forEach(phase -> register(registry, phase));
@@ -229,20 +283,32 @@ public final class BrickMetrics implements MeterBinder {
         if (now != latest) {
             latest = now;
             sums = series.sums(now);
-            for (Labels labels : sums.keySet()) {
-                if (known.add(labels)) {
-                    registries.forEach(registry -> register(registry, labels));
-                }
-            }
-            for (StepStats phase : now.steps().phases()) {
-                if (phases.isEmpty()) {
-                    registries.forEach(this::registerTokenTimes);
-                }
-                if (phases.add(phase.phase())) {
-                    registries.forEach(registry -> register(registry, phase.phase()));
-                }
-            }
+            registerNew(sums.keySet(), now.steps());
         }
         return now;
+    }
+
+    /** Registers what is new, between the readings of registries. */
+    private void look() {
+        ProfileSnapshot now = recent.takeAnother();
+        synchronized (this) {
+            registerNew(series.sums(now).keySet(), now.steps());
+        }
+    }
+
+    private void registerNew(Set<Labels> found, Steps steps) {
+        for (Labels labels : found) {
+            if (known.add(labels)) {
+                registries.forEach(registry -> register(registry, labels));
+            }
+        }
+        for (StepStats phase : steps.phases()) {
+            if (phases.isEmpty()) {
+                registries.forEach(this::registerTokenTimes);
+            }
+            if (phases.add(phase.phase())) {
+                registries.forEach(registry -> register(registry, phase.phase()));
+            }
+        }
     }
 }

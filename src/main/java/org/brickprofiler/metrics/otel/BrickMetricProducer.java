@@ -14,6 +14,7 @@ import io.opentelemetry.sdk.metrics.data.MetricDataType;
 import io.opentelemetry.sdk.metrics.data.SumData;
 import io.opentelemetry.sdk.metrics.export.MetricProducer;
 import io.opentelemetry.sdk.resources.Resource;
+import java.security.CodeSource;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -67,8 +68,16 @@ import org.brickprofiler.metrics.BrickSeries.Labels;
  *
  * <p>256 bricks have series of their own; further ones share one for each category, named
  * {@value BrickProfiler#OTHER_NAMES}. Any thread.
+ *
+ * <p>Needs {@value #ARTIFACT} {@value #OLDEST} or later; with an older one the constructors fail with an {@link
+ * IllegalStateException} that names it.
  */
 public final class BrickMetricProducer implements MetricProducer {
+
+    static final String ARTIFACT = "io.opentelemetry:opentelemetry-sdk-metrics";
+
+    /** The first release that makes points and sums by public methods. */
+    static final String OLDEST = "1.50.0";
 
     private static final InstrumentationScopeInfo SCOPE = InstrumentationScopeInfo.create("org.brickprofiler");
     private static final AttributeKey<String> NAME = AttributeKey.stringKey("brick.name");
@@ -95,8 +104,10 @@ public final class BrickMetricProducer implements MetricProducer {
      * A producer for one reader, without the histograms of the conventions for generative models.
      *
      * @param profiler the profiler
+     * @throws IllegalStateException when OpenTelemetry is older than {@value #OLDEST}
      */
     public BrickMetricProducer(BrickProfiler profiler) {
+        requireRelease();
         this.profiler = Objects.requireNonNull(profiler, "profiler");
         this.genAi = Attributes.empty();
     }
@@ -108,14 +119,26 @@ public final class BrickMetricProducer implements MetricProducer {
      * @param genAi what these histograms carry: {@code gen_ai.operation.name}, {@code gen_ai.provider.name}, which the
      *     conventions require, and others such as {@code gen_ai.request.model}
      * @throws IllegalArgumentException when a required attribute is missing; the message names it
+     * @throws IllegalStateException when OpenTelemetry is older than {@value #OLDEST}
      */
     public BrickMetricProducer(BrickProfiler profiler, Attributes genAi) {
+        requireRelease();
         this.profiler = Objects.requireNonNull(profiler, "profiler");
         this.genAi = Objects.requireNonNull(genAi, "genAi");
         for (AttributeKey<String> required : REQUIRED) {
             if (genAi.get(required) == null) {
                 throw new IllegalArgumentException("genAi " + genAi + " has no attribute " + required);
             }
+        }
+    }
+
+    /** Without this question an older release would fail within its own thread, at the first collection. */
+    private static void requireRelease() {
+        boolean isOld = Arrays.stream(SumData.class.getMethods()).noneMatch(each -> each.getName().equals("createLongSumData"));
+        if (isOld) {
+            CodeSource source = SumData.class.getProtectionDomain().getCodeSource();
+            throw new IllegalStateException("metrics of OpenTelemetry need " + ARTIFACT + " " + OLDEST + " or later; an older"
+                    + " one was found" + (source == null ? "" : " in " + source.getLocation()) + ": replace it");
         }
     }
 

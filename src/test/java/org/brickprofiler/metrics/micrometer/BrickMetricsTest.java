@@ -7,9 +7,12 @@ import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.data.Offset;
 import org.assertj.core.data.Percentage;
@@ -175,5 +178,39 @@ final class BrickMetricsTest {
         BrickMetrics metrics = Objects.requireNonNull(metrics(9));
         metrics.bindTo(registry);
         return new WeakReference<>(metrics);
+    }
+
+    /** Nobody reads: what is new is found all the same, so that the first scrape after it shows every series of it. */
+    @Spec("20.9")
+    @Test
+    void theFirstScrapeAfterANewBrickIsWhole() throws InterruptedException {
+        PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        BrickProfiler each = BrickProfiler.enabled();
+        BrickMetrics metrics = new BrickMetrics(each);
+        metrics.bindTo(prometheus);
+        CountDownLatch registered = new CountDownLatch(4);
+        prometheus.config().onMeterAdded(meter -> {
+            if (meter.getId().getTag("brick") != null) {
+                registered.countDown();
+            }
+        });
+        each.record(BrickId.LM_HEAD, 3_000_000, 5);
+        each.record("mine", 4_000_000, 6);
+        each.beginStep(StepInfo.prefill(7));
+        each.endPass();
+        assertThat(registered.await(60, TimeUnit.SECONDS)).isTrue();
+        // Whatever belongs to the same look follows the bricks of it, while the binder is held.
+        synchronized (metrics) {
+            assertThat(prometheus.find("brick.step.time").meters()).hasSize(1);
+        }
+
+        String scrape = prometheus.scrape();
+        for (String brick : new String[] {"brick=\"LmHead\"", "brick=\"mine\""}) {
+            assertThat(scrape.lines().filter(line -> line.contains(brick)))
+                    .anyMatch(line -> line.startsWith("brick_time_seconds_sum") && !line.endsWith(" 0.0"))
+                    .anyMatch(line -> line.startsWith("brick_time_seconds_count") && line.endsWith(" 1"))
+                    .anyMatch(line -> line.startsWith("brick_elements_total") && !line.endsWith(" 0.0"));
+        }
+        assertThat(scrape).contains("brick_step_prefill_tokens_total{phase=\"prefill\"} 7.0");
     }
 }

@@ -1,0 +1,102 @@
+package org.brickprofiler.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Requests that do not end, and answers that nobody reads, beside requests that are in order. */
+@Spec("22.11")
+final class LiveReportTest {
+
+    /** Below the limit of a test, and far above what an answer takes. */
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final BrickProfiler profiler = BrickProfiler.enabled();
+    private final List<Socket> open = new ArrayList<>();
+
+    LiveReportTest() {
+        profiler.record(BrickId.LM_HEAD, 10, 1);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        for (Socket each : open) {
+            each.close();
+        }
+    }
+
+    private Socket sends(URI address, String request) throws IOException {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), address.getPort());
+        open.add(socket);
+        OutputStream out = socket.getOutputStream();
+        out.write(request.getBytes(StandardCharsets.US_ASCII));
+        out.flush();
+        return socket;
+    }
+
+    private static void assertAnswers(URI address) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(address.resolve("/profile.json"))
+                .timeout(PATIENCE)
+                .build();
+        HttpResponse<String> answer =
+                HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.body()).contains("LmHead");
+    }
+
+    /** The limit is longer than the test waits: nothing but another thread answers. */
+    @Test
+    void aRequestThatNeverEndsBlocksNobody() throws Exception {
+        URI address = URI.create(LiveReport.open(0, PATIENCE.multipliedBy(10), profiler::snapshot));
+        for (int request = 0; request < LiveReport.THREADS - 1; request++) {
+            sends(address, "GET / HT");
+        }
+        assertAnswers(address);
+        assertAnswers(address);
+    }
+
+    @Test
+    void requestsThatHoldEveryThreadAreCutOff() throws Exception {
+        URI address = URI.create(LiveReport.open(0, Duration.ofMillis(300), profiler::snapshot));
+        List<Socket> stuck = new ArrayList<>();
+        for (int request = 0; request < 3 * LiveReport.THREADS; request++) {
+            stuck.add(sends(address, request % 2 == 0 ? "GET / HT" : "GET / HTTP/1.1\r\nHost: localhost\r\nX-"));
+        }
+        assertAnswers(address);
+        for (Socket each : stuck) {
+            each.setSoTimeout((int) PATIENCE.toMillis());
+            // The end, or an answer that the request was bad, and no waiting for ever.
+            each.getInputStream().readAllBytes();
+        }
+        assertAnswers(address);
+    }
+
+    /** The answers fill the buffers of both sides. */
+    @Test
+    void answersThatNobodyReadsAreCutOff() throws Exception {
+        for (int brick = 0; brick < 4_000; brick++) {
+            profiler.record("a brick with a long name, of which there are many, number " + brick, 10, 1);
+        }
+        URI address = URI.create(LiveReport.open(0, Duration.ofMillis(500), profiler::snapshot));
+        for (int request = 0; request < LiveReport.THREADS; request++) {
+            sends(address, "GET /profile.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20));
+        }
+        assertAnswers(address);
+    }
+}
