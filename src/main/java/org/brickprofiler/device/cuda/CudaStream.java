@@ -64,7 +64,7 @@ import org.slf4j.LoggerFactory;
  *
  * <h2>Waiting</h2>
  *
- * {@link #waitFor} asks the driver again and again, with pauses that grow to half a millisecond ({@code cuEventQuery}).
+ * {@link #waitFor} asks the driver again and again, with pauses of 20 us that grow in long waits ({@code cuEventQuery}).
  * In between it holds neither a monitor nor the stream's context, and a virtual thread leaves its carrier. It gives up after
  * {@link Builder#waitTimeout}; then the stream {@link #isStalled()}, and what waited is unresolved. With {@link
  * Builder#blockingSynchronisation()} it sleeps in the driver instead.
