@@ -218,6 +218,8 @@ final class SnapshotDifference {
                         later.stream(),
                         later.device(),
                         later.deviceIndex(),
+                        later.deviceUuid(),
+                        later.pciAddress(),
                         more(earlier.samples(), later.samples()),
                         more(earlier.busyNs(), later.busyNs()),
                         more(earlier.idleNs(), later.idleNs()),

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The profile that the library writes at the end of a virtual machine. Each engine is a process of its own. */
-@Spec("16.15")
+@Spec("16.20")
 final class ProfileOutputIT {
 
     @TempDir

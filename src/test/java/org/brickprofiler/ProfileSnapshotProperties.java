@@ -251,10 +251,12 @@ final class ProfileSnapshotProperties {
         Arbitrary<StreamTotals> stream = Combinators.combine(
                         Arbitraries.of("decode", "copies"),
                         Arbitraries.integers().between(0, 1),
+                        Arbitraries.of("GPU-1", "GPU-2").optional(),
+                        Arbitraries.of("0000:17:00.0", "0000:18:00.0").optional(),
                         few.list().ofSize(5),
                         Arbitraries.of("lost", "closed").optional())
-                .as((name, device, n, failure) -> new StreamTotals(
-                        name, "gpu", device, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), failure));
+                .as((name, device, uuid, pci, n, failure) -> new StreamTotals(
+                        name, "gpu", device, uuid, pci, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), failure));
         Arbitrary<TileStats> tile = Combinators.combine(Arbitraries.of(TileLevel.class), few, few, few)
                 .as((level, ns, row, col) ->
                         new TileStats(level, 1, ns, ns, ns, 1, 1, row.intValue(), col.intValue()));

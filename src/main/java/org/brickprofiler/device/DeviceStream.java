@@ -51,6 +51,25 @@ public interface DeviceStream extends AutoCloseable {
     int deviceIndex();
 
     /**
+     * Which device it is, wherever it is asked for: its number is one among those that the process sees.
+     *
+     * @return the UUID that the driver reports, for CUDA as its tools print it, {@code GPU-} first; empty unless overridden,
+     *     and where it is not known
+     */
+    default Optional<String> deviceUuid() {
+        return Optional.empty();
+    }
+
+    /**
+     * Where the device is in its machine.
+     *
+     * @return the address of the PCI function, such as {@code 0000:17:00.0}; empty unless overridden, and where it is not known
+     */
+    default Optional<String> pciAddress() {
+        return Optional.empty();
+    }
+
+    /**
      * How the device is reached, for timelines: those of CUDA's devices alone show launches as CUDA's tools do.
      *
      * @return the name of an {@code org.brickprofiler.Backend}: {@code CUDA}, {@code METAL}; {@code CPU} unless overridden

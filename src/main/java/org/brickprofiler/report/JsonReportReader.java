@@ -408,6 +408,8 @@ final class JsonReportReader {
         private String stream = "unknown";
         private String device = "unknown";
         private int deviceIndex;
+        private @Nullable String deviceUuid;
+        private @Nullable String pciAddress;
         private @Nullable String failure;
 
         @Override
@@ -416,6 +418,8 @@ final class JsonReportReader {
                 case "stream" -> stream = input.text(key);
                 case "device" -> device = input.text(key);
                 case "device_index" -> deviceIndex = (int) input.whole(key, 0, Integer.MAX_VALUE);
+                case "device_uuid" -> deviceUuid = input.text(key);
+                case "pci_address" -> pciAddress = input.text(key);
                 case "failure" -> failure = input.text(key);
                 case "samples", "busy_ns", "idle_ns", "waits", "clock_error_ns" -> numbers.readWhole(key);
                 default -> input.skip();
@@ -427,6 +431,8 @@ final class JsonReportReader {
                     stream,
                     device,
                     deviceIndex,
+                    Optional.ofNullable(deviceUuid),
+                    Optional.ofNullable(pciAddress),
                     numbers.whole("samples"),
                     numbers.whole("busy_ns"),
                     numbers.whole("idle_ns"),

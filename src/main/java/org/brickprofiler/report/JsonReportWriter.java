@@ -344,6 +344,12 @@ final class JsonReportWriter {
             json.writeStringField("stream", stream.stream());
             json.writeStringField("device", stream.device());
             json.writeNumberField("device_index", stream.deviceIndex());
+            if (stream.deviceUuid().isPresent()) {
+                json.writeStringField("device_uuid", stream.deviceUuid().get());
+            }
+            if (stream.pciAddress().isPresent()) {
+                json.writeStringField("pci_address", stream.pciAddress().get());
+            }
             json.writeNumberField("samples", stream.samples());
             json.writeNumberField("busy_ns", stream.busyNs());
             json.writeNumberField("idle_ns", stream.idleNs());

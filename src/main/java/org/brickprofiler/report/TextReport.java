@@ -498,13 +498,18 @@ public final class TextReport {
         }
         TextTable<StreamTotals> table = new TextTable<StreamTotals>()
                 .left("stream", StreamTotals::stream, "")
-                .left("device", stream -> stream.device() + " #" + stream.deviceIndex(), "")
+                .left("device", TextReport::device, "")
                 .right("bricks timed", stream -> count(stream.samples()), "")
                 .right("busy", stream -> durationCell(stream.busyNs()), "")
                 .right("idle in passes", stream -> durationCell(stream.idleNs()), "")
                 .right("idle % of both", stream -> percent(100 * stream.idleShare()), "")
                 .right("waits", stream -> count(stream.waits()), "");
         text.append("\nDevice streams\n\n").append(table.render(snapshot.streams()));
+    }
+
+    private static String device(StreamTotals stream) {
+        return stream.device() + " #" + stream.deviceIndex()
+                + stream.pciAddress().map(address -> " (" + address + ")").orElse("");
     }
 
     private void footer() {

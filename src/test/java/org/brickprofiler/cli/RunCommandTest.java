@@ -212,7 +212,7 @@ class RunCommandTest {
                 + "' '" + Engine.class.getName() + "'";
     }
 
-    @Spec("16.15")
+    @Spec("16.20")
     @Test
     void anInstrumentedEngineNeedsNoCode() throws IOException {
         Cli run = Cli.run("run", "-n", "1", "--warmup", "1", "--out", out, "--before", engine(), "--after", engine());
@@ -224,7 +224,7 @@ class RunCommandTest {
         assertThat(before.facts().unprofiledTokensPerSec()).hasValue(20);
     }
 
-    @Spec("16.16")
+    @Spec("16.21")
     @Test
     void aRunOfSeveralProcessesIsRefused() {
         String two = "[ \"$BRICK_PROFILER\" = off ] && exit 0; o=${BRICK_PROFILER_OUT%.json}; cp '" + folder
@@ -236,7 +236,7 @@ class RunCommandTest {
                 "before 1 has profiles of 2 processes, which inherited BRICK_PROFILER_OUT: a run is one process");
     }
 
-    @Spec("16.16")
+    @Spec("16.21")
     @Test
     void aCommandThatCannotCountEndsAtTheWarmUp() throws IOException {
         Cli none = Cli.run("run", "-n", "50", "--warmup", "3", "--out", out, "--before", command("before"), "--after", "true");
@@ -260,7 +260,7 @@ class RunCommandTest {
         assertThat(run.err().lines().reduce((first, last) -> last)).get().asString().contains(reason);
     }
 
-    @Spec("16.16")
+    @Spec("16.21")
     @Test
     void aRunThatTakesTooLongIsEndedAndFails() {
         String slow = "case $BRICK_PROFILER$BRICK_PROFILER_OUT in off*) exit 0;; */.002.json) sleep 50;; *) "
@@ -274,7 +274,7 @@ class RunCommandTest {
         run("--limit", "0").assertRefused("--limit 0.0 is not above 0");
     }
 
-    @Spec("16.16")
+    @Spec("16.21")
     @Test
     void roundsAreAddedToThoseThatAreThere() throws IOException {
         run("-n", "2", "--warmup", "0");

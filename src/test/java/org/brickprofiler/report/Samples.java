@@ -108,7 +108,8 @@ final class Samples {
                         host),
                 List.of(),
                 List.of(
-                        new StreamTotals("decode", "Example GPU", 0, 2_177, 683_120_300, 21_400_900, 32, 4_200,
+                        new StreamTotals("decode", "Example GPU", 0, Optional.of("GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae00"),
+                                Optional.of("0000:17:00.0"), 2_177, 683_120_300, 21_400_900, 32, 4_200,
                                 Optional.empty()),
                         new StreamTotals("copies", "Example GPU", 0, 0, 0, 0, 0, 0,
                                 Optional.of("the device was lost"))),

@@ -155,10 +155,12 @@ final class Snapshots extends DomainContextBase {
                         texts(),
                         texts(),
                         Arbitraries.integers().greaterOrEqual(0),
+                        texts().optional(),
+                        texts().optional(),
                         numbers().list().ofSize(5),
                         texts().optional())
-                .as((stream, device, index, n, failure) -> new StreamTotals(
-                        stream, device, index, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), failure));
+                .as((stream, device, index, uuid, pci, n, failure) -> new StreamTotals(
+                        stream, device, index, uuid, pci, n.get(0), n.get(1), n.get(2), n.get(3), n.get(4), failure));
     }
 
     private static Arbitrary<RunFacts> facts() {

@@ -88,7 +88,7 @@ final class DuckEngine implements FleetEngine {
             throw new IllegalArgumentException("the table " + name + " has no files");
         }
         String files = parquetFiles.stream().map(DuckEngine::literal).collect(Collectors.joining(", "));
-        view(name, "SELECT * FROM read_parquet([" + files + "], hive_partitioning = false)");
+        view(name, "SELECT * FROM read_parquet([" + files + "], hive_partitioning = false, union_by_name = true)");
     }
 
     @Override

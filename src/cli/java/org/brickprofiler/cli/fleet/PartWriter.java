@@ -33,7 +33,8 @@ final class PartWriter implements AutoCloseable {
                     case "step_window" ->
                         "phase VARCHAR, steps BIGINT, total_ns BIGINT, tokens BIGINT, max_ns BIGINT";
                     case "device_window" ->
-                        "device VARCHAR, stream VARCHAR, bricks BIGINT, busy_ns BIGINT, idle_ns BIGINT";
+                        "device VARCHAR, stream VARCHAR, bricks BIGINT, busy_ns BIGINT, idle_ns BIGINT, device_uuid VARCHAR,"
+                                + " pci_address VARCHAR";
                     default -> throw new IllegalArgumentException("no table " + table);
                 };
     }
@@ -134,6 +135,7 @@ final class PartWriter implements AutoCloseable {
             for (long figure : window.times[i]) {
                 devices.add(figure);
             }
+            devices.add(window.uuid[i]).add(window.pci[i]);
             devices.endRow();
         }
     }

@@ -62,6 +62,8 @@ final class ProfileWindow {
 
     String[] stream = new String[8];
     String[] device = new String[8];
+    @Nullable String[] uuid = new String[8];
+    @Nullable String[] pci = new String[8];
     long[][] times = new long[8][3];
 
     private long[] used = new long[256];
@@ -352,14 +354,20 @@ final class ProfileWindow {
         if (i == stream.length) {
             stream = Arrays.copyOf(stream, 2 * i);
             device = Arrays.copyOf(device, 2 * i);
+            uuid = Arrays.copyOf(uuid, 2 * i);
+            pci = Arrays.copyOf(pci, 2 * i);
             times = grown(times, 3);
         }
         stream[i] = "unknown";
         device[i] = "unknown";
+        uuid[i] = null;
+        pci[i] = null;
         object(json, times[i], (key, figure) -> {
             switch (key) {
                 case "stream" -> stream[i] = text(json.getText());
                 case "device" -> device[i] = text(json.getText());
+                case "device_uuid" -> uuid[i] = text(json.getText());
+                case "pci_address" -> pci[i] = text(json.getText());
                 case "samples" -> figure[0] = whole(json);
                 case "busy_ns" -> figure[1] = whole(json);
                 case "idle_ns" -> figure[2] = whole(json);

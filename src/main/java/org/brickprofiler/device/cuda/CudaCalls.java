@@ -9,6 +9,7 @@ import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUgraph;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstream_flags;
+import jcuda.driver.CUuuid;
 import jcuda.driver.JCudaDriver;
 
 /**
@@ -49,6 +50,15 @@ final class CudaCalls {
 
     static int deviceGetName(byte[] name, CUdevice device) {
         return code(() -> JCudaDriver.cuDeviceGetName(name, name.length, device));
+    }
+
+    static int deviceGetUuid(CUuuid uuid, CUdevice device) {
+        return code(() -> JCudaDriver.cuDeviceGetUuid(uuid, device));
+    }
+
+    /** The address goes into the only place of the array; it has so many characters at most, with one for its end. */
+    static int deviceGetPciBusId(String[] address, int length, CUdevice device) {
+        return code(() -> JCudaDriver.cuDeviceGetPCIBusId(address, length, device));
     }
 
     static int primaryCtxRetain(CUcontext context, CUdevice device) {

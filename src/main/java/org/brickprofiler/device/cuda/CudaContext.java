@@ -2,14 +2,22 @@ package org.brickprofiler.device.cuda;
 
 import static jcuda.driver.CUresult.CUDA_SUCCESS;
 
+import java.nio.ByteBuffer;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
+import jcuda.driver.CUuuid;
 
 /**
  * A context to make calls in. It belongs to the application, or is a device's primary one, retained until it is released.
  * Any thread.
  */
 final class CudaContext {
+
+    /** What the driver needs for "domain:bus:device.function", with room for longer domains. */
+    private static final int PCI_CHARACTERS = 32;
 
     private final CUcontext context;
     private final CUdevice device;
@@ -92,6 +100,29 @@ final class CudaContext {
         failures.require(DriverCall.PRIMARY_CTX_RETAIN, CudaCalls.primaryCtxRetain(copy, device));
         release(failures);
         return copy;
+    }
+
+    /** The UUID of the device, as CUDA's tools print it; empty where the driver does not report it. */
+    Optional<String> deviceUuid(CudaFailures failures) {
+        CUuuid uuid = new CUuuid();
+        int code = CudaCalls.deviceGetUuid(uuid, device);
+        if (code != CUDA_SUCCESS) {
+            failures.report(DriverCall.DEVICE_GET_UUID, code);
+            return Optional.empty();
+        }
+        ByteBuffer bytes = ByteBuffer.wrap(uuid.bytes);
+        return Optional.of("GPU-" + new UUID(bytes.getLong(), bytes.getLong()));
+    }
+
+    /** The address of the device's PCI function; empty where the driver does not report it. */
+    Optional<String> pciAddress(CudaFailures failures) {
+        String[] address = {""};
+        int code = CudaCalls.deviceGetPciBusId(address, PCI_CHARACTERS, device);
+        if (code != CUDA_SUCCESS) {
+            failures.report(DriverCall.DEVICE_GET_PCI_BUS_ID, code);
+            return Optional.empty();
+        }
+        return Optional.of(address[0].toLowerCase(Locale.ROOT));
     }
 
     /** The device's number. */

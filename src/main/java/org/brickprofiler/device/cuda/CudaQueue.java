@@ -70,7 +70,7 @@ final class CudaQueue {
     /** Instead of a driver's code: not asked, since the context cannot be made current now. */
     private static final int BUSY = -3;
 
-    /** The most that is destroyed before the context is put back. */
+    /** The most that is created or destroyed before the context is put back. */
     private static final int SECTION = 64;
 
     /** A call about events. */
@@ -379,18 +379,27 @@ final class CudaQueue {
      * @return how many of them were created, from the first on
      */
     int create(List<CUevent> events, int flags, String consequence) {
-        return inContext(0, answer -> {
-            int created = 0;
-            while (created < events.size()) {
-                int code = CudaCalls.eventCreate(events.get(created), flags);
-                if (code != CUDA_SUCCESS) {
-                    failures.report(DriverCall.EVENT_CREATE, code, consequence);
-                    break;
-                }
-                created++;
+        int created = 0;
+        int end;
+        do {
+            int from = created;
+            int to = Math.min(events.size(), from + SECTION);
+            end = to;
+            created = inContext(from, answer -> create(events, from, to, flags, consequence));
+        } while (created == end && created < events.size());
+        return created;
+    }
+
+    /** Creates some of them, and returns the first that was not. */
+    private int create(List<CUevent> events, int from, int to, int flags, String consequence) {
+        for (int number = from; number < to; number++) {
+            int code = CudaCalls.eventCreate(events.get(number), flags);
+            if (code != CUDA_SUCCESS) {
+                failures.report(DriverCall.EVENT_CREATE, code, consequence);
+                return number;
             }
-            return created;
-        });
+        }
+        return to;
     }
 
     /**

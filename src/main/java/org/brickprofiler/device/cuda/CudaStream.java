@@ -64,7 +64,7 @@ import org.slf4j.LoggerFactory;
  *
  * <h2>Waiting</h2>
  *
- * {@link #waitFor} asks the driver again and again, with pauses that grow to half a millisecond ({@code cuEventQuery}).
+ * {@link #waitFor} asks the driver again and again, with pauses of 20 us that grow in long waits ({@code cuEventQuery}).
  * In between it holds neither a monitor nor the stream's context, and a virtual thread leaves its carrier. It gives up after
  * {@link Builder#waitTimeout}; then the stream {@link #isStalled()}, and what waited is unresolved. With {@link
  * Builder#blockingSynchronisation()} it sleeps in the driver instead.
@@ -81,6 +81,8 @@ public final class CudaStream implements DeviceStream {
     private final String name;
     private final int deviceIndex;
     private final String deviceName;
+    private final Optional<String> deviceUuid;
+    private final Optional<String> pciAddress;
     private final int maxMarks;
     private final CudaFailures failures;
 
@@ -107,6 +109,8 @@ public final class CudaStream implements DeviceStream {
         marks = queue == null || copy == null ? null : marksOf(queue, builder);
         deviceIndex = queue == null ? builder.ordinal : queue.context().ordinal();
         deviceName = CudaSupport.probe().deviceName(deviceIndex);
+        deviceUuid = queue == null ? Optional.empty() : queue.context().deviceUuid(failures);
+        pciAddress = queue == null ? Optional.empty() : queue.context().pciAddress(failures);
     }
 
     private static @Nullable CudaQueue open(Opening opening, CudaFailures failures) {
@@ -316,6 +320,17 @@ public final class CudaStream implements DeviceStream {
     @Override
     public int deviceIndex() {
         return deviceIndex;
+    }
+
+    /** Of a part of a GPU (MIG), the UUID of the GPU. */
+    @Override
+    public Optional<String> deviceUuid() {
+        return deviceUuid;
+    }
+
+    @Override
+    public Optional<String> pciAddress() {
+        return pciAddress;
     }
 
     @Override

@@ -10,6 +10,8 @@ enum DriverCall {
     DEVICE_GET_COUNT("cuDeviceGetCount"),
     DEVICE_GET("cuDeviceGet"),
     DEVICE_GET_NAME("cuDeviceGetName"),
+    DEVICE_GET_UUID("cuDeviceGetUuid"),
+    DEVICE_GET_PCI_BUS_ID("cuDeviceGetPCIBusId"),
     PRIMARY_CTX_RETAIN("cuDevicePrimaryCtxRetain"),
     PRIMARY_CTX_RELEASE("cuDevicePrimaryCtxRelease", 2),
     CTX_PUSH_CURRENT("cuCtxPushCurrent", 2),

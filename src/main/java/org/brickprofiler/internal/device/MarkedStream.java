@@ -694,6 +694,8 @@ final class MarkedStream {
                 stream.name(),
                 stream.deviceName(),
                 stream.deviceIndex(),
+                stream.deviceUuid(),
+                stream.pciAddress(),
                 samples,
                 busyNs,
                 idleNs,

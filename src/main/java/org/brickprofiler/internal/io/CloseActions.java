@@ -13,8 +13,28 @@ public final class CloseActions {
 
     private static final Logger LOG = LoggerFactory.getLogger(CloseActions.class);
 
+    private static final int FEW = 16;
+
+    /** What is done to an object that this does not keep. */
+    private record Weak<T>(WeakReference<T> object, Consumer<T> action) implements Runnable {
+        @Override
+        public void run() {
+            T kept = object.get();
+            if (kept != null) {
+                action.accept(kept);
+            }
+        }
+
+        boolean isForgotten() {
+            return object.get() == null;
+        }
+    }
+
     /** Guarded by itself. */
     private final List<Runnable> actions = new ArrayList<>();
+
+    /** With so many actions, those of forgotten objects are looked for; guarded like them. */
+    private int looksAt = FEW;
 
     /** Nothing to do so far. */
     public CloseActions() {}
@@ -29,43 +49,28 @@ public final class CloseActions {
      */
     public static <T> Runnable unlessForgotten(T object, Consumer<T> action) {
         Objects.requireNonNull(action, "action");
-        return new UnlessForgotten<>(new WeakReference<>(Objects.requireNonNull(object, "object")), action);
-    }
-
-    /** Does nothing once nobody else has the object. */
-    private record UnlessForgotten<T>(WeakReference<T> reference, Consumer<T> action) implements Runnable {
-        @Override
-        public void run() {
-            T kept = reference.get();
-            if (kept != null) {
-                action.accept(kept);
-            }
-        }
-
-        static boolean isForgotten(Runnable action) {
-            return action instanceof UnlessForgotten<?> weak && weak.reference.get() == null;
-        }
+        return new Weak<>(new WeakReference<>(Objects.requireNonNull(object, "object")), action);
     }
 
     /**
-     * Adds an action, and drops those whose object nobody else has any more: a stream may outlive any number of profilers.
+     * Adds an action. Drops those of forgotten objects from time to time, so that a stream which many short-lived objects
+     * use does not collect them.
      *
      * @param action what to do
      */
     public void add(Runnable action) {
         Objects.requireNonNull(action, "action");
         synchronized (actions) {
-            actions.removeIf(UnlessForgotten::isForgotten);
+            if (actions.size() >= looksAt) {
+                actions.removeIf(each -> each instanceof Weak<?> weak && weak.isForgotten());
+                looksAt = Math.max(FEW, 2 * actions.size());
+            }
             actions.add(action);
         }
     }
 
-    /**
-     * How many actions wait. For tests and diagnosis.
-     *
-     * @return 0 or more
-     */
-    public int size() {
+    /** How many there are, those of forgotten objects that were not looked for yet among them. */
+    int size() {
         synchronized (actions) {
             return actions.size();
         }

@@ -11,8 +11,9 @@ import org.brickprofiler.spi.NanoClock;
  * was waited. Between two questions a thread holds nothing, neither a monitor nor a context of a driver, and it is parked:
  * a virtual thread leaves its carrier. Any thread; allocates nothing on a platform thread.
  *
- * <p>A wait ends late by a pause at most: by 1/64 of the wait, and by at least 20 us and at most 500 us, to which the
- * operating system adds what it takes to wake a thread. In its first 50 us a wait does not pause.
+ * <p>A wait ends late by a pause at most: by 1/4,096 of the wait, and by at least 20 us and at most 500 us, to which the
+ * operating system adds the time that it takes to wake a thread. In its first 50 us a wait does not pause. Pauses are short
+ * since the end of a wait is a bound of the device's clock in the host's.
  *
  * <p>An interrupt does not end a wait. The thread's interrupt status is set again at its end.
  */
@@ -27,7 +28,7 @@ public final class Polling {
     private static final long SPIN_NS = 50_000;
     private static final long SHORTEST_PAUSE_NS = 20_000;
     private static final long LONGEST_PAUSE_NS = 500_000;
-    private static final long PAUSE_FRACTION = 64;
+    private static final long PAUSE_FRACTION = 4_096;
 
     /** The answer to a question. */
     public enum Answer {

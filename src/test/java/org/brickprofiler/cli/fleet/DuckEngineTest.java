@@ -32,6 +32,21 @@ final class DuckEngineTest {
         }
     }
 
+    /** A pack can have files of earlier versions, whose tables lack columns. */
+    @Test
+    void aColumnThatAFileLacksIsNullThere() throws IOException {
+        Path earlier = folder.resolve("earlier.parquet");
+        Path later = folder.resolve("later.parquet");
+        try (DuckEngine engine = DuckEngine.open(FleetEngine.Options.defaults())) {
+            engine.execute("COPY (SELECT 1 AS rank) TO " + DuckEngine.literal(earlier.toString()) + " (FORMAT parquet)");
+            engine.execute("COPY (SELECT 2 AS rank, 'GPU-1' AS device_uuid) TO " + DuckEngine.literal(later.toString())
+                    + " (FORMAT parquet)");
+            engine.table("device_window", List.of(earlier.toString(), later.toString()));
+            assertThat(engine.query("SELECT rank, device_uuid FROM device_window ORDER BY 1").rows())
+                    .containsExactly(Arrays.asList(1L, null), List.of(2L, "GPU-1"));
+        }
+    }
+
     @Test
     void filesAreTablesAndQueriesAreViews() throws IOException {
         Path file = folder.resolve("it's.parquet");

@@ -125,6 +125,26 @@ final class FleetPackerTest {
         assertThat(LatencyDistribution.ofCounts(counts)).isEqualTo(norm.latency().orElseThrow());
     }
 
+    /** Of the second stream neither is known, as in files of earlier versions. */
+    @Spec("12.33")
+    @Test
+    void streamsHaveTheIdentityOfTheirDevice() throws IOException {
+        Path file = windows.write(WindowFiles.of("r1", 0, 2, 0).build(), 100);
+        Files.writeString(file, Files.readString(file).replaceFirst("\\}\\s*$", """
+                , "streams": [
+                  {"stream": "copies", "device": "GPU", "device_index": 0, "device_uuid": "GPU-1",
+                   "pci_address": "0000:17:00.0", "samples": 3, "busy_ns": 20, "idle_ns": 4},
+                  {"stream": "decode", "device": "GPU", "device_index": 0, "samples": 1, "busy_ns": 2, "idle_ns": 0}]}
+                """));
+
+        pack();
+
+        assertThat(ask("SELECT stream, device_uuid, pci_address, bricks, busy_ns, idle_ns FROM device_window ORDER BY 1"))
+                .containsExactly(
+                        List.of("copies", "GPU-1", "0000:17:00.0", 3L, 20L, 4L),
+                        Arrays.asList("decode", null, null, 1L, 2L, 0L));
+    }
+
     @Spec("24.1")
     @Test
     void aProfileThatSaysNothingOfItsRunIsARunOfItsOwn() throws IOException {

@@ -88,6 +88,17 @@ class CudaCloseTest {
     }
 
     @Test
+    void eventsAreCreatedInSectionsToo() throws Exception {
+        long before = pushes();
+        CudaStream[] made = new CudaStream[1];
+        Crew.runOnNewThread(() -> made[0] = lent());
+        // One more finds the device of the context.
+        assertThat(pushes() - before).isBetween((MARKS + 63L) / 64, (MARKS + 63L) / 64 + 3);
+        assertThat(SimulatedCuda.liveEvents()).isEqualTo(MARKS);
+        made[0].close();
+    }
+
+    @Test
     void whatCannotBeDestroyedIsReported() throws Exception {
         CudaStream stream = lent();
         SimulatedCuda.makeGreen();

@@ -20,9 +20,11 @@ import jcuda.driver.CUdevice;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.Backend;
+import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.device.DeviceStream;
 import org.brickprofiler.device.DeviceTimer;
 import org.brickprofiler.device.DispatchTimer;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.CapturedLog;
 import org.brickprofiler.kernel.KernelTiming;
 import org.brickprofiler.kernel.KernelTimings;
@@ -245,6 +247,42 @@ class CudaStreamTest {
         CudaEngine third = new CudaEngine(2, true);
         try (CudaStream stream = CudaStream.on(third.context(), third.stream()).open()) {
             assertThat(stream.deviceIndex()).isEqualTo(2);
+        }
+    }
+
+    /** Every rank has a device 0 under CUDA_VISIBLE_DEVICES. */
+    @Spec("12.33")
+    @Test
+    void knowsWhichDeviceOfTheMachineItIsOn() {
+        assertDevice(CudaStream.onDevice(0), "00", "0000:17:00.0");
+        SimulatedCuda.setHiddenDevices(3);
+        assertDevice(CudaStream.onDevice(0), "03", "0000:1a:00.0");
+        SimulatedCuda.setDevices(2);
+        assertDevice(CudaStream.onDevice(1), "04", "0000:1b:00.0");
+        assertDevice(CudaStream.on(engine.context(), engine.stream()), "03", "0000:1a:00.0");
+    }
+
+    private static void assertDevice(CudaStream.Builder builder, String lastOfUuid, String pciAddress) {
+        try (CudaStream stream = builder.open()) {
+            assertThat(stream.deviceUuid()).contains("GPU-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadae" + lastOfUuid);
+            assertThat(stream.pciAddress()).contains(pciAddress);
+            BrickProfiler profiler =
+                    BrickProfiler.builder().deviceStream(stream).build();
+            StreamTotals totals = profiler.snapshot().streams().get(0);
+            assertThat(totals.deviceUuid()).isEqualTo(stream.deviceUuid());
+            assertThat(totals.pciAddress()).contains(pciAddress);
+        }
+    }
+
+    @Test
+    void aDeviceWhoseAddressTheDriverDoesNotReportIsTimedWithoutIt() {
+        SimulatedCuda.failAlways("cuDeviceGetUuid", 801);
+        SimulatedCuda.failAlways("cuDeviceGetPCIBusId", 801);
+        try (CudaStream stream = CudaStream.onDevice(0).open()) {
+            assertThat(stream.isUsable()).isTrue();
+            assertThat(stream.deviceUuid()).isEmpty();
+            assertThat(stream.pciAddress()).isEmpty();
+            assertThat(stream.failure().orElseThrow()).contains("cuDeviceGetPCIBusId answered");
         }
     }
 

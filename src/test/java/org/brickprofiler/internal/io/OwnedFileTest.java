@@ -16,7 +16,7 @@ import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-@Spec("16.15")
+@Spec("16.20")
 final class OwnedFileTest {
 
     private static final FileFormat<String> TEXT = new FileFormat<>(String.class) {

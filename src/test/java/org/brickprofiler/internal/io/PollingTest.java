@@ -47,18 +47,18 @@ class PollingTest {
     }
 
     @Test
-    void aWaitEndsLateByASixtyFourthAtMostAndByHalfAMillisecond() {
+    void aWaitEndsLateByAShortPauseAtMost() {
         for (long ns : new long[] {100_000, 1_000_000, 5_000_000, 30_000_000, 2 * SECOND_NS}) {
             pauses.clear();
             long begunNs = nowNs;
             assertThat(await(ns, 10 * SECOND_NS, Answer.NOT_YET)).isEqualTo(Answer.REACHED);
             assertThat(nowNs - begunNs - ns)
                     .as("late by ns, of %s", ns)
-                    .isBetween(0L, ASKING_NS + Math.min(500_000, Math.max(20_000, ns / 64)));
+                    .isBetween(0L, ASKING_NS + Math.min(500_000, Math.max(20_000, ns / 4_096)));
             assertThat(pauses).isNotEmpty().allMatch(pause -> pause >= 20_000 && pause <= 500_000);
         }
         // Without pauses that grow these would be a hundred thousand.
-        assertThat(pauses).hasSizeLessThan(5_000);
+        assertThat(pauses).hasSizeLessThan(20_000);
     }
 
     @Test

@@ -1,0 +1,41 @@
+package org.brickprofiler.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Optional;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.Test;
+
+/** Which streams are the same one, of several processes. */
+final class StreamTotalsTest {
+
+    private static StreamTotals on(Optional<String> uuid, Optional<String> address) {
+        return new StreamTotals("decode", "GPU", 0, uuid, address, 1, 20, 5, 1, 0, Optional.empty());
+    }
+
+    @Spec("12.33")
+    @Test
+    void streamsOfTwoDevicesWithOneNumberAreTwo() {
+        StreamTotals one = on(Optional.of("GPU-1"), Optional.of("0000:17:00.0"));
+        StreamTotals other = on(Optional.of("GPU-2"), Optional.of("0000:17:00.0"));
+        assertThat(one.key()).isNotEqualTo(other.key()).isLessThan(other.key());
+        assertThat(one.key()).isEqualTo(on(Optional.of("GPU-1"), Optional.empty()).key());
+        assertThat(on(Optional.empty(), Optional.empty()).key()).isLessThan(one.key());
+    }
+
+    @Test
+    void bothTogetherAreOfTheSameDevice() {
+        StreamTotals one = on(Optional.of("GPU-1"), Optional.empty());
+        StreamTotals other = on(Optional.of("GPU-1"), Optional.of("0000:17:00.0"));
+        assertThat(one.plus(other)).isEqualTo(other.plus(one));
+        assertThat(one.plus(other).deviceUuid()).contains("GPU-1");
+        assertThat(one.plus(other).pciAddress()).contains("0000:17:00.0");
+        assertThat(one.plus(other).busyNs()).isEqualTo(40);
+    }
+
+    @Test
+    void aDeviceNeedNotBeKnown() {
+        StreamTotals totals = new StreamTotals("decode", "GPU", 0, 1, 20, 5, 1, 0, Optional.empty());
+        assertThat(totals).isEqualTo(on(Optional.empty(), Optional.empty()));
+    }
+}
