@@ -105,6 +105,11 @@ final class CudaMarks {
         pool.release(number);
     }
 
+    /** Gives marks back, as {@link #release(int)} does. */
+    void release(int[] numbers, int count) {
+        pool.release(numbers, count);
+    }
+
     // ---- asking: slower, and at boundaries ----
 
     /** Whether a mark is reached, or never will be. */
