@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Objects;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicLong;
 import org.brickprofiler.device.SimulatedStream;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.VirtualThreadStarter;
@@ -86,6 +87,32 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
         });
         assertThat(device(BrickId.RMS_NORM)).isEqualTo(500);
         assertNoneUnresolved();
+    }
+
+    @Test
+    void threadsUseTheStartsOfEachOther() throws Exception {
+        AtomicLong latest = new AtomicLong(profiler.elapsedNs());
+        AtomicLong ended = new AtomicLong();
+        Crew crew = new Crew();
+        for (int thread = 0; thread < 4; thread++) {
+            crew.run(() -> {
+                for (int i = 0; i < 5_000; i++) {
+                    long start = latest.getAndSet(profiler.elapsedNs());
+                    stream.work(1);
+                    profiler.recordDeferred(BrickId.RMS_NORM, start, 1);
+                    ended.incrementAndGet();
+                    if (i % 50 == 0) {
+                        profiler.endPass();
+                    }
+                }
+                profiler.endPass();
+            });
+        }
+        crew.join();
+        profiler.endPass();
+        assertThat(stats(BrickId.RMS_NORM).device().unresolved()).isZero();
+        assertThat(stats(BrickId.RMS_NORM).count()).isEqualTo(ended.get());
+        assertThat(stats(BrickId.RMS_NORM).minNs()).isPositive();
     }
 
     @Test

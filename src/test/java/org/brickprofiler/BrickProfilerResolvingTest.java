@@ -153,6 +153,32 @@ final class BrickProfilerResolvingTest extends ProfiledDevice {
         assertThat(totals.idleNs()).isZero();
     }
 
+    /** The start after the brick without marks delimits nothing, and its mark is gone when the next brick is resolved. */
+    @Test
+    void aStartThatIsReadAfterABrickWithoutMarksHidesNoGap() {
+        SimulatedStream few = new SimulatedStream("few", clock, 4);
+        BrickProfiler tight = profiler(few);
+        for (int i = 0; i < 2; i++) {
+            long timer = tight.startBrick(BrickId.RMS_NORM);
+            few.work(10);
+            tight.stopBrick(timer, 1);
+        }
+        long missed = tight.startBrick(BrickId.LM_HEAD);
+        few.work(5_000);
+        tight.stopBrick(missed, 1);
+        few.finish();
+        tight.elapsedNs();
+        tight.finalize(tight.elapsedNs());
+        long timer = tight.startBrick(BrickId.RMS_NORM);
+        few.work(20);
+        tight.stopBrick(timer, 1);
+        tight.endPass();
+        assertThat(tight.brickStats(BrickId.LM_HEAD).device().unresolved()).isEqualTo(1);
+        StreamTotals totals = tight.snapshot().streams().get(0);
+        assertThat(totals.busyNs()).isEqualTo(40);
+        assertThat(totals.idleNs()).isZero();
+    }
+
     // ---- measurements whose start is no mark ----
 
     /** The start is read from the application's own clock: between the marks around it there may be other work. */

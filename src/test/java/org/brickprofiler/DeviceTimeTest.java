@@ -8,12 +8,12 @@ import org.junit.jupiter.api.Test;
 /** What is known of launches, when results are added up over threads, runs and processes. */
 final class DeviceTimeTest {
 
-    private static final DeviceTime ONE = new DeviceTime(100, 4, 10_000, 1_000, 4_000, 3);
-    private static final DeviceTime TWO = new DeviceTime(20, 1, 700, 700, 700, 5);
+    private static final DeviceTime ONE = new DeviceTime(100, 4, 10_000, 1_000, 4_000, 3, 2);
+    private static final DeviceTime TWO = new DeviceTime(20, 1, 700, 700, 700, 5, 4);
 
     @Test
     void theSumHasTheExtremesOfBoth() {
-        DeviceTime both = new DeviceTime(120, 5, 10_700, 700, 4_000, 8);
+        DeviceTime both = new DeviceTime(120, 5, 10_700, 700, 4_000, 8, 6);
 
         assertThat(ONE.plus(TWO)).isEqualTo(both);
         assertThat(TWO.plus(ONE)).isEqualTo(both);
@@ -23,7 +23,7 @@ final class DeviceTimeTest {
     @Test
     void oneWithoutLaunchesHasNoShortestTime() {
         DeviceTime untimed = new DeviceTime(7, 0, 0, 0, 0, 1);
-        DeviceTime both = new DeviceTime(107, 4, 10_000, 1_000, 4_000, 4);
+        DeviceTime both = new DeviceTime(107, 4, 10_000, 1_000, 4_000, 4, 2);
 
         assertThat(ONE.plus(untimed)).isEqualTo(both);
         assertThat(untimed.plus(ONE)).isEqualTo(both);
@@ -41,6 +41,9 @@ final class DeviceTimeTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new DeviceTime(1, 1, 1, 1, 1, -77))
                 .withMessageContaining("-77");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new DeviceTime(1, 1, 1, 1, 1, 3, 4))
+                .withMessageContaining("without a start 4: 0 to the 3 unresolved");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new DeviceTime(1, -66, 1, 1, 1, 1))
                 .withMessageContaining("-66");

@@ -169,6 +169,19 @@ public interface DeviceStream extends AutoCloseable {
     void release(int mark);
 
     /**
+     * Gives marks back. The same as giving back one after the other, which a device may do at less cost.
+     *
+     * @param marks marks that nobody will ask for any more
+     * @param count how many of them, from the first on
+     */
+    default void release(int[] marks, int count) {
+        Objects.requireNonNull(marks, "marks");
+        for (int i = 0; i < count; i++) {
+            release(marks[i]);
+        }
+    }
+
+    /**
      * A pass has ended: what the queue was refused during the pass, such as more marks, may be tried again, once, in the
      * next. Waits for nothing and makes no context current. Does nothing unless overridden.
      */

@@ -72,6 +72,7 @@ public final class CsvReport {
             device("launches", brick -> Long.toString(brick.device().launches())),
             device("launch_ns", brick -> Long.toString(brick.device().launchNs())),
             device("unresolved", brick -> Long.toString(brick.device().unresolved())),
+            device("without_start", CsvReport::withoutStart),
             work("flops", Work::flops),
             work("bytes", Work::bytes),
             work("working_set_bytes", Work::workingSetBytes));
@@ -134,6 +135,12 @@ public final class CsvReport {
         return new Column(
                 key,
                 (brick, totalNs) -> brick.latency().isEmpty() ? "" : number(brick.percentileNs(percent) / 1e3));
+    }
+
+    /** Empty where there is none, as the field of the JSON is not there then. */
+    private static String withoutStart(BrickStats brick) {
+        long samples = brick.device().withoutStart();
+        return samples == 0 ? "" : Long.toString(samples);
     }
 
     private static Column device(String key, Function<BrickStats, String> value) {

@@ -41,7 +41,7 @@ class CsvReportTest {
         keys.removeAll(List.of("latency", "device", "work"));
         keys.addAll(List.of("p50_us", "p90_us", "p99_us", "p999_us"));
         keys.addAll(List.of(
-                "time_source", "device_samples", "launches", "launch_ns", "unresolved", "flops", "bytes",
+                "time_source", "device_samples", "launches", "launch_ns", "unresolved", "without_start", "flops", "bytes",
                 "working_set_bytes"));
         assertThat(table.get(0)).isEqualTo(keys);
 

@@ -146,8 +146,8 @@ final class Snapshots extends DomainContextBase {
 
     private static Arbitrary<DeviceTime> devices() {
         return numbers().list().ofSize(6).map(n -> n.get(0) == 0
-                ? new DeviceTime(0, 0, 0, 0, 0, n.get(4))
-                : new DeviceTime(n.get(0), n.get(5), n.get(1), n.get(2), n.get(3), n.get(4)));
+                ? new DeviceTime(0, 0, 0, 0, 0, n.get(4), n.get(4) / 3)
+                : new DeviceTime(n.get(0), n.get(5), n.get(1), n.get(2), n.get(3), n.get(4), n.get(4) / 2));
     }
 
     private static Arbitrary<StreamTotals> streams() {

@@ -124,6 +124,11 @@ final class CudaMarks implements Polling.Question {
         pool.release(number);
     }
 
+    /** Gives marks back, as {@link #release(int)} does. */
+    void release(int[] numbers, int count) {
+        pool.release(numbers, count);
+    }
+
     // ---- asking: slower, and at boundaries ----
 
     /** Whether a mark is reached, or never will be. */

@@ -225,6 +225,14 @@ public final class CudaStream implements DeviceStream {
     }
 
     @Override
+    public void release(int[] numbers, int count) {
+        Objects.requireNonNull(numbers, "numbers");
+        if (marks != null) {
+            marks.release(numbers, count);
+        }
+    }
+
+    @Override
     public boolean isReached(int mark) {
         return marks == null || marks.isReached(mark);
     }

@@ -2,6 +2,7 @@ package org.brickprofiler.internal.device;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntToLongFunction;
@@ -127,6 +128,9 @@ public final class DeviceFigures {
 
         private long[] samples = {};
 
+        /** Where the times of a batch go; null between batches. A reset waits for the batch. */
+        private @Nullable StatTable table;
+
         private final Counts unresolved = new Counts();
         private final Counts withoutStart = new Counts();
 
@@ -141,8 +145,19 @@ public final class DeviceFigures {
             this.launches = launches;
         }
 
+        /** Samples of a batch follow that have their time, until {@link #end}. */
+        void begin() {
+            table = bricks.acquire();
+        }
+
+        /** The batch is over. */
+        void end() {
+            bricks.release(Objects.requireNonNull(table));
+            table = null;
+        }
+
         /**
-         * A sample has its time.
+         * A sample has its time. Between {@link #begin} and {@link #end}.
          *
          * @param key the brick
          * @param elapsedNs its duration on the device, ns
@@ -152,21 +167,17 @@ public final class DeviceFigures {
          * @param elements elements it processed
          */
         void resolved(int key, long elapsedNs, long launchNs, long atNs, long elements) {
-            add(bricks, key, elapsedNs, atNs, elements);
+            // Not on the timeline of the calling thread, which did not do it.
+            Objects.requireNonNull(table).addForeign(key, elapsedNs, atNs, elements);
             if (key >= samples.length) {
                 samples = Arrays.copyOf(samples, (key | (CHUNK - 1)) + 1);
             }
             samples[key]++;
             if (launchNs != DeviceRecorder.NO_TIME) {
-                add(launches, key, launchNs, atNs, elements);
+                StatTable timed = launches.acquire();
+                timed.addForeign(key, launchNs, atNs, elements);
+                launches.release(timed);
             }
-        }
-
-        /** Not on the timeline of the calling thread, which did not do it. */
-        private static void add(TableRegistry registry, int key, long elapsedNs, long atNs, long elements) {
-            StatTable table = registry.acquire();
-            table.addForeign(key, elapsedNs, atNs, elements);
-            registry.release(table);
         }
 
         /** A sample will never have a time. Any thread. */

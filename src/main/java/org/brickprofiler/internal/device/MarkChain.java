@@ -206,8 +206,14 @@ final class MarkChain {
     /** Sorts the marks by what each has. Threads may have set theirs at the same time, or in another order. */
     private void sort(IntToLongFunction valueOf) {
         long newest = Long.MIN_VALUE;
+        boolean isSorted = true;
         for (int i = 0; i < size; i++) {
-            newest = Math.max(newest, valueOf.applyAsLong(marks[i]));
+            long value = valueOf.applyAsLong(marks[i]);
+            isSorted &= value >= newest;
+            newest = Math.max(newest, value);
+        }
+        if (isSorted) {
+            return;
         }
         for (int i = 0; i < size; i++) {
             long age = Math.min(OLDEST, newest - valueOf.applyAsLong(marks[i]));

@@ -494,8 +494,13 @@ final class MarkedStream {
         if (!hasTimeline || anchor == DeviceStream.NO_MARK) {
             endTimeline();
         }
-        for (int i = 0; i < count; i++) {
-            resolve(i, lookedNs);
+        sums.begin();
+        try {
+            for (int i = 0; i < count; i++) {
+                resolve(i, lookedNs);
+            }
+        } finally {
+            sums.end();
         }
         // The last mark may go on as the anchor, and is not to be given back by those that hold it now.
         long last = hold(chain.last());

@@ -286,7 +286,25 @@ final class Marks {
 
     /** One less holds a mark, as {@link #letGo(long)} does it for a handle. */
     void letGo(int mark) {
-        letGo(handle(mark));
+        if (letGoLast(mark)) {
+            stream.release(mark);
+        }
+    }
+
+    /** One less holds a mark. If the caller was the last, the mark is given up, and the caller has to release it. */
+    boolean letGoLast(int mark) {
+        long[] cells = cells(mark);
+        int at = at(mark);
+        long state = (long) CELL.getAcquire(cells, at);
+        while ((state & HOLDERS) != HOLDER) {
+            if ((state & HOLDERS) == 0 || CELL.compareAndSet(cells, at, state, state - HOLDER)) {
+                return false;
+            }
+            state = (long) CELL.getAcquire(cells, at);
+        }
+        // The caller alone holds it: nobody else changes it any more.
+        CELL.setRelease(cells, at, nextGeneration(state));
+        return true;
     }
 
     boolean isHeld(int mark) {

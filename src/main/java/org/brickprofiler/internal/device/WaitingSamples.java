@@ -30,6 +30,9 @@ final class WaitingSamples {
     private int size;
     private long[] cells = new long[CELLS_EACH * FIRST_CAPACITY];
 
+    /** The marks that samples were the last to hold, as they are dropped. */
+    private int[] released = {};
+
     /** How many samples have a start that is a time. */
     private int times;
 
@@ -241,14 +244,23 @@ final class WaitingSamples {
 
     /** Forgets the first samples, and lets go of their marks. */
     void drop(int count) {
-        for (int i = 0; i < count; i++) {
-            if (hasStart(i)) {
-                marks.letGo(start(i));
-            } else {
-                times--;
-            }
-            marks.letGo(end(i));
+        if (released.length < 2 * count) {
+            released = new int[2 * size];
         }
+        int free = 0;
+        for (int i = 0; i < count; i++) {
+            int start = start(i);
+            int end = end(i);
+            if (start == end) {
+                times--;
+            } else if (marks.letGoLast(start)) {
+                released[free++] = start;
+            }
+            if (marks.letGoLast(end)) {
+                released[free++] = end;
+            }
+        }
+        stream.release(released, free);
         size -= count;
         System.arraycopy(cells, CELLS_EACH * count, cells, 0, CELLS_EACH * size);
     }

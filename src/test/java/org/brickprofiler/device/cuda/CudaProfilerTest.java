@@ -8,6 +8,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import jcuda.driver.CUgraph;
+import jcuda.driver.CUstream;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.driver.JCudaDriver;
 import org.brickprofiler.BrickId;
@@ -136,6 +137,35 @@ class CudaProfilerTest {
                 // When they ran out.
                 assertThat(SimulatedCuda.calls("cuEventCreate") - asked).isEqualTo(pass);
             }
+        }
+    }
+
+    /** In the default stream of an application whose driver has no more events. */
+    @Spec({"12.8", "12.9"})
+    @Test
+    void deferredBricksWithoutEventsChargeNoOther() {
+        CUstream defaultStream = new CUstream();
+        try (CudaStream stream = CudaStream.on(engine.context(), defaultStream).open()) {
+            BrickProfiler profiler = profiler(stream);
+            SimulatedCuda.failAlways("cuEventCreate", OUT_OF_MEMORY);
+            for (int pass = 0; pass < 3; pass++) {
+                for (int i = 0; i < 3 * FIRST_MARKS / 2; i++) {
+                    long start = profiler.elapsedNs();
+                    engine.spin(1_000 + i, defaultStream);
+                    profiler.recordDeferred(profiler.brickKey("brick " + i), start, 1);
+                    SimulatedCuda.advance(700);
+                }
+                profiler.endPass();
+            }
+            long timed = 0;
+            for (int i = 0; i < 3 * FIRST_MARKS / 2; i++) {
+                BrickStats stats = profiler.stats("brick " + i).orElseThrow();
+                assertThat(stats.count() + stats.device().unresolved()).isEqualTo(3);
+                assertThat(stats.totalNs()).isEqualTo(stats.count() * (1_000 + i));
+                timed += stats.count();
+            }
+            assertThat(profiler.snapshot().unresolved()).isPositive();
+            assertThat(timed).isGreaterThan(3 * FIRST_MARKS / 2);
         }
     }
 
@@ -399,6 +429,30 @@ class CudaProfilerTest {
             }
             profiler.stopBrick(pass, 1);
             profiler.endPass();
+            assertThat(profiler.brickStats(BrickId.FUSED_ATTENTION).totalNs())
+                    .isEqualTo(profiler.brickStats(BrickId.RMS_NORM).totalNs())
+                    .isEqualTo(1_000_003_000L);
+        }
+    }
+
+    /** Its start is a number by then: the sum of short intervals, which a float holds exactly. */
+    @Spec("12.20")
+    @Test
+    void aDeferredBrickAroundPassesIsTheirSum() {
+        try (CudaStream stream = CudaStream.on(engine.context(), engine.stream()).marks(64, 64).open()) {
+            BrickProfiler profiler = profiler(stream);
+            long generation = profiler.elapsedNs();
+            for (int i = 0; i < 1_000; i++) {
+                long start = profiler.elapsedNs();
+                engine.spin(1_000_003);
+                profiler.recordDeferred(BrickId.RMS_NORM, start, 1);
+                if (i % 10 == 9) {
+                    profiler.endPass();
+                }
+            }
+            profiler.recordDeferred(BrickId.FUSED_ATTENTION, generation, 1);
+            profiler.endPass();
+            assertThat(profiler.snapshot().unresolved()).isZero();
             assertThat(profiler.brickStats(BrickId.FUSED_ATTENTION).totalNs())
                     .isEqualTo(profiler.brickStats(BrickId.RMS_NORM).totalNs())
                     .isEqualTo(1_000_003_000L);

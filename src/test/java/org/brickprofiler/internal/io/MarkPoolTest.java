@@ -142,6 +142,51 @@ final class MarkPoolTest {
     }
 
     @Test
+    void numbersThatAreInUseAreReleasedTogetherAndOnceEach() {
+        MarkPool pool = new MarkPool(8, 8, (from, to) -> to);
+        int[] taken = takeAll(pool).stream().mapToInt(Integer::intValue).toArray();
+        for (int number : taken) {
+            if (number != 3) {
+                pool.set(number);
+            }
+        }
+        pool.release(new int[0], 0);
+        assertThat(pool.free()).isZero();
+        // One twice, one that is its owner's, and one behind the count.
+        pool.release(new int[] {5, 2, 5, 3, 7, 1}, 5);
+        assertThat(pool.free()).isEqualTo(3);
+        pool.release(new int[] {2, 7}, 2);
+        assertThat(takeAll(pool)).containsExactlyInAnyOrder(2, 5, 7);
+    }
+
+    @Test
+    void threadsReleaseNumbersTogetherWhileOthersTakeThem() throws Exception {
+        int bound = 64;
+        MarkPool pool = new MarkPool(1, bound, (from, to) -> to);
+        AtomicIntegerArray holders = new AtomicIntegerArray(bound);
+        Crew crew = new Crew();
+        for (int thread = 0; thread < 4; thread++) {
+            crew.run(() -> {
+                int[] numbers = new int[5];
+                for (int i = 0; i < 20_000; i++) {
+                    for (int at = 0; at < numbers.length; at++) {
+                        numbers[at] = pool.take();
+                        assertThat(holders.incrementAndGet(numbers[at])).isEqualTo(1);
+                        pool.set(numbers[at]);
+                    }
+                    for (int number : numbers) {
+                        holders.decrementAndGet(number);
+                    }
+                    pool.release(numbers, numbers.length);
+                }
+            });
+        }
+        crew.join();
+        assertThat(pool.free()).isEqualTo(pool.made());
+        assertThat(takeAll(pool)).hasSize(bound).doesNotHaveDuplicates();
+    }
+
+    @Test
     void threadsNeverHoldTheSameNumber() throws Exception {
         int bound = 40;
         MarkPool pool = new MarkPool(1, bound, (from, to) -> to);
