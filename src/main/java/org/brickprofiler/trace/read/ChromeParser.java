@@ -38,6 +38,9 @@ final class ChromeParser {
     private static final int ARGUMENTS = 1 << 7;
     private static final int BYTES = 1 << 8;
 
+    /** How rocmProfileData describes what it draws around kernels on the row of their queue. */
+    private static final String MARKER_FRAME = "UserMarker frame: ";
+
     private final JsonParser parser;
     private final EventCollector collector;
     private final int longestText;
@@ -160,6 +163,7 @@ final class ChromeParser {
                     readEvent();
                     String ownName = event.ownName;
                     event.name = collector.head.isOwn() && ownName != null ? ownName : event.name;
+                    event.category = event.isMarker && event.category.isEmpty() ? TraceEvent.AROUND : event.category;
                     collector.accept(event);
                 } else if (token == JsonToken.VALUE_NULL) {
                     collector.acceptNothing();
@@ -356,6 +360,7 @@ final class ChromeParser {
                 case TraceEvent.SAMPLE -> event.isDeviceSample = bytes(argument) == 1;
                 case TraceEvent.DEVICE -> event.onDevice = true;
                 case "name" -> event.label = scalar(argument);
+                case "desc" -> event.isMarker = scalar(argument).startsWith(MARKER_FRAME);
                 case "sort_index" -> event.sortIndex = Math.max(NONE, bytes(argument));
                 default -> {
                     // A rule may look at it.

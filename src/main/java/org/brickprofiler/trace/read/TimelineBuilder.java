@@ -386,7 +386,7 @@ final class TimelineBuilder extends EventCollector {
         if (head.isOwn() || head.hasTracks) {
             return event.wholeNumber(TraceEvent.DEVICE) >= 0;
         }
-        return Kind.of(event.category).isDevice() || event.category.equalsIgnoreCase("gpu_user_annotation");
+        return Kind.of(event.category).isDevice() || event.category.equalsIgnoreCase(TraceEvent.AROUND);
     }
 
     // ---- the timeline ----

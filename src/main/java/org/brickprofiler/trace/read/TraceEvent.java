@@ -23,6 +23,9 @@ final class TraceEvent {
     /** The bytes of an event whose bytes are wrong. */
     static final long MALFORMED_BYTES = -2;
 
+    /** The category of a slice that is drawn around others on a device's row, as Kineto calls it. */
+    static final String AROUND = "gpu_user_annotation";
+
     // The arguments that have a meaning here; this library writes all of them.
     static final String BANDWIDTH = "memory bandwidth (GB/s)";
     static final String BRICK = "brick";
@@ -83,6 +86,8 @@ final class TraceEvent {
     boolean onDevice;
     /** Whether what ran there is the sample of a brick. */
     boolean isDeviceSample;
+    /** Whether an argument says that it is drawn around kernels, where no category does. */
+    boolean isMarker;
     /** The innermost range around its launch, or what {@link TraceProfile.Range} has in place; null where none is known. */
     @Nullable String range;
     /** Where it stands in the trace: no two events share it, and it grows from each to the next. */
@@ -129,7 +134,7 @@ final class TraceEvent {
                 case "kernel", "kernel_dispatch", "rocm_kernel_dispatch", "mtia_ccp_events" -> KERNEL;
                 case "gpu_memcpy", "gpu_memset", "memcpy", "memset", "memory_copy", "rocm_memory_copy" -> COPY;
                 case "gpu_op" -> DEVICE_WORK;
-                case "user_annotation", "gpu_user_annotation" -> ANNOTATION;
+                case "user_annotation", AROUND -> ANNOTATION;
                 case "trace" -> WRAPPER;
                 case "cuda_sync", "cuda_event" -> DEVICE_WAIT;
                 default -> OTHER;
@@ -175,6 +180,7 @@ final class TraceEvent {
         correlation = NONE;
         onDevice = false;
         isDeviceSample = false;
+        isMarker = false;
         range = null;
         offset = atOffset;
         keys = 0;

@@ -123,6 +123,16 @@ final class DeviceRowsTest {
         assertThat(us(reading)).isEqualTo(Map.of("HostToDevice", 30L, "my_kernel.kd", 20L));
     }
 
+    @Test
+    void markersAroundTheKernelsOfAQueueAreNoWork() throws IOException {
+        TraceProfile reading = read(List.of(
+                process(0, "GPU0"), slice("k", 0, 0, 10, 20), slice("k", 0, 0, 50, 20),
+                slice("aten::mm", 0, 0, 9, 70).replace("}", ",\"args\":{\"desc\":\"UserMarker frame: 2 ops\"}}")));
+
+        assertThat(us(reading)).isEqualTo(Map.of("k", 40L));
+        assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(Reason.ANNOTATION, 1L, Reason.METADATA, 1L));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"GPU Process", "gpu/0", "/device:CPU:0", "/device:CUSTOM:Megascale Trace", "COPYING", "python"})
     void otherNamesAreNoDevices(String name) throws IOException {

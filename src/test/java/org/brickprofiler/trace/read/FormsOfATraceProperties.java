@@ -188,7 +188,7 @@ final class FormsOfATraceProperties {
     }
 
     @Spec("14.13")
-    @Property(tries = 300)
+    @Property(tries = 200)
     void everyFormHasTheSameProfile(@ForAll Random random, @ForAll Marks marks, @ForAll boolean namesLast)
             throws IOException {
         List<Slice> slices = new Maker(random, marks).trace();
@@ -207,7 +207,7 @@ final class FormsOfATraceProperties {
     }
 
     /** Slices of a row that overlap stand on rows beside it when they are converted. */
-    @Property(tries = 300)
+    @Property(tries = 200)
     void slicesThatOverlapAreStillOfTheirRow(@ForAll Random random, @ForAll Marks marks) throws IOException {
         List<Slice> slices = new ArrayList<>();
         for (Slice slice : new Maker(random, marks).trace()) {
@@ -229,7 +229,7 @@ final class FormsOfATraceProperties {
     @ParameterizedTest
     @ValueSource(strings = {
         "kineto-simple-add", "moe-b200-eager", "qwen05b-h100-eager", "sglang-qwen3-decode", "vllm-decode-graph",
-        "vllm-prefill-decode"
+        "vllm-prefill-decode", "xla-mi300-conv", "rpd-matmul"
     })
     void aRealTraceHasOneProfileInEveryForm(String name) throws IOException {
         Path trace = TRACES.resolve(name + ".json.gz");

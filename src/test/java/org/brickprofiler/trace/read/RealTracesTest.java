@@ -14,6 +14,7 @@ import org.brickprofiler.BrickCategory;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.report.Golden;
+import org.brickprofiler.testing.Spec;
 import org.brickprofiler.trace.read.Omission.Reason;
 import org.junit.jupiter.api.Test;
 
@@ -150,6 +151,30 @@ final class RealTracesTest {
                         new TraceProfile.Range("aten::bmm", 6, 28_129));
         assertThat(Omissions.faults(reading.omissions())).isEmpty();
         assertGolden(reading, "nsight.txt");
+    }
+
+    /** The sums were taken from the XSpace by a program of its own: the events of all lines of the planes of devices. */
+    @Spec("14.20")
+    @Test
+    void traceOfXlaWithDevicesByName() throws IOException {
+        TraceProfile reading = Traces.read(Traces.XLA, ReadOptions.defaults().withKeepWarmup(true));
+
+        assertThat(reading.eventsCounted()).isEqualTo(235);
+        assertThat(reading.snapshot().totalNs()).isEqualTo(28_137_077);
+        assertThat(reading.rows()).isEqualTo(11);
+        assertThat(Omissions.ignored(reading)).isEqualTo(Map.of(Reason.HOST, 3_415L, Reason.METADATA, 54L));
+    }
+
+    /** The sums are those of the view {@code busy} of the database. */
+    @Spec("14.20")
+    @Test
+    void traceOfRocmProfileDataWithItsDeviceByName() throws IOException {
+        TraceProfile reading = Traces.read(Traces.RPD, ReadOptions.defaults());
+
+        assertThat(reading.eventsCounted()).isEqualTo(85);
+        assertThat(reading.snapshot().totalNs()).isEqualTo(183_918_056);
+        assertThat(Omissions.ignored(reading))
+                .isEqualTo(Map.of(Reason.HOST, 125L, Reason.METADATA, 1L, Reason.EMPTY, 1L));
     }
 
     @Test

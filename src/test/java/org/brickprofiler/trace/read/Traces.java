@@ -19,6 +19,8 @@ final class Traces {
     static final Path MOE = Path.of("src", "test", "resources", "traces", "moe30b-decode-c16.json.gz");
     static final Path SIMPLE_ADD = Path.of("src", "test", "resources", "traces", "kineto-simple-add.json.gz");
     static final Path NSIGHT = Path.of("src", "test", "resources", "traces", "nsight-fsdp-h100.sqlite.gz");
+    static final Path RPD = Path.of("src", "test", "resources", "traces", "rpd-matmul.json.gz");
+    static final Path XLA = Path.of("src", "test", "resources", "traces", "xla-mi300-conv.json.gz");
     static final Path TORNADO = Path.of("src", "test", "resources", "traces", "tornadovm-invented.json");
     static final Path TRAINING = Path.of("src", "test", "resources", "traces", "kineto-training-step.json.gz");
 
