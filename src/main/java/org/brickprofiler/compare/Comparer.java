@@ -122,11 +122,12 @@ final class Comparer {
     /**
      * How far each run is from the usual one, by the median over its bricks, and the usual time of a brick, by its median
      * over the runs: each is found from what the other leaves, in turns (Tukey, <i>Exploratory Data Analysis</i>, 1977,
-     * chapter 11). A brick counts by how little it spreads. All that is of all runs, so that it does not matter which side
+     * chapter 11). The time is that of the middle half of the samples where it is known, for the longest samples are not
+     * what a process has in common. A brick counts by how little it spreads. All that is of all runs, so that it does not matter which side
      * a run is on.
      */
     private double @Nullable [] common(List<Figure> figures, int runs) {
-        List<double[]> bricks = figures.stream().map(Comparer::logs).toList();
+        List<double[]> bricks = figures.stream().map(figure -> logs(figure.steadyValues())).toList();
         if (bricks.size() < FEWEST_FOR_COMMON && options.baseline().isEmpty()) {
             return null;
         }
@@ -182,7 +183,11 @@ final class Comparer {
     }
 
     private static double[] logs(Figure figure) {
-        return Arrays.stream(figure.values()).map(Math::log).toArray();
+        return logs(figure.values());
+    }
+
+    private static double[] logs(double[] values) {
+        return Arrays.stream(values).map(Math::log).toArray();
     }
 
     private static double median(double[] values) {
@@ -206,7 +211,9 @@ final class Comparer {
         for (Figure figure : tested) {
             Kind kind = figure.kind();
             double[] logs = isBeside(kind) ? besideCommon(logs(figure)) : logs(figure);
-            variables.add(new MaxTTest.Variable(logs, pool(kind), kind == Kind.BRICK || kind.isTail()));
+            variables.add(kind.isTail()
+                    ? MaxTTest.Variable.following(logs, pool(kind), tested.indexOf(figure.brick()))
+                    : new MaxTTest.Variable(logs, pool(kind), kind == Kind.BRICK));
         }
         int commonAt = variables.size();
         if (common != null) {

@@ -3,6 +3,7 @@ package org.brickprofiler.compare;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -76,15 +77,31 @@ final class Figures {
         private final Kind kind;
         private final String name;
         private final double[] values;
+        private final double[] steadyValues;
         private final String obstacle;
         private final double sharePercent;
+        private final @Nullable Figure brick;
 
-        private Figure(Kind kind, String name, double[] values, String obstacle, double sharePercent) {
+        private Figure(
+                Kind kind, String name, double[] values, double[] steadyValues, String obstacle, double sharePercent,
+                @Nullable Figure brick) {
             this.kind = kind;
             this.name = name;
             this.values = values;
+            this.steadyValues = steadyValues;
             this.obstacle = obstacle;
             this.sharePercent = sharePercent;
+            this.brick = brick;
+        }
+
+        /** The same, as a percentile of a brick. */
+        private Figure of(Figure other) {
+            return new Figure(kind, name, values, steadyValues, obstacle, sharePercent, other);
+        }
+
+        /** The figure of the brick that this is a percentile of; null if it is none. */
+        @Nullable Figure brick() {
+            return brick;
         }
 
         Kind kind() {
@@ -98,6 +115,11 @@ final class Figures {
         /** Of each run, those of the first side first, in the unit of the kind; NaN where the run has none. */
         double[] values() {
             return values.clone();
+        }
+
+        /** The values that the common part of a run is made of: of a brick with percentiles those of the middle half. */
+        double[] steadyValues() {
+            return steadyValues.clone();
         }
 
         boolean isComparable() {
@@ -127,6 +149,9 @@ final class Figures {
     /** The brick whose samples are the steps, where they were not announced. */
     private final Optional<Key> step;
 
+    /** For each brick what the mean of the middle half is of its mean in each run; 1 where that is not known of all runs. */
+    private final Map<Key, double[]> middleShares;
+
     /** For each brick what its figure in each run is of its mean there. */
     private final Map<Key, double[]> usualShares;
 
@@ -141,20 +166,22 @@ final class Figures {
         bricks = runs.stream()
                 .map(run -> run.bricks().stream().collect(Collectors.toMap(Key::of, Function.identity())))
                 .toList();
-        usualShares = bricks.stream()
+        middleShares = bricks.stream()
                 .flatMap(run -> run.keySet().stream())
                 .distinct()
-                .collect(Collectors.toMap(Function.identity(), this::usualShares));
+                .collect(Collectors.toMap(Function.identity(), this::middleShares));
+        usualShares = middleShares.entrySet().stream()
+                .collect(Collectors.toMap(Map.Entry::getKey, entry -> usualShares(entry.getValue())));
         announced = options.stepBrick().isEmpty()
                 && runs.stream().allMatch(run -> run.steps().count() > 0);
         step = announced ? Optional.empty() : step();
         environments = options.acrossEnvironments() ? "" : String.join("; ", environmentsThatDiffer());
         whole();
         categories();
-        for (Key key : bricks()) {
-            tail(key, Kind.BRICK_P90, P90, Comparison.FEWEST_FOR_P90);
-            tail(key, Kind.BRICK_P99, P99, Comparison.FEWEST_FOR_P99);
-        }
+        bricks().forEach((key, brick) -> {
+            tail(key, brick, Kind.BRICK_P90, P90, Comparison.FEWEST_FOR_P90);
+            tail(key, brick, Kind.BRICK_P99, P99, Comparison.FEWEST_FOR_P99);
+        });
         tiles();
     }
 
@@ -230,16 +257,24 @@ final class Figures {
     }
 
     /**
-     * In each run, what the middle half of the samples is of all; 1 where it does not stand for all. A ratio of two means
-     * of the same buckets: so their width is not in the figure.
+     * In each run, what the mean of the middle half of the samples is of the mean of all; 1 where not all runs have
+     * percentiles. A ratio of two means of the same buckets: so their width is not in the figure.
      */
-    private double[] usualShares(Key key) {
+    private double[] middleShares(Key key) {
         double[] shares = IntStream.range(0, runs.size())
                 .mapToObj(run -> brick(run, key).latency().orElse(LatencyDistribution.EMPTY))
                 .mapToDouble(latency -> latency.meanNs(25, 75) / latency.meanNs(0, 100))
                 .toArray();
-        boolean areKnown = Arrays.stream(shares).allMatch(share -> share > 0);
-        if (!areKnown || Median.withDefaults().withCopy(true).evaluate(shares) < Comparison.LEAST_USUAL_PERCENT / 100.0) {
+        if (Arrays.stream(shares).anyMatch(share -> !(share > 0))) {
+            Arrays.fill(shares, 1);
+        }
+        return shares;
+    }
+
+    /** The shares of the middle half where it stands for all samples; else 1. */
+    private static double[] usualShares(double[] middleShares) {
+        double[] shares = middleShares.clone();
+        if (Median.withDefaults().withCopy(true).evaluate(shares) < Comparison.LEAST_USUAL_PERCENT / 100.0) {
             Arrays.fill(shares, 1);
         }
         return shares;
@@ -443,11 +478,25 @@ final class Figures {
 
     private Figure figure(
             Kind kind, String name, double sharePercent, String obstacle, Function<Integer, Number> ofRun) {
-        double[] recorded = IntStream.range(0, runs.size())
+        return figure(kind, name, sharePercent, obstacle, ofRun, ofRun);
+    }
+
+    private Figure figure(
+            Kind kind,
+            String name,
+            double sharePercent,
+            String obstacle,
+            Function<Integer, Number> ofRun,
+            Function<Integer, Number> steady) {
+        double[] recorded = values(ofRun);
+        double[] values = Arrays.stream(recorded).map(value -> value > 0 ? value : Double.NaN).toArray();
+        return new Figure(kind, name, values, values(steady), obstacle(recorded, obstacle), sharePercent, null);
+    }
+
+    private double[] values(Function<Integer, Number> ofRun) {
+        return IntStream.range(0, runs.size())
                 .mapToDouble(run -> ofRun.apply(run).doubleValue())
                 .toArray();
-        double[] values = Arrays.stream(recorded).map(value -> value > 0 ? value : Double.NaN).toArray();
-        return new Figure(kind, name, values, obstacle(recorded, obstacle), sharePercent);
     }
 
     /** Of values of which 0 was recorded without any time, and NaN was not recorded. */
@@ -605,8 +654,8 @@ final class Figures {
         return whole == 0 ? 0 : 100.0 * side.stream().mapToLong(part).sum() / whole;
     }
 
-    /** Adds a figure of each brick; returns the bricks in the order of the figures. */
-    private List<Key> bricks() {
+    /** Adds a figure of each brick, and returns them in their order. */
+    private Map<Key, Figure> bricks() {
         Set<Key> keys = bricks.stream().flatMap(run -> run.keySet().stream()).collect(Collectors.toSet());
         List<Key> sorted = keys.stream()
                 .sorted(Comparator.comparingDouble((Key key) -> share(key))
@@ -614,10 +663,19 @@ final class Figures {
                         .thenComparing(Key::name)
                         .thenComparing(Key::category))
                 .toList();
+        Map<Key, Figure> found = new LinkedHashMap<>();
         for (Key key : sorted) {
-            add(Kind.BRICK, key.name(), share(key), obstacle(key), run -> usualNs(run, key) / brick(run, key).count());
+            double[] middle = Objects.requireNonNull(middleShares.get(key), "a brick of no run");
+            found.put(key, figure(
+                    Kind.BRICK,
+                    key.name(),
+                    share(key),
+                    obstacle(key),
+                    run -> usualNs(run, key) / brick(run, key).count(),
+                    run -> brick(run, key).totalNs() * middle[run] / brick(run, key).count()));
         }
-        return sorted;
+        all.addAll(found.values());
+        return found;
     }
 
     private double share(Key key) {
@@ -631,7 +689,7 @@ final class Figures {
      * Adds a percentile of a brick where all runs have enough samples for it. As for the middle half, the mean of all samples
      * is multiplied by a ratio of the same buckets, so that their width is not in the figure.
      */
-    private void tail(Key key, Kind kind, int percent, int fewest) {
+    private void tail(Key key, Figure ofBrick, Kind kind, int percent, int fewest) {
         boolean isKnown = IntStream.range(0, runs.size())
                 .allMatch(run -> brick(run, key).latency().orElse(LatencyDistribution.EMPTY).count() >= fewest);
         if (!isKnown) {
@@ -640,12 +698,12 @@ final class Figures {
         String obstacle = Stream.of(obstacle(key), announced ? phaseMixThatDiffers() : "")
                 .filter(reason -> !reason.isEmpty())
                 .collect(Collectors.joining("; "));
-        add(kind, key.name() + ", p" + percent, share(key), obstacle, run -> {
+        all.add(figure(kind, key.name() + ", p" + percent, share(key), obstacle, run -> {
             BrickStats brick = brick(run, key);
             LatencyDistribution latency = brick.latency().orElseThrow();
             return ratio(brick.totalNs(), brick.count())
                     * (latency.interpolatedPercentileNs(percent) / latency.meanNs(0, 100));
-        });
+        }).of(ofBrick));
     }
 
     private String obstacle(Key key) {

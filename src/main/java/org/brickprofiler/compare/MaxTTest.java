@@ -24,7 +24,8 @@ import org.apache.commons.statistics.descriptive.Quantile;
  * pool, as much as their spread suggests that they are one and the same (Smyth, <i>Linear models and empirical Bayes
  * methods</i>, 2004). A variance that chance does not explain is left out of the pool, for a brick with two modes is not
  * like the others. Such a variable reaches further by chance, and would raise the bar for all; its variance counts up to
- * {@value #MOST_WILDNESS} times, so that it has to show more itself. The permutation holds for any statistic.
+ * {@value #MOST_WILDNESS} times, so that it has to show more itself. A percentile of a brick counts so only if the brick
+ * itself does, for a longer tail makes a percentile vary from run to run. The permutation holds for any statistic.
  *
  * <p>Immutable; any thread.
  */
@@ -60,9 +61,13 @@ final class MaxTTest {
         /** Of variables whose variance is their own alone. */
         static final int NO_POOL = -1;
 
+        /** The leader of a variable that follows none. */
+        private static final int OWN = -1;
+
         private final double[] values;
         private final int pool;
         private final boolean speaks;
+        private final int leader;
 
         /**
          * Of one value in every run.
@@ -72,9 +77,25 @@ final class MaxTTest {
          * @param speaks whether its own variance counts for that pool
          */
         Variable(double[] values, int pool, boolean speaks) {
+            this(values, pool, speaks, OWN);
+        }
+
+        private Variable(double[] values, int pool, boolean speaks, int leader) {
             this.values = values.clone();
             this.pool = pool;
             this.speaks = speaks;
+            this.leader = leader;
+        }
+
+        /**
+         * Of one value in every run, which counts as wild as another variable.
+         *
+         * @param values those of the first side first
+         * @param pool the number of its pool, for which its variance counts
+         * @param leader the place of the other variable, before this one
+         */
+        static Variable following(double[] values, int pool, int leader) {
+            return new Variable(values, pool, true, leader);
         }
     }
 
@@ -216,8 +237,9 @@ final class MaxTTest {
      *
      * @param isFirst of each run 1 if it is on the first side, or 0
      * @param sides room for the values of the two sides, one more than there are runs each
+     * @param wildness how many times its variance each variable before this one counts; that of this one is set
      */
-    private Statistic statistic(int variable, int[] isFirst, double[][] sides) {
+    private Statistic statistic(int variable, int[] isFirst, double[][] sides, double[] wildness) {
         double[] row = values[variable];
         int first = 0;
         int second = 0;
@@ -240,13 +262,17 @@ final class MaxTTest {
         int degrees = before.degrees() + after.degrees();
         int number = variables.get(variable).pool;
         Pool pool = number < 0 ? Pool.NONE : pools[number];
+        wildness[variable] = 1;
         if (pool.priorDegrees() == 0) {
             return new Statistic(difference, Math.sqrt(own), degrees);
         }
         double both = (firstVariance * before.degrees() + secondVariance * after.degrees()) / degrees;
         if (both > mostLikely(pool.variance(), degrees)) {
-            double wildness = Math.max(1, Math.min(MOST_WILDNESS, both / (WILD * pool.variance())));
-            return new Statistic(difference, Math.sqrt(own * wildness), degrees);
+            int leader = variables.get(variable).leader;
+            wildness[variable] = leader == Variable.OWN
+                    ? Math.max(1, Math.min(MOST_WILDNESS, both / (WILD * pool.variance())))
+                    : wildness[leader];
+            return new Statistic(difference, Math.sqrt(own * wildness[variable]), degrees);
         }
         double mixed =
                 (pool.priorDegrees() * pool.variance() + degrees * both) / (pool.priorDegrees() + degrees);
@@ -266,12 +292,14 @@ final class MaxTTest {
         private final int[] reached = new int[values.length];
 
         private final double[][] sides = new double[2][runs + 1];
+        private final double[] wildness = new double[values.length];
+        private final double[] assigned = new double[values.length];
         private final double[] largest;
         private int count;
 
         Assignments(int[] isFirst, long seed) {
             observed = IntStream.range(0, values.length)
-                    .mapToObj(variable -> statistic(variable, isFirst, sides))
+                    .mapToObj(variable -> statistic(variable, isFirst, sides, wildness))
                     .toArray(Statistic[]::new);
             sizes = Arrays.stream(observed).mapToDouble(Statistic::size).toArray();
             smallestFirst = IntStream.range(0, observed.length)
@@ -299,9 +327,12 @@ final class MaxTTest {
             for (int run : first) {
                 isFirst[run] = 1;
             }
+            for (int variable = 0; variable < assigned.length; variable++) {
+                assigned[variable] = statistic(variable, isFirst, sides, wildness).size();
+            }
             double maximum = 0;
             for (int variable : smallestFirst) {
-                maximum = Math.max(maximum, statistic(variable, isFirst, sides).size());
+                maximum = Math.max(maximum, assigned[variable]);
                 if (maximum >= sizes[variable] - ROUNDING) {
                     reached[variable]++;
                 }

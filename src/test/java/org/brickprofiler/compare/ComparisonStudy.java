@@ -24,9 +24,9 @@ public final class ComparisonStudy {
     private static final double LOW_FLOOR = 1;
 
     /** Of the 36 bricks, those that a large change reaches, and those of which it is known that it does not. */
-    private static final int MANY = 16;
+    static final int MANY = 16;
 
-    private static final List<String> UNTOUCHED =
+    static final List<String> UNTOUCHED =
             List.of("brick 28", "brick 29", "brick 30", "brick 31", "brick 32", "brick 33", "brick 34", "brick 35");
 
     private ComparisonStudy() {}

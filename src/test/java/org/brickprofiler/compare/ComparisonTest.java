@@ -890,14 +890,4 @@ class ComparisonTest {
         Sides sides = new SimulatedRuns(Behaviour.ALL, 9).sides(10, 5);
         assertThat(sides.compare(2)).isEqualTo(sides.compare(2));
     }
-
-    /** A few of what {@link ComparisonStudy} counts at length. */
-    @Spec("16.2")
-    @Test
-    void keepsItsPromisesInAFewSimulations() {
-        assertThat(ComparisonStudy.cell(Behaviour.ALL, 40, 21, 10, 0, 2).alarms()).isLessThanOrEqualTo(10);
-        assertThat(ComparisonStudy.cell(Behaviour.SLOW, 25, 22, 10, 5, 2).found()).isEqualTo(100);
-        assertThat(ComparisonStudy.cell(Behaviour.DISTURBED, 25, 23, 10, 5, 2).found()).isEqualTo(100);
-        assertThat(ComparisonStudy.cell(Behaviour.WIDE, 40, 24, 4, 0, 0).alarms()).isLessThanOrEqualTo(12.5);
-    }
 }

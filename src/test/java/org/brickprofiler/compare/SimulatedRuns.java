@@ -2,11 +2,11 @@ package org.brickprofiler.compare;
 
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
-import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
 import org.apache.commons.rng.UniformRandomProvider;
 import org.apache.commons.rng.sampling.ArraySampler;
@@ -60,9 +60,9 @@ final class SimulatedRuns {
         DISTURBED,
         /** The machine becomes 3 % slower over all runs. */
         DRIFT,
-        /** In the first run of the first side half of the bricks take twice as long. */
+        /** In one run of all, half of the bricks take twice as long. */
         ONE_APART,
-        /** In the first two runs of the first side a third of the bricks takes 1.5 times as long. */
+        /** In two runs of all, a third of the bricks takes 1.5 times as long, others in each. */
         TWO_APART,
         /** The spread of a brick between processes has Student's distribution with 3 degrees. */
         HEAVY,
@@ -181,24 +181,34 @@ final class SimulatedRuns {
     /** So many runs a side, the second with a change. */
     Sides sides(int runs, Change change) {
         int[] places = ArraySampler.shuffle(random, IntStream.range(0, 2 * runs).toArray());
+        Set<Integer> apart = apart(2 * runs);
         List<Run> before = new ArrayList<>();
         List<Run> after = new ArrayList<>();
         for (int i = 0; i < runs; i++) {
-            before.add(run("before " + i, i, runs, places[i] / (2.0 * runs), Change.NONE, apart(i)));
-            after.add(run("after " + i, i, runs, places[runs + i] / (2.0 * runs), change, brick -> 1));
+            before.add(run("before " + i, i, runs, places[i] / (2.0 * runs), Change.NONE, apart.contains(i)));
+            after.add(run("after " + i, i, runs, places[runs + i] / (2.0 * runs), change, apart.contains(runs + i)));
         }
         return new Sides(before, after);
     }
 
-    /** By how much the bricks of a run of the first side are longer because it is apart. */
-    private IntToDoubleFunction apart(int number) {
-        if (behaviour.has(Noise.ONE_APART) && number == 0) {
-            return brick -> brick % 2 == 0 ? 2 : 1;
+    /** The runs that are apart, of both sides together. */
+    private Set<Integer> apart(int runs) {
+        int apart = behaviour.has(Noise.ONE_APART) ? 1 : behaviour.has(Noise.TWO_APART) ? 2 : 0;
+        Set<Integer> found = new HashSet<>();
+        while (found.size() < apart) {
+            found.add(random.nextInt(runs));
         }
-        return behaviour.has(Noise.TWO_APART) && number < 2 ? brick -> brick % 3 == 0 ? 1.5 : 1 : brick -> 1;
+        return found;
     }
 
-    private Run run(String name, int number, int runs, double when, Change change, IntToDoubleFunction apart) {
+    /** How many times as long a brick of a run that is apart takes. */
+    private double apart() {
+        return behaviour.has(Noise.ONE_APART)
+                ? random.nextBoolean() ? 2 : 1
+                : random.nextInt(3) == 0 ? 1.5 : 1;
+    }
+
+    private Run run(String name, int number, int runs, double when, Change change, boolean isApart) {
         double common = COMMON_SPREAD * normal.sample();
         if (behaviour.has(Noise.SLOW) && number < 0.3 * runs) {
             common += Math.log(1.08);
@@ -212,7 +222,7 @@ final class SimulatedRuns {
         double busy = 0.06 * random.nextDouble();
         List<BrickStats> bricks = new ArrayList<>();
         for (int brick = 0; brick < (behaviour.isSampled() ? SAMPLED_BRICKS : BRICKS); brick++) {
-            double log = common + Math.log(apart.applyAsDouble(brick)) + behaviour.spread() * ownDeviation();
+            double log = common + (isApart ? Math.log(apart()) : 0) + behaviour.spread() * ownDeviation();
             if (behaviour.has(Noise.BIMODAL) && brick % 3 == 1 && random.nextBoolean()) {
                 log += Math.log(1.1);
             }
