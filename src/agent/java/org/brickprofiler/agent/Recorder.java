@@ -70,6 +70,16 @@ record Recorder(BrickProfiler profiler, Steps steps, Consumer<String> say) imple
             }
         }
 
+        /** Whether the warm-up goes on. */
+        boolean isWarmingUp() {
+            return ended.get() < warmup;
+        }
+
+        /** How many steps of the warm-up have ended, in words. */
+        String warmupText() {
+            return Math.min(ended.get(), warmup) + " of the " + warmup + " steps of its warm-up";
+        }
+
         /** Tokens per second of wall time, one a step, also where the profiler is off; empty where no step has ended. */
         OptionalDouble tokensPerSec() {
             long wallNs = lastNs - firstNs.get();
