@@ -75,6 +75,9 @@ public final class BrickProfiler extends BrickResults {
     /** The name under which bricks past the bound are counted. */
     public static final String OTHER_NAMES = NameTable.OTHER_NAMES;
 
+    /** Of bricks and steps for one snapshot, at most. */
+    private static final int MOST_READINGS = 4;
+
     // What the way of a sample reads, here and not behind another object: each load that waits for another one takes its
     // time again where a clock read waits for all before it.
 
@@ -807,9 +810,14 @@ public final class BrickProfiler extends BrickResults {
      */
     public ProfileSnapshot snapshot() {
         Results.Settings settings = settings(droppedPending.get(), pendingCount(), resolver.overlaps(), graph);
-        StepRecorder recorder = steps;
-        StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.read();
-        return results.snapshot(readRecorded(0, names.size()), tiles.snapshot(), ended, period.until(nowNs()), settings);
+        for (int attempt = 1; ; attempt++) {
+            StepRecorder recorder = steps;
+            StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.read();
+            Results.Recorded recorded = readRecorded(0, names.size());
+            if (attempt == MOST_READINGS || isEnd(recorder, ended)) {
+                return results.snapshot(recorded, tiles.snapshot(), ended, period.until(nowNs()), settings);
+            }
+        }
     }
 
     /**
@@ -822,12 +830,30 @@ public final class BrickProfiler extends BrickResults {
         return windows.taking(this::takeAndReset);
     }
 
+    /** Several parts, where steps ended between the reading of the steps and that of the bricks, make one. */
     private ProfileSnapshot takeAndReset() {
-        RunPeriod.Part part = period.endAndRestart(nowNs());
-        Results.Settings settings = settings(droppedPending.getAndSet(0), pendingCount(), resolver.takeOverlaps(), graph);
-        StepRecorder recorder = steps;
-        StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
-        return results.snapshot(readRecordedAndReset(), tiles.snapshotAndReset(), ended, part, settings);
+        ProfileSnapshot taken = null;
+        for (int attempt = 1; ; attempt++) {
+            RunPeriod.Part part = period.endAndRestart(nowNs());
+            Results.Settings settings =
+                    settings(droppedPending.getAndSet(0), pendingCount(), resolver.takeOverlaps(), graph);
+            StepRecorder recorder = steps;
+            StepRecorder.Reading ended = recorder == null ? StepRecorder.Reading.NONE : recorder.readAndReset();
+            ProfileSnapshot next =
+                    results.snapshot(readRecordedAndReset(), tiles.snapshotAndReset(), ended, part, settings);
+            taken = taken == null ? next : taken.withPending(0).merge(next);
+            if (attempt == MOST_READINGS || isEnd(recorder, ended)) {
+                return taken;
+            }
+        }
+    }
+
+    /**
+     * Whether a reading of the steps is still the newest: bricks of steps that ended since are in the reading of the
+     * bricks, while these steps are not counted. The first reading of a virtual machine loads classes, which takes long.
+     */
+    private boolean isEnd(@Nullable StepRecorder recorder, StepRecorder.Reading ended) {
+        return recorder == steps && (recorder == null || recorder.isEnd(ended));
     }
 
     /**

@@ -53,6 +53,9 @@ final class ProfileOutput {
     }
 
     private static @Nullable ProfileOutput open(String setting) {
+        if (OutputOwner.isTaken()) {
+            return null;
+        }
         Optional<String> owner = OutputOwner.claim(ProfileOutput.class);
         if (owner.isPresent()) {
             warn(owner.get() + " writes the profile to '" + setting + "'; what this copy of the library records is not in it");
@@ -138,7 +141,7 @@ final class ProfileOutput {
         if (profile.isEmpty()) {
             return;
         }
-        switch (file.write(profile.get(), RunFacts::isOfThisProcess)) {
+        switch (file.write(profile.get(), written -> written.facts().isOfThisProcess())) {
             case THIS -> log.info("BRICK_PROFILER_OUT: the profile is in {}", SETTING);
             case APPLICATION -> log.info("BRICK_PROFILER_OUT: the application has written {} itself", SETTING);
             case OTHER_PROCESS ->

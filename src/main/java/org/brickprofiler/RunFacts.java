@@ -83,11 +83,15 @@ public record RunFacts(
 
     private static final Nesting UNKNOWN = new Nesting(0, 0, 0, 0);
 
-    /** Whether this process recorded a snapshot, alone or with others. */
-    static boolean isOfThisProcess(ProfileSnapshot snapshot) {
+    /**
+     * Whether this virtual machine is one of those that recorded.
+     *
+     * @return false, too, if it lacks the module {@code java.management}, by which it would know
+     */
+    public boolean isOfThisProcess() {
         Optional<VirtualMachine> here = VirtualMachine.current();
         return here.isPresent()
-                && snapshot.facts().virtualMachines.stream()
+                && virtualMachines.stream()
                         .anyMatch(each -> each.pid == here.get().pid && each.startedAt.equals(here.get().startedAt));
     }
 

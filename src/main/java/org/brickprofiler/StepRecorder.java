@@ -404,6 +404,11 @@ final class StepRecorder {
         return new Reading(sums.steps(), sums.first, ended);
     }
 
+    /** Whether no step has ended since a reading. */
+    synchronized boolean isEnd(Reading reading) {
+        return reading.end() == ended;
+    }
+
     /** The same, and begins anew; steps that are under way count once they end. */
     synchronized Reading readAndReset() {
         Reading reading = read();

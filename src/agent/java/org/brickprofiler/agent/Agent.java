@@ -1,10 +1,13 @@
 package org.brickprofiler.agent;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.lang.instrument.UnmodifiableClassException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.security.ProtectionDomain;
 import java.util.List;
@@ -16,6 +19,10 @@ import org.brickprofiler.BrickProfilerBuilder;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.agent.bridge.Bridge;
 import org.brickprofiler.agent.bridge.JdkBridge;
+import org.brickprofiler.internal.io.FileFormat;
+import org.brickprofiler.internal.io.HeapReserve;
+import org.brickprofiler.internal.io.OutputOwner;
+import org.brickprofiler.internal.io.OwnedFile;
 import org.brickprofiler.report.HtmlReport;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.report.TextReport;
@@ -34,6 +41,15 @@ public final class Agent {
 
     private static final @Nullable ClassLoader OWN_LOADER = Agent.class.getClassLoader();
 
+    private static final int ATTEMPTS = 5;
+    private static final long RETRY_MS = 200;
+
+    /** Prepared, since a full heap has no room for a message. */
+    private static final byte[] LOST = "brick agent: the reports are lost: the heap is full\n".getBytes(US_ASCII);
+
+    private static final byte[] FULL_HEAP =
+            "brick agent: the heap is full; if it still is at the end, the reports may be lost\n".getBytes(US_ASCII);
+
     private static @Nullable Agent running;
 
     private final AgentOptions options;
@@ -51,6 +67,17 @@ public final class Agent {
 
     private final Set<Rule> applied = ConcurrentHashMap.newKeySet();
 
+    /** How many rules applied when that was said last; -1 before. Guarded by this. */
+    private int saidApplied = -1;
+
+    /** Where {@code brick run} wants the profile; null without it. */
+    private final @Nullable Path runPath = AgentOptions.runFile(System.getenv());
+
+    /** The file at that path; null if it cannot be written. */
+    private final @Nullable OwnedFile<ProfileSnapshot> runFile;
+
+    private final HeapReserve reserve = new HeapReserve(Agent::noteFullHeap);
+
     private Agent(AgentOptions options, Path file) throws IOException {
         this.options = options;
         rules = RuleFile.read(file);
@@ -67,6 +94,7 @@ public final class Agent {
         if (alternation != null && rules.rules().stream().noneMatch(rule -> rule.kind() == Rule.Kind.STEP)) {
             throw new IllegalArgumentException("ab= compares steps, and there is no step: in " + file);
         }
+        runFile = beginRunFile();
         steps = new Recorder.Steps(rules.warmupSteps(), this::forgetWarmup, alternation);
         weaver = new Weaver(
                 rules,
@@ -121,7 +149,29 @@ public final class Agent {
         agent.begin(instrumentation);
     }
 
+    /** Takes the file of {@code brick run} over from the library, whose profilers need not write it then. */
+    private @Nullable OwnedFile<ProfileSnapshot> beginRunFile() {
+        Path file = runPath;
+        if (file == null) {
+            return null;
+        }
+        Optional<String> owner = OutputOwner.take(Agent.class);
+        if (owner.isPresent()) {
+            say(owner.get() + " writes the profile to " + file + ", so the agent's needs out=FILE");
+            return null;
+        }
+        try {
+            return OwnedFile.begin(file, FileFormat.of(ProfileSnapshot.class));
+        } catch (IOException | IllegalStateException unable) {
+            say("the profile will be lost: " + unable.getMessage());
+            return null;
+        }
+    }
+
     private void begin(Instrumentation instrumentation) {
+        sayMissingFolder("profile", ownOut());
+        sayMissingFolder("page", options.html());
+        sayMissingFolder("timeline", options.trace());
         weaver.classes().forEach(this::check);
         Bridge.install(new Recorder(profiler, steps, losses, this::say));
         // Links the bridge to its sink now, and not within a method that the application calls.
@@ -133,9 +183,36 @@ public final class Agent {
                 weaveAgain(loaded, instrumentation);
             }
         }
-        Runtime.getRuntime().addShutdownHook(new Thread(this::report, "brick-agent-report"));
+        Runtime.getRuntime().addShutdownHook(new Thread(this::reportAtEnd, "brick-agent-report"));
         options.port().ifPresent(this::open);
-        say(applied.size() + " of " + rules.rules().size() + " rules apply");
+        sayApplied(true);
+    }
+
+    private void sayMissingFolder(String what, @Nullable Path file) {
+        if (file != null) {
+            try {
+                OwnedFile.requireWritable(file);
+            } catch (FileSystemException unable) {
+                say("the " + what + " cannot be written to " + file + " unless that changes before the end: "
+                        + unable.getReason());
+            }
+        }
+    }
+
+    /** Says how many rules apply, at the start, and later when that has changed. */
+    private synchronized void sayApplied(boolean atStart) {
+        int all = rules.rules().size();
+        int now = applied.size();
+        if (atStart || (saidApplied >= 0 && now != saidApplied)) {
+            saidApplied = now;
+            say(now + " of " + all + " rules apply" + (atStart && now < all ? " so far" : ""));
+        }
+    }
+
+    /** Needs no memory. */
+    private static void noteFullHeap() {
+        System.err.write(FULL_HEAP, 0, FULL_HEAP.length);
+        System.err.flush();
     }
 
     private void open(int port) {
@@ -208,6 +285,9 @@ public final class Agent {
                     return null;
                 }
                 note(result);
+                if (applied.size() == rules.rules().size()) {
+                    sayApplied(false);
+                }
                 return result.bytes();
             } catch (Throwable failed) {
                 say(className.replace('/', '.') + " is not woven: " + failed);
@@ -246,14 +326,46 @@ public final class Agent {
                     snapshot.facts().withUnprofiledTokensPerSec(compared.get().tokensPerSecOff()));
         }
         steps.tokensPerSec().ifPresent(profiler::setTokensPerSec);
-        return profiler.snapshot();
+        ProfileSnapshot snapshot = profiler.snapshot();
+        return steps.isWarmingUp()
+                ? snapshot.withFacts(snapshot.facts()
+                        .withMachine(snapshot.facts().machine(), List.of("only " + steps.warmupText() + " had ended")))
+                : snapshot;
     }
 
     private Optional<Alternation.Result> compared() {
         return alternation == null ? Optional.empty() : alternation.result();
     }
 
+    /** Writes the reports, also when the heap is full: other threads may leave memory when they end. */
+    private void reportAtEnd() {
+        reserve.release();
+        for (int attempt = 1; ; attempt++) {
+            try {
+                report();
+                return;
+            } catch (OutOfMemoryError full) {
+                if (attempt == ATTEMPTS) {
+                    System.err.write(LOST, 0, LOST.length);
+                    System.err.flush();
+                    return;
+                }
+                pause();
+            }
+        }
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(RETRY_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private void report() {
+        sayApplied(false);
+        forgetUnfinishedWarmup();
         ProfileSnapshot snapshot = snapshot();
         List<Rule> unused = rules.rules().stream().filter(rule -> !applied.contains(rule)).toList();
         if (!unused.isEmpty()) {
@@ -267,7 +379,8 @@ public final class Agent {
         if (options.out() == null && options.html() == null && options.trace() == null) {
             err.print(TextReport.render(snapshot));
         }
-        write("profile", options.out(), to -> JsonReport.write(snapshot, to));
+        write("profile", ownOut(), to -> JsonReport.write(snapshot, to));
+        writeRunFile(snapshot);
         write("page", options.html(), to -> HtmlReport.write(snapshot, to));
         TraceRecorder recorder = trace;
         if (recorder != null) {
@@ -275,8 +388,40 @@ public final class Agent {
         }
     }
 
+    /** A run that ends in its warm-up has no profile. */
+    private void forgetUnfinishedWarmup() {
+        if (steps.isWarmingUp()) {
+            profiler.disable();
+            forgetWarmup();
+            say("the run ended after " + steps.warmupText() + ", so the profile is empty: lower warmup: in " + options.rules()
+                    + ", or run longer");
+        }
+    }
+
     private interface Report {
         void write(Path file) throws IOException;
+    }
+
+    /** Where the option says that the profile goes; null if only the variable does. */
+    private @Nullable Path ownOut() {
+        Path out = options.out();
+        return out == null || out.equals(runPath) ? null : out;
+    }
+
+    private void writeRunFile(ProfileSnapshot snapshot) {
+        OwnedFile<ProfileSnapshot> file = runFile;
+        if (file == null) {
+            return;
+        }
+        try {
+            say(switch (file.write(snapshot, written -> written.facts().isOfThisProcess())) {
+                case THIS -> "the profile is in " + runPath;
+                case APPLICATION -> "the application has written " + runPath + " itself; the agent's profile needs out=FILE";
+                case OTHER_PROCESS -> "another process has written " + runPath + "; this profile is in " + file.besidePath();
+            });
+        } catch (IOException | RuntimeException lost) {
+            say("the profile is lost: " + lost.getMessage());
+        }
     }
 
     private void write(String what, @Nullable Path file, Report report) {

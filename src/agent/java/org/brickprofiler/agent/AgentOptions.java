@@ -1,6 +1,9 @@
 package org.brickprofiler.agent;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,9 +64,10 @@ record AgentOptions(
                 throw new IllegalArgumentException("the option '" + key + "' is there twice");
             }
         }
-        String variable = Settings.value(environment::get, OUT_VARIABLE);
-        if (variable != null) {
-            values.putIfAbsent("out", variable);
+        Path runFile = runFile(environment);
+        refuseSameFile(values, runFile);
+        if (runFile != null) {
+            values.putIfAbsent("out", runFile.toString());
         }
         String port = values.get(PORT);
         String seed = values.get(AB);
@@ -75,6 +79,42 @@ record AgentOptions(
                 path(values, "snapshot"),
                 port == null ? OptionalInt.empty() : OptionalInt.of((int) number(PORT, port, LAST_PORT)),
                 seed == null ? OptionalLong.empty() : OptionalLong.of(number(AB, seed, Long.MAX_VALUE)));
+    }
+
+    /** Where {@code brick run} wants the profile, beside {@code out}; null where it does not ask. */
+    static @Nullable Path runFile(Map<String, String> environment) {
+        String variable = Settings.value(environment::get, OUT_VARIABLE);
+        return variable == null ? null : Path.of(variable);
+    }
+
+    /** Two reports in one file would leave the one that is written last, and a report in the file of rules neither. */
+    private static void refuseSameFile(Map<String, String> values, @Nullable Path runFile) {
+        Map<Path, String> names = new HashMap<>();
+        if (runFile != null && !values.containsKey("out")) {
+            names.put(real(runFile), OUT_VARIABLE + "=" + runFile);
+        }
+        for (String key : List.of("rules", "out", "html", "trace", "snapshot")) {
+            String value = values.get(key);
+            String name = key + "=" + value;
+            String other = value == null ? null : names.put(real(Path.of(value)), name);
+            if (other != null) {
+                throw new IllegalArgumentException(other + " and " + name + " are one file; each needs a file of its own");
+            }
+        }
+    }
+
+    /** The file itself, so that two ways to it are the same. */
+    private static Path real(Path file) {
+        Path path = file.toAbsolutePath().normalize();
+        Path folder = path.getParent();
+        try {
+            if (Files.exists(path)) {
+                return path.toRealPath();
+            }
+            return folder != null && Files.exists(folder) ? folder.toRealPath().resolve(path.getFileName()) : path;
+        } catch (IOException unknown) {
+            return path;
+        }
     }
 
     private static @Nullable Path path(Map<String, String> values, String key) {

@@ -85,6 +85,16 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
             }
         }
 
+        /** Whether the warm-up goes on. */
+        boolean isWarmingUp() {
+            return ended.get() < warmup;
+        }
+
+        /** How many steps of the warm-up have ended, in words. */
+        String warmupText() {
+            return Math.min(ended.get(), warmup) + " of the " + warmup + " steps of its warm-up";
+        }
+
         /** Output tokens per second of wall time, also if the profiler is off; empty if no step has output any. */
         OptionalDouble tokensPerSec() {
             long wallNs = lastNs - firstNs.get();

@@ -218,9 +218,9 @@ function columnsOf(what, lines) {
   const besideOf = (line) => line.beside_others;
   return [
     { label: what, text: true, value: (line) => line.name, cell: (line) => named(line.name) },
+    { label: "change %", value: (line) => pct(line.change), cell: (line) => (line.change ? signed(line.change.pct) : NONE) },
     { label: "verdict", text: true, value: (line) => WORDS[line.verdict], cell: verdictCell },
     { label: "95 % interval, %", text: true, below: axis, cell: drawn },
-    { label: "change %", value: (line) => pct(line.change), cell: (line) => (line.change ? signed(line.change.pct) : NONE) },
     beside && {
       label: "beside others %",
       value: (line) => pct(besideOf(line)),

@@ -937,9 +937,28 @@ function drawStep(shown, spans, longestNs, readout) {
   return html("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "The " + shown.what + " " + stepName(shown.phase) }, picture);
 }
 
-/** What took longer in the slowest step, where all of both is drawn. */
+/** The spans that lie in no other one of their track but a layer: those inside one have their time in it. */
+function outermost(spans) {
+  const ends = new Map();
+  return [...spans]
+    .filter((span) => span.category !== "layer")
+    .sort((a, b) => a.startNs - b.startNs || b.ns - a.ns)
+    .filter((span) => {
+      const isInside = span.startNs + span.ns <= (ends.has(span.track) ? ends.get(span.track) : -Infinity);
+      if (!isInside) {
+        ends.set(span.track, span.startNs + span.ns);
+      }
+      return !isInside;
+    });
+}
+
+/** The time that the thread of the slowest step spent in more or longer spans, where all of both steps is drawn. */
 function differenceOf(median, slowest) {
-  const [usual, slow] = [timesOf(spansOf(median)), timesOf(spansOf(slowest))];
+  const [usual, slow] = [median, slowest].map((step) => {
+    const spans = outermost(spansOf(step));
+    const driving = drivingTrack(spans);
+    return timesOf(spans.filter((span) => span.track === driving));
+  });
   const longer = [...slow]
     .map(([name, ns]) => [name, ns - (usual.get(name) || 0)])
     .filter(([, ns]) => ns > 0)
@@ -980,6 +999,13 @@ function shownOf(phase) {
     ];
   });
   return [all.length === 2 ? html("p", {}, differenceOf(...all)) : "", ...drawn.flat()];
+}
+
+/** The track with the most time: that of the thread which drives the step. Other tracks work at the same time. */
+function drivingTrack(spans) {
+  const times = new Map();
+  spans.forEach((span) => times.set(span.track, (times.get(span.track) || 0) + span.ns));
+  return [...times].sort((a, b) => b[1] - a[1]).map(([track]) => track)[0];
 }
 
 /** What {@link spread} draws of a distribution that is no brick's. */

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -13,6 +15,7 @@ import org.brickprofiler.agent.Rule.Call;
 import org.brickprofiler.agent.Rule.Kind;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -146,5 +149,23 @@ class RuleFileTest {
     @ValueSource(strings = {"rules", "rules=", "rules=a,rules=b", "rules=a,", "file=a", "port=", "port=x", "port=65536", "ab=-1", "ab=1.5"})
     void refusesOptions(String text) {
         assertThatThrownBy(() -> AgentOptions.parse(text, Map.of())).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    @Spec("22.16")
+    void reportsNeedFilesOfTheirOwn(@TempDir Path folder) throws IOException {
+        Path rules = Files.writeString(folder.resolve("bricks.yaml"), "bricks: []");
+        Path link = Files.createSymbolicLink(folder.resolve("link.yaml"), rules);
+        Path run = folder.resolve("run.json");
+        Path detour = folder.resolve("none").resolve("..").resolve("run.json");
+        String given = "rules=" + rules;
+        for (String same : List.of("out=" + run + ",html=" + run, "html=" + run + ",trace=" + detour, "out=" + link)) {
+            assertThatThrownBy(() -> AgentOptions.parse(given + "," + same, Map.of()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining(" are one file; each needs a file of its own");
+        }
+        Map<String, String> variable = Map.of(AgentOptions.OUT_VARIABLE, run.toString());
+        assertThatThrownBy(() -> AgentOptions.parse(given + ",html=" + run, variable)).hasMessageContaining("are one file");
+        assertThat(AgentOptions.parse(given + ",out=" + run, variable).out()).isEqualTo(run);
     }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Random;
+import org.brickprofiler.BrickCategory;
 import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Comparison.Change;
 import org.brickprofiler.compare.Comparison.Kind;
@@ -29,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ComparisonReportIT extends PageInBrowser {
 
     static List<Comparison> comparisons() {
-        return List.of(ComparisonReportTest.full(), ComparisonReportTest.empty(), many(40));
+        return List.of(ComparisonReportTest.full(), ComparisonReportTest.empty(), many(40), every());
     }
 
     /** As many bricks with changes of every size, of which the large ones are shown to be any. */
@@ -50,6 +51,36 @@ class ComparisonReportIT extends PageInBrowser {
         Run run = Run.of("a.json", Samples.plain());
         return new Comparison(
                 List.of(run), List.of(run), Options.defaults(), Optional.of("LmHead"), List.of(), lines);
+    }
+
+    /** A step with time in each category, as an engine with devices has it, and bricks with long names. */
+    private static Comparison every() {
+        Comparison many = many(12);
+        List<Line> lines = new ArrayList<>(many.lines());
+        for (BrickCategory category : BrickCategory.values()) {
+            lines.add(new Line(
+                    Kind.CATEGORY, category.displayName(), Optional.of(new Side(9_000_000, 1, 10)),
+                    Optional.of(new Side(9_900_000, 1, 10)), Optional.of(new Change(10, 8, 12)), Optional.empty(),
+                    Verdict.SLOWER, "", OptionalDouble.of(2), OptionalDouble.of(0.01), 9));
+        }
+        return new Comparison(many.before(), many.after(), many.options(), many.stepBrick(), many.remarks(), lines);
+    }
+
+    /** The change is seen without scrolling on a telephone. */
+    @Spec("16.11")
+    @Test
+    void showsTheChangeOnANarrowScreen() throws Exception {
+        try {
+            browser.resize(400, 900);
+            show(ComparisonReport.toHtml(every()));
+            assertThat(browser.evaluate("Math.max(...[...document.querySelectorAll('#section-bricks tbody tr > :nth-child(2)')]"
+                                    + ".map((cell) => cell.getBoundingClientRect().right))")
+                            .asDouble())
+                    .isLessThan(400);
+            assertThat(browser.texts("#section-bricks thead th").get(1)).isEqualTo("change %");
+        } finally {
+            browser.resize(1280, 1400);
+        }
     }
 
     @Spec({"16.6", "16.11"})
@@ -172,6 +203,7 @@ class ComparisonReportIT extends PageInBrowser {
     void keepsToTheWindowAndPrints() throws Exception {
         String page = ComparisonReport.toHtml(ComparisonReportTest.full());
         assertKeepsToTheWindow(page);
+        assertKeepsToTheWindow(ComparisonReport.toHtml(every()));
         assertThat(new String(browser.pdf(), ISO_8859_1)).startsWith("%PDF-");
         assertThat(ComparisonReport.toHtml(many(500)).getBytes(ISO_8859_1)).hasSizeLessThan(1_000_000);
     }

@@ -36,7 +36,11 @@ import org.brickprofiler.roofline.BrickRoofline;
 import org.brickprofiler.roofline.BrickRoofline.Distance;
 import org.brickprofiler.testing.PageInBrowser;
 import org.brickprofiler.testing.Spec;
+import org.brickprofiler.BrickId;
+import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.internal.record.FakeClock;
 import org.brickprofiler.tile.TileLevel;
+import org.brickprofiler.trace.TraceRecorder;
 import org.brickprofiler.tile.TileProfiler;
 import org.brickprofiler.tile.TileStats;
 import org.brickprofiler.trace.read.TraceReader;
@@ -350,6 +354,32 @@ class HtmlReportIT extends PageInBrowser {
                 + "{clientX: at.left + Number(x) + 2, clientY: at.top + 20})); }");
         assertThat(browser.text(".readout").replace('\u00a0', ' '))
                 .isEqualTo("DownProjection in layer 0, 2.000 \u00b5s, 1.000 times");
+    }
+
+    /** Tiles lie inside their brick, whose time has theirs. */
+    @Spec("8.6")
+    @Test
+    void addsNoTilesToTheBrickAroundThem() throws Exception {
+        FakeClock clock = new FakeClock();
+        TraceRecorder recorder = TraceRecorder.builder().clock(clock).tiles(true).build();
+        BrickProfiler profiler = BrickProfiler.builder().clock(clock).tracing(recorder).build();
+        profiler.enable();
+        profiler.tiles().enable();
+        for (long us : new long[] {10, 10, 50, 10, 10}) {
+            long brick = profiler.startBrick(BrickId.DOWN_PROJECTION);
+            for (int tile = 0; tile < 2; tile++) {
+                long timer = profiler.tiles().start(TileLevel.MACRO, tile, 0);
+                clock.advance(us * 1_000);
+                profiler.tiles().stop(timer, 1, 1);
+            }
+            profiler.stopBrick(brick, 1);
+            profiler.endPass();
+        }
+        show(HtmlReport.of(profiler.snapshot()).withTimeline(recorder.timeline()));
+
+        assertThat(browser.evaluate("document.querySelectorAll('#section-steps .span').length").asInt()).isEqualTo(6);
+        assertThat(browser.text("#section-steps").replace('\u00a0', ' '))
+                .contains("took 80.00 \u00b5s longer than the median. What took longer: DownProjection (80.00 \u00b5s more).");
     }
 
     @Spec("8.6")

@@ -127,7 +127,7 @@ public abstract class PageInBrowser {
 
     protected void assertKeepsToTheWindow(String page) throws Exception {
         try {
-            for (int width : List.of(360, 800, 1600)) {
+            for (int width : List.of(360, 400, 800, 1600)) {
                 browser.resize(width, 900);
                 show(page);
                 assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())

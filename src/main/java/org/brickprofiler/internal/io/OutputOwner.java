@@ -10,7 +10,29 @@ public final class OutputOwner {
 
     private static final String PROPERTY = "brick.profiler.out.owner";
 
+    private static volatile boolean taken;
+
     private OutputOwner() {}
+
+    /**
+     * Claims the output for a program that writes the file itself: then profilers of this copy of the library do not.
+     *
+     * @param claimant a class of this copy
+     * @return the other copy that has the output already, in words; empty if the program has it now
+     */
+    public static Optional<String> take(Class<?> claimant) {
+        taken = true;
+        return claim(claimant);
+    }
+
+    /**
+     * Whether a program writes the file in place of this copy of the library.
+     *
+     * @return true after {@link #take}
+     */
+    public static boolean isTaken() {
+        return taken;
+    }
 
     /**
      * Claims the output for a copy of the library, unless another copy has it.

@@ -1,0 +1,194 @@
+package org.brickprofiler.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import javax.tools.ToolProvider;
+import org.brickprofiler.BrickStats;
+import org.brickprofiler.ProfileSnapshot;
+import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.ChildProcess;
+import org.brickprofiler.testing.ProcessResult;
+import org.brickprofiler.testing.Spec;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is left of a run under the agent's jar, however the run ends and whatever it is given. */
+@Timeout(120)
+@Spec("22.16")
+final class AgentEndIT {
+
+    private static final Path JAR = Path.of(System.getProperty("agent.jar")).toAbsolutePath();
+
+    private static final String ENGINE =
+            """
+            package app;
+
+            public final class Engine {
+                static final java.util.List<byte[]> HELD = new java.util.ArrayList<>();
+
+                static void product() {}
+
+                static void softmax() {}
+
+                static void step() {
+                    product();
+                    product();
+                    softmax();
+                }
+
+                public static void main(String[] args) {
+                    for (int i = 0; i < 3; i++) {
+                        step();
+                    }
+                    if (args.length > 0) {
+                        for (int size = 1 << 20; size >= 64 << 10; ) {
+                            try {
+                                HELD.add(new byte[size]);
+                            } catch (OutOfMemoryError full) {
+                                size /= 2;
+                            }
+                        }
+                    }
+                }
+            }
+            """;
+
+    /** As the launcher of a jar with jars inside does, it loads the engine from where the class path does not reach. */
+    private static final String LAUNCHER =
+            """
+            package launch;
+
+            public final class Launcher {
+                public static void main(String[] args) throws Exception {
+                    java.net.URL[] inside = {java.nio.file.Path.of(args[0]).toUri().toURL()};
+                    new java.net.URLClassLoader(inside).loadClass("app.Engine")
+                            .getMethod("main", String[].class).invoke(null, (Object) new String[0]);
+                }
+            }
+            """;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeEach
+    void compile() throws IOException {
+        compile("app/Engine.java", ENGINE, "engine");
+        compile("launch/Launcher.java", LAUNCHER, "launcher");
+        rules(0);
+    }
+
+    private void compile(String name, String source, String to) throws IOException {
+        Path file = folder.resolve("src").resolve(name);
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, source);
+        int exit = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "--release", "17", "-d", folder.resolve(to).toString(), file.toString());
+        assertThat(exit).as("compiling " + name).isZero();
+    }
+
+    private void rules(int warmup) throws IOException {
+        Files.writeString(folder.resolve("bricks.yaml"), """
+                step: {in: app.Engine.step, warmup: %d}
+                bricks:
+                  - {in: app.Engine.product, brick: QKV_PROJECTION}
+                  - {in: app.Engine.softmax, brick: ATTENTION_SOFTMAX}
+                """.formatted(warmup));
+    }
+
+    private ChildProcess java(String agentOptions, List<String> jvmOptions, List<String> program) {
+        List<String> all = new ArrayList<>(List.of("-javaagent:" + JAR + "=rules=bricks.yaml" + agentOptions));
+        all.addAll(jvmOptions);
+        all.addAll(program);
+        return ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
+                .jvmOptions(all)
+                .without(AgentOptions.OUT_VARIABLE)
+                .in(folder);
+    }
+
+    private ProcessResult engine(String agentOptions, String... jvmOptions) throws IOException {
+        return java(agentOptions, List.of(jvmOptions), List.of("-cp", "engine", "app.Engine")).run().assertSucceeded();
+    }
+
+    private long samples(String file) throws IOException {
+        return JsonReport.read(folder.resolve(file)).bricks().stream().mapToLong(BrickStats::count).sum();
+    }
+
+    @Test
+    void aWarmUpThatNeverEndedIsNotTheProfile() throws Exception {
+        rules(5);
+        ProcessResult result = engine(",out=run.json");
+        assertThat(result.err()).contains("the run ended after 3 of the 5 steps of its warm-up, so the profile is empty");
+        ProfileSnapshot profile = JsonReport.read(folder.resolve("run.json"));
+        assertThat(profile.bricks()).isEmpty();
+        assertThat(profile.steps().count()).isZero();
+        assertThat(profile.facts().disturbances()).containsExactly("only 3 of the 5 steps of its warm-up had ended");
+
+        rules(2);
+        assertThat(engine(",out=run.json").err()).doesNotContain("warm-up");
+        assertThat(samples("run.json")).isEqualTo(3);
+    }
+
+    @Test
+    void twoReportsInOneFileAreRefused() throws Exception {
+        ProcessResult result = engine(",out=same,html=same");
+        assertThat(result.err()).contains("not started: ", "out=same and html=same are one file");
+        assertThat(folder.resolve("same")).doesNotExist();
+    }
+
+    @Test
+    void aMissingFolderIsNamedAtTheStart() throws Exception {
+        String err = engine(",html=none/run.html").err();
+        assertThat(err).contains("the page cannot be written to none/run.html unless that changes before the end: the folder ");
+        assertThat(err.indexOf("the page cannot be written")).isLessThan(err.indexOf(" rules apply"));
+    }
+
+    @Test
+    void aFullHeapIsNamedAndLeavesEnoughForTheProfile() throws Exception {
+        ProcessResult result = java(",out=run.json", List.of("-Xmx64m"), List.of("-cp", "engine", "app.Engine", "fill")).run();
+        assertThat(result.err()).contains("brick agent: the heap is full");
+        assertThat(folder.resolve("run.json")).as(result.err()).exists();
+        assertThat(samples("run.json")).isEqualTo(9);
+    }
+
+    /** An image that jlink made without the module of the management beans. */
+    @Test
+    void anImageWithoutManagementHasAProfile() throws Exception {
+        ProcessResult result =
+                engine(",out=run.json,html=run.html", "--limit-modules", "java.base,java.instrument,java.logging");
+        assertThat(result.err()).contains("the profile is in ", "the page is in ").doesNotContain("Exception", "Error");
+        assertThat(samples("run.json")).isEqualTo(9);
+    }
+
+    @Test
+    void rulesThatApplyLaterAreCountedAgain() throws Exception {
+        ProcessResult result = java(
+                        ",out=run.json", List.of(), List.of("-cp", "launcher", "launch.Launcher", folder.resolve("engine") + "/"))
+                .run()
+                .assertSucceeded();
+        assertThat(result.err().lines().filter(line -> line.endsWith("rules apply") || line.endsWith("so far")))
+                .containsExactly("brick agent: 0 of 3 rules apply so far", "brick agent: 3 of 3 rules apply");
+        assertThat(samples("run.json")).isEqualTo(9);
+    }
+
+    @Test
+    @Spec("16.15")
+    void theFileOfBrickRunIsWrittenOnceBesideThatOfTheOption() throws Exception {
+        for (String option : List.of("", ",out=other.json")) {
+            ProcessResult result = java(option, List.of(), List.of("-cp", "engine", "app.Engine"))
+                    .environment(Map.of(AgentOptions.OUT_VARIABLE, folder.resolve("run.json").toString()))
+                    .run()
+                    .assertSucceeded();
+            assertThat(result.err()).contains("the profile is in " + folder.resolve("run.json"));
+            assertThat(samples("run.json")).isEqualTo(9);
+        }
+        assertThat(samples("other.json")).isEqualTo(9);
+    }
+}
