@@ -118,6 +118,7 @@ public final class Agent {
     }
 
     private void begin(Instrumentation instrumentation) {
+        rules.problems().forEach(this::say);
         weaver.classes().forEach(this::check);
         Bridge.install(new Recorder(profiler, steps, losses, this::say));
         // Links the bridge to its sink now, and not within a method that the application calls.
@@ -131,7 +132,7 @@ public final class Agent {
         }
         Runtime.getRuntime().addShutdownHook(new Thread(this::report, "brick-agent-report"));
         options.port().ifPresent(this::open);
-        say(applied.size() + " of " + rules.rules().size() + " rules apply");
+        say(applied.size() + " of " + rules.count() + " rules apply");
     }
 
     private void open(int port) {
