@@ -317,4 +317,123 @@ class AgentSafetyIT {
                         "line 5, 'this.state.length' could not be read 100 times, and counts as 0 there");
         assertThat(recorded()).contains("Embedding=100/0");
     }
+
+    /** Shapes of classes, a hidden one among them, and threads that go on while the virtual machine ends. */
+    private static final String SHAPES =
+            """
+            package app;
+
+            import java.lang.invoke.MethodHandles;
+
+            public final class Shapes {
+                interface Kernel {
+                    default long run(int n) {
+                        return twice(n) + 1;
+                    }
+
+                    static long twice(int n) {
+                        return 2L * n;
+                    }
+                }
+
+                record Point(int x, long y) implements Kernel {
+                    Point {
+                        if (x < 0) {
+                            throw new IllegalArgumentException("x " + x);
+                        }
+                    }
+
+                    long norm() {
+                        return x * x + y * y;
+                    }
+                }
+
+                enum Kind {
+                    ONE {
+                        @Override
+                        long of(int n) {
+                            return n;
+                        }
+                    };
+
+                    abstract long of(int n);
+                }
+
+                static final class Hidden implements Runnable {
+                    @Override
+                    public void run() {
+                        calls++;
+                    }
+                }
+
+                static volatile int calls;
+
+                public static void main(String[] args) throws Throwable {
+                    long sum = 0;
+                    int refused = 0;
+                    for (int i = -2; i < 8; i++) {
+                        try {
+                            Point point = new Point(i, 1L << i);
+                            sum += point.run(i) + point.norm() + Kind.ONE.of(i);
+                        } catch (IllegalArgumentException expected) {
+                            refused++;
+                        }
+                    }
+                    byte[] file = Shapes.class.getResourceAsStream("Shapes$Hidden.class").readAllBytes();
+                    Class<?> hidden = MethodHandles.lookup().defineHiddenClass(file, true).lookupClass();
+                    ((Runnable) hidden.getDeclaredConstructor().newInstance()).run();
+                    new Hidden().run();
+                    System.out.println("computed " + sum + " " + refused + " " + calls + " " + hidden.isHidden());
+                    Thread endless = new Thread(() -> {
+                        while (true) {
+                            Kernel.twice(calls);
+                        }
+                    });
+                    endless.setDaemon(true);
+                    endless.start();
+                    Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                        for (int i = 0; i < 100_000; i++) {
+                            new Point(i, 0).norm();
+                        }
+                    }));
+                }
+            }
+            """;
+
+    @Spec({"22.1", "22.18"})
+    @Test
+    void weavesEveryShapeOfClassAndLetsThreadsGoOnAtTheEnd() throws IOException {
+        ProcessResult result = run(
+                "app.Shapes",
+                SHAPES,
+                """
+                bricks:
+                  - in: app.Shapes$Kernel.run
+                    brick: default
+                    category: OTHER
+                  - in: app.Shapes$Kernel.twice
+                    brick: static
+                    category: OTHER
+                  - in: app.Shapes$Point.<init>
+                    brick: constructor
+                    category: OTHER
+                    elements: call.arg0
+                  - in: app.Shapes$Point.<init>
+                    brick: record
+                    category: OTHER
+                  - in: app.Shapes$Kind$1.of
+                    brick: constant
+                    category: OTHER
+                    elements: arg0
+                  - in: app.Shapes$Hidden.run
+                    brick: not hidden
+                    category: OTHER
+                """);
+
+        assertThat(result.out()).isEqualTo("computed 22077 2 2 true" + System.lineSeparator());
+        assertThat(result.err())
+                .contains("'call.arg0' is known only where a span begins before a call", "brick agent: 5 of 6 rules apply")
+                .doesNotContain("Exception in", "calls of the profiler failed");
+        assertThat(recorded()).contains("constant=8/28", "default=8/8", "not hidden=1/1");
+    }
 }
