@@ -365,8 +365,12 @@ class AgentIT {
 
     /** How many spans of a name the timeline has in each layer. */
     private Map<Integer, Integer> byLayer(String name) throws IOException {
+        return byLayer(folder.resolve("t.json"), name);
+    }
+
+    static Map<Integer, Integer> byLayer(Path timeline, String name) throws IOException {
         Map<Integer, Integer> found = new TreeMap<>();
-        for (JsonNode event : new ObjectMapper().readTree(folder.resolve("t.json").toFile()).get("traceEvents")) {
+        for (JsonNode event : new ObjectMapper().readTree(timeline.toFile()).get("traceEvents")) {
             if (event.get("name").asText().equals(name)) {
                 found.merge(event.get("args").path("layer").asInt(-1), 1, Integer::sum);
             }

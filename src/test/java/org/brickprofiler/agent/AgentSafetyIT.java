@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickStats;
@@ -31,7 +32,7 @@ class AgentSafetyIT {
         Path classes = AgentIT.compile(folder, main.replace('.', '/') + ".java", source);
         Files.writeString(folder.resolve("bricks.yaml"), rules);
         return ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
-                .jvmOptions(List.of("-javaagent:" + AgentIT.JAR + "=rules=bricks.yaml,out=run.json,html=run.html"))
+                .jvmOptions(List.of("-javaagent:" + AgentIT.JAR + "=rules=bricks.yaml,out=run.json,html=run.html,trace=t.json"))
                 .jvmOptions(List.of("-cp", classes.toString(), main))
                 .arguments(List.of(arguments))
                 .without(AgentOptions.OUT_VARIABLE)
@@ -435,5 +436,61 @@ class AgentSafetyIT {
                 .contains("'call.arg0' is known only where a span begins before a call", "brick agent: 5 of 6 rules apply")
                 .doesNotContain("Exception in", "calls of the profiler failed");
         assertThat(recorded()).contains("constant=8/28", "default=8/8", "not hidden=1/1");
+    }
+
+    /** Hands tasks over to a pool of the JDK. */
+    private static final String POOL =
+            """
+            package app;
+
+            import java.util.concurrent.CountDownLatch;
+            import java.util.concurrent.ExecutorService;
+            import java.util.concurrent.Executors;
+
+            public final class Pool {
+                static long head(int n) {
+                    return n;
+                }
+
+                static void layer(ExecutorService pool) throws InterruptedException {
+                    CountDownLatch latch = new CountDownLatch(4);
+                    for (int i = 0; i < 4; i++) {
+                        int n = i;
+                        pool.execute(() -> {
+                            head(n);
+                            latch.countDown();
+                        });
+                    }
+                    latch.await();
+                }
+
+                public static void main(String[] args) throws Exception {
+                    ExecutorService pool = Executors.newFixedThreadPool(2);
+                    for (int i = 0; i < 3; i++) {
+                        layer(pool);
+                    }
+                    pool.shutdown();
+                }
+            }
+            """;
+
+    @Spec("22.17")
+    @Test
+    void handsTheLayerOnToAPoolOfTheJdk() throws IOException {
+        ProcessResult result = run(
+                "app.Pool",
+                POOL,
+                """
+                layer:
+                  in: app.Pool.layer
+                tasks:
+                  - in: java.util.concurrent.ThreadPoolExecutor.execute
+                bricks:
+                  - in: app.Pool.head
+                    brick: ATTENTION_SCORE
+                """);
+
+        assertThat(result.err()).contains("brick agent: 3 of 3 rules apply").doesNotContain("know no layer");
+        assertThat(AgentIT.byLayer(folder.resolve("t.json"), "AttentionScore")).isEqualTo(Map.of(0, 4, 1, 4, 2, 4));
     }
 }
