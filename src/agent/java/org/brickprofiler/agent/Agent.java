@@ -169,6 +169,7 @@ public final class Agent {
     }
 
     private void begin(Instrumentation instrumentation) {
+        rules.problems().forEach(this::say);
         sayMissingFolder("profile", ownOut());
         sayMissingFolder("page", options.html());
         sayMissingFolder("timeline", options.trace());
@@ -201,7 +202,7 @@ public final class Agent {
 
     /** Says how many rules apply, at the start, and later when that has changed. */
     private synchronized void sayApplied(boolean atStart) {
-        int all = rules.rules().size();
+        int all = rules.count();
         int now = applied.size();
         if (atStart || (saidApplied >= 0 && now != saidApplied)) {
             saidApplied = now;

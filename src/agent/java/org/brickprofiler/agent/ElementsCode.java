@@ -180,7 +180,7 @@ final class ElementsCode {
         int slot = isStatic ? 0 : 1;
         Type[] types = Type.getArgumentTypes(method.desc);
         for (int i = 0; i < types.length; i++) {
-            String given = parameterName(i, slot);
+            String given = parameterName(method, i, slot);
             if (name.equals(given) || name.equals("arg" + i)) {
                 requireUnchanged(name, slot, types[i]);
                 code.add(new VarInsnNode(types[i].getOpcode(Opcodes.ILOAD), slot));
@@ -193,7 +193,13 @@ final class ElementsCode {
                 + (names.isEmpty() ? ", it has none" : ClosestNames.hint(name, names.stream())));
     }
 
-    private @Nullable String parameterName(int index, int slot) {
+    /**
+     * Returns the name of a parameter; null if the class file has none.
+     *
+     * @param index its place among the parameters, from 0
+     * @param slot its local variable
+     */
+    static @Nullable String parameterName(MethodNode method, int index, int slot) {
         if (method.parameters != null && index < method.parameters.size()) {
             return method.parameters.get(index).name;
         }

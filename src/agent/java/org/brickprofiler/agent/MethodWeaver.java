@@ -75,13 +75,42 @@ final class MethodWeaver {
         final Rule rule;
         final int key;
         final InsnList elements;
+
+        /** Where it begins and ends, each with whether that is before the instruction. */
+        final Map<AbstractInsnNode, Boolean> begins;
+
+        final Map<AbstractInsnNode, Boolean> ends;
+
         Track track = new Track(Kind.BRICK);
 
-        Span(int index, Rule rule, int key, InsnList elements) {
+        Span(
+                int index,
+                Rule rule,
+                int key,
+                InsnList elements,
+                Map<AbstractInsnNode, Boolean> begins,
+                Map<AbstractInsnNode, Boolean> ends) {
             this.index = index;
             this.rule = rule;
             this.key = key;
             this.elements = elements;
+            this.begins = begins;
+            this.ends = ends;
+        }
+
+        /**
+         * Whether both rules would count one execution: the spans are the same, or of the same brick and the same at some of
+         * their places.
+         */
+        boolean isCountedBy(Span other) {
+            if (rule.kind() != other.rule.kind()) {
+                return false;
+            }
+            boolean isSame = begins.equals(other.begins) && ends.equals(other.ends);
+            return isSame
+                    || (key == other.key
+                            && !Collections.disjoint(begins.entrySet(), other.begins.entrySet())
+                            && !Collections.disjoint(ends.entrySet(), other.ends.entrySet()));
         }
     }
 
@@ -141,14 +170,18 @@ final class MethodWeaver {
      * @param rule a rule of any kind but a task
      * @param key the brick's key; of no meaning for the other kinds
      * @param elements the code for the rule's numbers, of {@link ElementsCode}
-     * @throws IllegalArgumentException when the method has no such place
+     * @throws IllegalArgumentException when the method has no such place, or another rule has the same span
      */
     void add(Rule rule, int key, InsnList elements) {
-        Span span = new Span(spans.size(), rule, key, elements);
-        Map<AbstractInsnNode, Boolean> begins = places(rule.from());
-        Map<AbstractInsnNode, Boolean> ends = places(rule.to());
-        begins.forEach((node, isBefore) -> mark(node, isBefore, new Marker(span, true)));
-        ends.forEach((node, isBefore) -> mark(node, isBefore, new Marker(span, false)));
+        Span span = new Span(spans.size(), rule, key, elements, places(rule.from()), places(rule.to()));
+        for (Span other : spans) {
+            if (span.isCountedBy(other)) {
+                throw new IllegalArgumentException("the span from " + rule.from() + " to " + rule.to() + " of " + method.name
+                        + " would count twice: the rule of line " + other.rule.line() + " has it already");
+            }
+        }
+        span.begins.forEach((node, isBefore) -> mark(node, isBefore, new Marker(span, true)));
+        span.ends.forEach((node, isBefore) -> mark(node, isBefore, new Marker(span, false)));
         spans.add(span);
     }
 

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -44,7 +45,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *   tokens: tokens.length                # 1 unless given; more than one are a prompt
  *   kv: position                         # what the key-value cache holds; 0 unless given
  *   warmup: 2                            # so many steps count for nothing
- *   prompt: true                         # they are parts of prompts, and give no token
+ *   prompt: true                         # each step is a part of a prompt; a step of more than one token is one anyway
+ *   output: computeLogits                # tokens that it outputs; 1 unless given, of a prompt: true 0
  * layer:
  *   in: com.example.Llama.layer          # no anchors: the whole method
  *   number: this.index                   # counted from 0 in each step unless given
@@ -57,7 +59,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *   - in: com.example.Llama.forward(State, int[])
  *     call: matmul 3                     # from before the third call of that name until after it
  *     brick: OUTPUT_PROJECTION
- *     elements: tokens.length            # 1 unless given
+ *     elements: call.arg1.length         # 1 unless given; here of the second argument of that call
  *   - in: [com.example.Llama.forward, com.example.Llama.forwardPrompt]
  *     lambda: run 1                      # within the lambda that the first call of run takes
  *     from: entry                        # entry, before NAME [N], after NAME [N]
@@ -66,8 +68,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  *     category: Attention
  * }</pre>
  *
- * <p>Every error is an {@link IllegalArgumentException} whose message names file and line, and what exists where a name
- * does not.
+ * <p>Each problem names file and line, and what exists where a name does not. A malformed rule is left out and the others are
+ * read; a file that is no YAML, or without a single rule that can be read, is refused by an {@link IllegalArgumentException}.
  */
 final class RuleFile {
 
@@ -81,6 +83,8 @@ final class RuleFile {
     private static final long MOST_BYTES = 10_000_000;
 
     private final String source;
+    private final List<Rule> rules = new ArrayList<>();
+    private final List<String> problems = new ArrayList<>();
 
     private RuleFile(String source) {
         this.source = source;
@@ -92,8 +96,14 @@ final class RuleFile {
      * @param rules the rules, in the order of the file
      * @param warmupSteps how many steps count for nothing
      * @param annotated the packages whose annotations count, each with its line
+     * @param problems what is wrong with the rules that are left out, a message for each of them
      */
-    record Rules(List<Rule> rules, int warmupSteps, Map<String, Integer> annotated) {}
+    record Rules(List<Rule> rules, int warmupSteps, Map<String, Integer> annotated, List<String> problems) {
+        /** How many rules the file has, those that are left out among them. */
+        int count() {
+            return rules.size() + problems.size();
+        }
+    }
 
     /**
      * Reads a file in UTF-8, or rules that come with the agent.
@@ -101,7 +111,7 @@ final class RuleFile {
      * @param file the file; where there is none of that name, or it is a folder,
      *     the engine whose rules are meant, as in {@code jlama}
      * @throws IOException when it cannot be read
-     * @throws IllegalArgumentException when it is malformed
+     * @throws IllegalArgumentException when it is no YAML, or has no rule that can be read
      */
     static Rules read(Path file) throws IOException {
         if ((Files.notExists(file) || Files.isDirectory(file)) && file.toString().matches("\\w+")) {
@@ -125,7 +135,7 @@ final class RuleFile {
      * Reads rules.
      *
      * @param source what messages call them
-     * @throws IllegalArgumentException when they are malformed
+     * @throws IllegalArgumentException when they are no YAML, or none of them can be read
      */
     static Rules parse(String source, String text) {
         RuleFile file = new RuleFile(source);
@@ -144,45 +154,74 @@ final class RuleFile {
     }
 
     private Rules rules(Node root) {
-        Map<String, Node> parts = entries(root, Set.of("step", "layer", "tasks", "bricks", "annotated"));
-        List<Rule> rules = new ArrayList<>();
-        int warmup = 0;
+        Map<String, Node> parts = parts(root);
+        AtomicInteger warmup = new AtomicInteger();
+        Map<String, Integer> annotated = new LinkedHashMap<>();
         for (Node step : oneOrMore(parts.get("step"))) {
-            Map<String, Node> entries =
-                    entries(step, Set.of("in", "lambda", "call", "from", "to", "tokens", "kv", "output", "prompt", "warmup"));
-            rules.addAll(rules(step, Kind.STEP, entries));
-            warmup = entries.containsKey("warmup") ? Math.max(warmup, number(entries.get("warmup"))) : warmup;
+            orProblem(() -> {
+                Map<String, Node> entries = entries(
+                        step, Set.of("in", "lambda", "call", "from", "to", "tokens", "kv", "output", "prompt", "warmup"));
+                int steps = entries.containsKey("warmup") ? number(entries.get("warmup")) : 0;
+                add(step, Kind.STEP, entries);
+                warmup.accumulateAndGet(steps, Math::max);
+            });
         }
         for (Node layer : oneOrMore(parts.get("layer"))) {
-            rules.addAll(
-                    rules(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to", "number"))));
+            orProblem(() ->
+                    add(layer, Kind.LAYER, entries(layer, Set.of("in", "lambda", "call", "from", "to", "number"))));
         }
-        for (Node task : sequence(parts.get("tasks"))) {
-            rules.addAll(rules(task, Kind.TASK, entries(task, Set.of("in", "lambda", "call"))));
+        for (Node task : list(parts.get("tasks"))) {
+            orProblem(() -> add(task, Kind.TASK, entries(task, Set.of("in", "lambda", "call"))));
         }
-        for (Node brick : sequence(parts.get("bricks"))) {
-            rules.addAll(rules(
+        for (Node brick : list(parts.get("bricks"))) {
+            orProblem(() -> add(
                     brick,
                     Kind.BRICK,
                     entries(brick, Set.of("in", "lambda", "call", "from", "to", "brick", "category", "elements"))));
         }
-        Map<String, Integer> annotated = new LinkedHashMap<>();
-        for (Node name : sequence(parts.get("annotated"))) {
-            annotated.put(text(name), line(name));
+        for (Node name : list(parts.get("annotated"))) {
+            orProblem(() -> annotated.put(text(name), line(name)));
         }
         if (rules.isEmpty() && annotated.isEmpty()) {
-            throw error(root, "there are no rules in it");
+            throw problems.isEmpty()
+                    ? error(root, "there are no rules in it")
+                    : new IllegalArgumentException(String.join("; ", problems));
         }
-        return new Rules(List.copyOf(rules), warmup, Map.copyOf(annotated));
+        return new Rules(List.copyOf(rules), warmup.get(), Map.copyOf(annotated), List.copyOf(problems));
     }
 
-    /** One rule for each method that it names. */
-    private List<Rule> rules(Node node, Kind kind, Map<String, Node> entries) {
+    /** Reads something; if that is malformed, it is left out. */
+    private void orProblem(Runnable read) {
+        try {
+            read.run();
+        } catch (IllegalArgumentException malformed) {
+            problems.add(String.valueOf(malformed.getMessage()));
+        }
+    }
+
+    /** The parts of the file by their keys; those with an unknown key are left out. */
+    private Map<String, Node> parts(Node root) {
+        Set<String> known = Set.of("step", "layer", "tasks", "bricks", "annotated");
+        Map<String, Node> parts = new LinkedHashMap<>();
+        for (NodeTuple part : mapping(root, known)) {
+            orProblem(() -> add(part, known, parts));
+        }
+        return parts;
+    }
+
+    private List<Node> list(@Nullable Node node) {
+        List<Node> nodes = new ArrayList<>();
+        orProblem(() -> nodes.addAll(sequence(node)));
+        return nodes;
+    }
+
+    /** Adds one rule for each method that it names. */
+    private void add(Node node, Kind kind, Map<String, Node> entries) {
         List<Node> methods = oneOrMore(entries.get("in"));
         if (methods.isEmpty()) {
             throw error(node, "in: is missing, the class and the method");
         }
-        return methods.stream().map(in -> rule(node, kind, in, entries)).toList();
+        methods.forEach(in -> orProblem(() -> rules.add(rule(node, kind, in, entries))));
     }
 
     private Rule rule(Node node, Kind kind, Node in, Map<String, Node> entries) {
@@ -347,23 +386,29 @@ final class RuleFile {
     }
 
     private Map<String, Node> entries(Node node, Set<String> known) {
+        Map<String, Node> entries = new LinkedHashMap<>();
+        mapping(node, known).forEach(entry -> add(entry, known, entries));
+        return entries;
+    }
+
+    private List<NodeTuple> mapping(Node node, Set<String> known) {
         if (!(node instanceof MappingNode mapping)) {
             throw error(node, "here belong lines of the form key: value, with one of the keys " + sorted(known));
         }
-        Map<String, Node> entries = new LinkedHashMap<>();
-        for (NodeTuple entry : mapping.getValue()) {
-            String key = text(entry.getKeyNode());
-            if (!known.contains(key)) {
-                throw error(
-                        entry.getKeyNode(),
-                        "there is no '" + key + ":' here" + ClosestNames.hint(key, known.stream())
-                                + "; there are " + sorted(known));
-            }
-            if (entries.put(key, entry.getValueNode()) != null) {
-                throw error(entry.getKeyNode(), "'" + key + ":' is there twice");
-            }
+        return mapping.getValue();
+    }
+
+    private void add(NodeTuple entry, Set<String> known, Map<String, Node> entries) {
+        String key = text(entry.getKeyNode());
+        if (!known.contains(key)) {
+            throw error(
+                    entry.getKeyNode(),
+                    "there is no '" + key + ":' here" + ClosestNames.hint(key, known.stream()) + "; there are "
+                            + sorted(known));
         }
-        return entries;
+        if (entries.putIfAbsent(key, entry.getValueNode()) != null) {
+            throw error(entry.getKeyNode(), "'" + key + ":' is there twice");
+        }
     }
 
     private static String sorted(Set<String> known) {

@@ -1,28 +1,40 @@
 package org.brickprofiler.agent;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickId;
+import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.Handle;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.FieldInsnNode;
+import org.objectweb.asm.tree.InvokeDynamicInsnNode;
+import org.objectweb.asm.tree.JumpInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 
 /**
- * Proposes rules for classes that it reads and does not load: a method whose name, or whose class's name, is that of a brick
- * is that brick; and where a method calls another one several times, as engines do with their matrix products, each of these
- * calls is one, named after what it reads just before. A person has to look through them. One thread.
+ * Proposes rules for classes that it reads and does not load. A method whose name, or whose class's name, is that of a brick
+ * is that brick. Where a method calls another one several times, as engines do with their matrix products, each of these calls
+ * is a brick, named after the field that is read just before; at least one of them must be named like a known brick. Brief
+ * methods are left out: timing them takes longer than they do. A method that is named like a forward pass, and reaches most
+ * of the bricks, is the step. A person has to look through all of it. One thread.
  */
 final class Suggestions {
 
@@ -32,20 +44,85 @@ final class Suggestions {
     /** Shorter methods are taken for accessors. */
     private static final int SHORTEST = 20;
 
+    /** So many bricks at least make a step of the method that reaches them. */
+    private static final int FEWEST_OF_STEP = 2;
+
     /** Methods that do what their class is named after. */
     private static final Set<String> DOING = Set.of("forward", "apply", "run", "compute", "execute", "call", "accept");
 
+    /** Names of a forward pass. */
+    private static final Set<String> PASSES = Set.of("forward", "forwardPass", "decode", "step", "predict", "infer", "evaluate");
+
+    /** The packages of the JDK, whose methods are parts of a brick and none themselves. */
+    private static final List<String> JDK = List.of("java/", "javax/", "jdk/", "sun/");
+
+    /** Those of them that run what they are given. */
+    private static final List<String> RUNNING =
+            List.of("java/util/stream/", "java/util/function/", "java/util/concurrent/", "java/lang/Thread");
+
+    private static final Pattern POSITION = Pattern.compile("(?i)(start_?)?pos(ition)?|kv_?len(gth)?");
+    private static final Pattern LOGITS = Pattern.compile("(?i).*logits.*");
+
     private final List<Proposal> proposals = new ArrayList<>();
+
+    /** All methods with code or to be linked, in the order of the files. */
+    private final List<Code> all = new ArrayList<>();
+
+    /** The methods that a call may be of, by name and descriptor. */
+    private final Map<String, List<Code>> called = new HashMap<>();
+
+    private final Set<String> names = new HashSet<>();
+    private @Nullable Code step;
 
     /**
      * A method, or a call in it, that may be a brick.
      *
-     * @param in the method, as rules name it
+     * @param of the method
      * @param call the call that is meant; empty for the whole method
      * @param brick the brick that the name is of; empty for none
+     * @param name the name of a brick that is none of the known ones
      * @param timed what the flight recorder can time of it: the method, or the one that is called
      */
-    private record Proposal(String in, String call, Optional<BrickId> brick, String timed) {}
+    private record Proposal(Code of, String call, Optional<BrickId> brick, String name, String timed) {}
+
+    /** A method, and what it calls. */
+    private static final class Code {
+        final ClassNode type;
+        final MethodNode method;
+        final int size;
+
+        /** By name and descriptor: the methods that it calls, and the bodies of the lambdas that it makes. */
+        final Set<String> calls = new LinkedHashSet<>();
+
+        /** By class, name and descriptor: those that it calls again and again. */
+        final Set<String> repeats = new HashSet<>();
+
+        /** Whether it does something that is not known to be brief: a loop, a lambda, native code, a call into other classes. */
+        boolean isLong;
+
+        /** Whether it runs from its beginning to its end once, and so does all that it calls. */
+        boolean isBrief;
+
+        Code(ClassNode type, MethodNode method, int size) {
+            this.type = type;
+            this.method = method;
+            this.size = size;
+        }
+
+        String key() {
+            return method.name + method.desc;
+        }
+
+        /** Whether it is of the source, and not made by the compiler. */
+        boolean isWritten() {
+            return (method.access & (Opcodes.ACC_SYNTHETIC | Opcodes.ACC_BRIDGE)) == 0 && !method.name.startsWith("<");
+        }
+
+        /** The method as rules name it. */
+        String in() {
+            return type.name.replace('/', '.') + '.' + method.name + parameters(type, method);
+        }
+    }
 
     private Suggestions() {}
 
@@ -56,40 +133,236 @@ final class Suggestions {
      */
     static Suggestions of(List<byte[]> files) {
         Suggestions found = new Suggestions();
-        files.forEach(found::look);
+        files.forEach(found::read);
+        found.findBrief();
+        found.all.forEach(found::lookAtName);
+        found.leaveOutWhatDelegates();
+        Set<String> named = new HashSet<>();
+        found.proposals.forEach(proposal -> named.add(proposal.of().key()));
+        found.all.forEach(each -> found.lookAtCalls(each, named));
+        found.findStep();
         return found;
     }
 
-    private void look(byte[] file) {
+    // ---- methods and what they call ----
+
+    private void read(byte[] file) {
         ClassNode type = new ClassNode();
         ClassReader reader = new ClassReader(file);
-        reader.accept(type, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+        reader.accept(type, ClassReader.SKIP_FRAMES);
         Map<String, Integer> sizes = ClassFiles.codeSizes(reader);
         for (MethodNode method : type.methods) {
-            boolean isWritten = (method.access & (Opcodes.ACC_SYNTHETIC | Opcodes.ACC_BRIDGE)) == 0
-                    && !method.name.startsWith("<");
-            if (isWritten && sizes.getOrDefault(method.name + method.desc, 0) >= SHORTEST) {
-                look(type, method);
+            if ((method.access & Opcodes.ACC_ABSTRACT) == 0) {
+                Code code = new Code(type, method, sizes.getOrDefault(method.name + method.desc, 0));
+                code.isLong = (method.access & Opcodes.ACC_NATIVE) != 0;
+                all.add(code);
+                called.computeIfAbsent(code.key(), none -> new ArrayList<>()).add(code);
             }
         }
     }
 
-    private void look(ClassNode type, MethodNode method) {
-        String name = type.name.replace('/', '.');
-        String in = name + '.' + method.name + parameters(type, method);
-        Optional<BrickId> named = BrickId.parse(method.name);
-        if (named.isEmpty() && DOING.contains(method.name)) {
-            named = BrickId.parse(simpleName(type));
+    /** A method is brief if it has no loop, and all methods that it may call are brief; one that calls itself is not. */
+    private void findBrief() {
+        all.forEach(this::readCalls);
+        boolean changed = true;
+        while (changed) {
+            changed = false;
+            for (Code code : all) {
+                if (!code.isLong && !code.isBrief && code.calls.stream().allMatch(this::isBrief)) {
+                    code.isBrief = true;
+                    changed = true;
+                }
+            }
+        }
+    }
+
+    private boolean isBrief(String key) {
+        return called.getOrDefault(key, List.of()).stream().allMatch(code -> code.isBrief);
+    }
+
+    private void readCalls(Code code) {
+        Map<AbstractInsnNode, Integer> seen = new HashMap<>();
+        List<MethodInsnNode> calls = new ArrayList<>();
+        for (AbstractInsnNode node : code.method.instructions) {
+            seen.put(node, calls.size());
+            if (node instanceof MethodInsnNode call) {
+                calls.add(call);
+            }
+            if (node instanceof JumpInsnNode jump) {
+                Integer before = seen.get(jump.label);
+                if (before != null) {
+                    code.isLong = true;
+                    calls.subList(before, calls.size()).forEach(call -> code.repeats.add(call.owner + '.' + call.name + call.desc));
+                }
+            } else if (node instanceof MethodInsnNode call && isOfJdk(call.owner)) {
+                code.isLong |= RUNNING.stream().anyMatch(call.owner::startsWith);
+            } else if (node instanceof MethodInsnNode call) {
+                code.calls.add(call.name + call.desc);
+                code.isLong |= !called.containsKey(call.name + call.desc);
+            } else if (body(node) != null) {
+                code.calls.add(body(node));
+                code.isLong = true;
+            }
+        }
+    }
+
+    /** The name and descriptor of the body of the lambda that an instruction makes; null if it makes none. */
+    private static @Nullable String body(AbstractInsnNode node) {
+        return node instanceof InvokeDynamicInsnNode made
+                        && made.bsm.getOwner().equals("java/lang/invoke/LambdaMetafactory")
+                        && made.bsmArgs[1] instanceof Handle body
+                ? body.getName() + body.getDesc()
+                : null;
+    }
+
+    private static boolean isOfJdk(String owner) {
+        return JDK.stream().anyMatch(owner::startsWith);
+    }
+
+    // ---- bricks ----
+
+    private void lookAtName(Code code) {
+        if (!code.isWritten() || code.isBrief || code.size < SHORTEST) {
+            return;
+        }
+        Optional<BrickId> named = BrickId.parse(code.method.name);
+        if (named.isEmpty() && DOING.contains(code.method.name)) {
+            named = BrickId.parse(simpleName(code.type));
         }
         if (named.isPresent()) {
-            proposals.add(new Proposal(in, "", named, name + "::" + method.name));
+            proposals.add(new Proposal(
+                    code, "", named, "", code.type.name.replace('/', '.') + "::" + code.method.name));
         }
-        sites(method).forEach((callee, sites) -> {
-            for (int i = 0; i < sites.size() && sites.size() >= SEVERAL; i++) {
-                proposals.add(new Proposal(in, callee + ' ' + (i + 1), sites.get(i).brick(), sites.get(i).timed()));
+    }
+
+    /** Leaves out methods that call another one of the same brick, as an overloaded one does: both would count. */
+    private void leaveOutWhatDelegates() {
+        for (Proposal proposal : List.copyOf(proposals)) {
+            boolean delegates = proposals.stream()
+                    .anyMatch(other -> other.of() != proposal.of()
+                            && other.brick().equals(proposal.brick())
+                            && proposal.of().calls.contains(other.of().key()));
+            if (delegates) {
+                proposals.remove(proposal);
+            }
+        }
+    }
+
+    /**
+     * Proposes calls.
+     *
+     * @param named the methods that are bricks themselves: a call for which such a method runs would count twice
+     */
+    private void lookAtCalls(Code code, Set<String> named) {
+        if (!code.isWritten() || code.size < SHORTEST) {
+            return;
+        }
+        Map<String, List<Site>> groups = sites(code.method);
+        groups.values().removeIf(sites -> sites.size() < SEVERAL || isBrief(sites.get(0).key()));
+        boolean computes = PASSES.contains(code.method.name)
+                || groups.values().stream().anyMatch(Suggestions::isNamed);
+        groups.values().removeIf(sites -> !isNamed(sites)
+                && !(computes && sites.stream().allMatch(site -> site.body() != null)));
+        groups.forEach((callee, sites) -> {
+            for (int i = 0; i < sites.size(); i++) {
+                Site site = sites.get(i);
+                if (!named.contains(site.key()) && !runs(site, named)) {
+                    String call = callee + ' ' + (i + 1);
+                    String name = site.brick().isPresent() ? "" : unique(simpleName(code.type) + '.' + code.method.name + ' ' + call);
+                    proposals.add(new Proposal(code, call, site.brick(), name, site.timed()));
+                }
             }
         });
     }
+
+    private static boolean isNamed(List<Site> sites) {
+        return sites.stream().anyMatch(site -> site.brick().isPresent());
+    }
+
+    /** Whether the lambda that a call takes calls one of some methods. */
+    private boolean runs(Site site, Set<String> methods) {
+        return site.body() != null
+                && called.getOrDefault(site.body(), List.of()).stream()
+                        .anyMatch(body -> body.calls.stream().anyMatch(methods::contains));
+    }
+
+    /** A name that no other brick has: calls of different methods are different bricks. */
+    private String unique(String name) {
+        String unique = name;
+        for (int i = 2; !names.add(unique); i++) {
+            unique = name + " (" + i + ')';
+        }
+        return unique;
+    }
+
+    // ---- the step ----
+
+    private void findStep() {
+        List<Code> passes = all.stream()
+                .filter(code -> code.isWritten() && PASSES.contains(code.method.name))
+                .toList();
+        long most = FEWEST_OF_STEP - 1L;
+        Set<Code> reachedByBest = Set.of();
+        for (Code code : passes) {
+            // One that another of its name calls again and again is a layer.
+            String name = code.type.name + '.' + code.key();
+            if (passes.stream().noneMatch(other -> other.method.name.equals(code.method.name) && other.repeats.contains(name))) {
+                Set<Code> reached = reached(code);
+                long bricks = proposals.stream().filter(each -> reached.contains(each.of())).count();
+                // Of methods that call each other, the innermost: every way through a pass leads there.
+                if (bricks > most || (bricks == most && reachedByBest.contains(code))) {
+                    most = bricks;
+                    step = code;
+                    reachedByBest = reached;
+                }
+            }
+        }
+    }
+
+    private Set<Code> reached(Code from) {
+        Set<Code> reached = new LinkedHashSet<>(List.of(from));
+        Deque<Code> open = new ArrayDeque<>(reached);
+        while (!open.isEmpty()) {
+            for (String key : open.remove().calls) {
+                for (Code next : called.getOrDefault(key, List.of())) {
+                    if (reached.add(next)) {
+                        open.add(next);
+                    }
+                }
+            }
+        }
+        return reached;
+    }
+
+    private static String step(Code code) {
+        StringBuilder rule = new StringBuilder("step:\n  in: ").append(code.in()).append('\n');
+        Type[] types = Type.getArgumentTypes(code.method.desc);
+        int slot = (code.method.access & Opcodes.ACC_STATIC) != 0 ? 0 : 1;
+        for (int i = 0; i < types.length; i++) {
+            String name = ElementsCode.parameterName(code.method, i, slot);
+            if (types[i].getDescriptor().equals("[I")) {
+                add(rule, "tokens", "arg" + i + ".length");
+            } else if (name != null && types[i].equals(Type.INT_TYPE) && POSITION.matcher(name).matches()) {
+                add(rule, "kv", "arg" + i);
+            } else if (name != null && types[i].equals(Type.BOOLEAN_TYPE) && LOGITS.matcher(name).matches()) {
+                add(rule, "output", "arg" + i);
+            }
+            slot += types[i].getSize();
+        }
+        if (rule.indexOf("\n  tokens:") < 0) {
+            rule.append("  # tokens: how many it processes, if more than one at once; a step of one is a decoded token\n");
+        }
+        return rule.toString();
+    }
+
+    /** Adds a line unless there is one of that key already. */
+    private static void add(StringBuilder rule, String key, String value) {
+        if (rule.indexOf("\n  " + key + ":") < 0) {
+            rule.append("  ").append(key).append(": ").append(value).append('\n');
+        }
+    }
+
+    // ---- what is proposed ----
 
     boolean isEmpty() {
         return proposals.isEmpty();
@@ -99,15 +372,18 @@ final class Suggestions {
     String rules() {
         StringBuilder rules = new StringBuilder();
         for (Proposal proposal : proposals) {
-            rules.append("  - in: ").append(proposal.in()).append('\n');
+            rules.append("  - in: ").append(proposal.of().in()).append('\n');
             if (!proposal.call().isEmpty()) {
                 rules.append("    call: ").append(proposal.call()).append('\n');
             }
             rules.append("    brick: ")
-                    .append(proposal.brick().map(BrickId::name).orElse(proposal.call()))
+                    .append(proposal.brick().map(BrickId::name).orElse(proposal.name()))
                     .append(proposal.brick().isPresent() ? "\n" : "\n    category: OTHER\n");
         }
-        return rules.isEmpty() ? "# nothing is named like a brick\n" : "bricks:\n" + rules;
+        if (rules.isEmpty()) {
+            return "# nothing is named like a brick\n";
+        }
+        return (step == null ? "" : step(step)) + "bricks:\n" + rules;
     }
 
     /**
@@ -156,26 +432,33 @@ final class Suggestions {
     /**
      * A call.
      *
-     * @param brick what it is named after
+     * @param brick the brick that it is named after
+     * @param key the name and descriptor of the method that is called
+     * @param body the name and descriptor of the body of the lambda that it takes; null if it takes none
      * @param timed the method that is called, as the flight recorder names it
      */
-    private record Site(Optional<BrickId> brick, String timed) {}
+    private record Site(Optional<BrickId> brick, String key, @Nullable String body, String timed) {}
 
     /** For each method that is called, its calls in the order of the code. */
     private static Map<String, List<Site>> sites(MethodNode method) {
         Map<String, List<Site>> sites = new LinkedHashMap<>();
         Optional<BrickId> read = Optional.empty();
+        String body = null;
         for (AbstractInsnNode node : method.instructions) {
             if (node instanceof FieldInsnNode field) {
                 read = BrickId.parse(field.name).or(before(read));
+            } else if (body(node) != null) {
+                body = body(node);
             } else if (node instanceof MethodInsnNode call) {
                 boolean computes = Type.getArgumentTypes(call.desc).length > 1
-                        && !call.owner.startsWith("java/")
+                        && !isOfJdk(call.owner)
                         && !call.name.startsWith("<");
                 if (computes) {
                     sites.computeIfAbsent(call.name, none -> new ArrayList<>())
-                            .add(new Site(read, call.owner.replace('/', '.') + "::" + call.name));
+                            .add(new Site(
+                                    read, call.name + call.desc, body, call.owner.replace('/', '.') + "::" + call.name));
                     read = Optional.empty();
+                    body = null;
                 } else {
                     read = BrickId.parse(call.name).or(before(read));
                 }

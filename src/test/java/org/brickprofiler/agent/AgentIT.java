@@ -365,8 +365,12 @@ class AgentIT {
 
     /** How many spans of a name the timeline has in each layer. */
     private Map<Integer, Integer> byLayer(String name) throws IOException {
+        return byLayer(folder.resolve("t.json"), name);
+    }
+
+    static Map<Integer, Integer> byLayer(Path timeline, String name) throws IOException {
         Map<Integer, Integer> found = new TreeMap<>();
-        for (JsonNode event : new ObjectMapper().readTree(folder.resolve("t.json").toFile()).get("traceEvents")) {
+        for (JsonNode event : new ObjectMapper().readTree(timeline.toFile()).get("traceEvents")) {
             if (event.get("name").asText().equals(name)) {
                 found.merge(event.get("args").path("layer").asInt(-1), 1, Integer::sum);
             }
@@ -494,7 +498,7 @@ class AgentIT {
         "rules=none.yaml   | not started: java.io.IOException: cannot read none.yaml: it does not exist",
         "rules=bad.yaml    | bad.yaml:3: there is no brick 'RMSNORMM'; the closest that exist: RMS_NORM,",
         "rules=other.yaml  | other.yaml:2: there is no class app.Mein; the closest that exist: app.Main",
-        "rules=llama3      | llama3:3: there is no class ",
+        "rules=llama3      | llama3:5: there is no class ",
         "rules=bricks.yaml,trace=t.xyz | not started: java.lang.IllegalArgumentException: ",
     })
     void neverKeepsTheApplicationFromRunning(String options, String message) throws Exception {
@@ -504,6 +508,23 @@ class AgentIT {
         ProcessResult result = application(options).run().assertSucceeded();
         assertThat(result.out()).startsWith("computed ");
         assertThat(result.err()).contains("brick agent: ", message);
+    }
+
+    @Spec("22.3")
+    @Test
+    void appliesTheOtherRulesWhereSomeAreMalformed() throws Exception {
+        Files.writeString(
+                folder.resolve("some.yaml"),
+                RULES + "  - in: app.Main.softmax\n    brick: ATENTION_SOFTMAX\n  - in: app.Main.tree\n    brick: SAMPLING\n"
+                        + "layers:\n  in: app.Main.forward\n");
+        ProcessResult result = application("rules=some.yaml,out=run.json").run().assertSucceeded();
+        assertThat(result.err())
+                .contains(
+                        "some.yaml:31: there is no brick 'ATENTION_SOFTMAX'; the closest that exist: ATTENTION_SOFTMAX",
+                        "some.yaml:32: the span from entry to exit of tree would count twice: the rule of line 28 has it already",
+                        "some.yaml:34: there is no 'layers:' here; the closest that exist: layer,",
+                        "brick agent: 7 of 10 rules apply");
+        assertThat(recorded("run.json")).isEqualTo(RECORDED);
     }
 
     @Spec("22.7")

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.brickprofiler.BrickStats;
@@ -31,7 +32,7 @@ class AgentSafetyIT {
         Path classes = AgentIT.compile(folder, main.replace('.', '/') + ".java", source);
         Files.writeString(folder.resolve("bricks.yaml"), rules);
         return ChildProcess.of(Path.of(System.getProperty("java.home"), "bin", "java").toString())
-                .jvmOptions(List.of("-javaagent:" + AgentIT.JAR + "=rules=bricks.yaml,out=run.json,html=run.html"))
+                .jvmOptions(List.of("-javaagent:" + AgentIT.JAR + "=rules=bricks.yaml,out=run.json,html=run.html,trace=t.json"))
                 .jvmOptions(List.of("-cp", classes.toString(), main))
                 .arguments(List.of(arguments))
                 .without(AgentOptions.OUT_VARIABLE)
@@ -201,22 +202,40 @@ class AgentSafetyIT {
             }
             """;
 
-    /** The page and the profile are written through streams of bytes, too: these calls are none of the application's. */
+    /** Writes to a file, and prints nothing. */
+    private static final String WRITING =
+            """
+            package app;
+
+            import java.io.FileOutputStream;
+
+            public final class Writing {
+                public static void main(String[] args) throws Exception {
+                    try (FileOutputStream file = new FileOutputStream("written")) {
+                        for (int i = 0; i < 1000; i++) {
+                            file.write(new byte[] {1, 2}, 0, 2);
+                        }
+                    }
+                }
+            }
+            """;
+
+    /** The agent prints its messages and writes its files through such streams, too. */
     @Spec("22.17")
     @Test
     void timesAMethodOfTheJdkForTheApplicationAlone() throws IOException {
         ProcessResult result = run(
-                "app.OfJdk",
-                OF_JDK,
+                "app.Writing",
+                WRITING,
                 """
                 bricks:
-                  - in: java.io.ByteArrayOutputStream.write(byte[], int, int)
+                  - in: java.io.FileOutputStream.write(byte[], int, int)
                     brick: written
                     category: OTHER
                     elements: arg2
                 """);
-        assertThat(result.out()).startsWith("computed 3607506 2000 true");
         assertThat(result.err()).contains("brick agent: 1 of 1 rules apply");
+        assertThat(folder.resolve("written")).hasSize(2000);
         assertThat(recorded()).isEqualTo("{written=1000/2000}");
     }
 
@@ -298,5 +317,180 @@ class AgentSafetyIT {
                         "line 5, 'this.state.length' cannot be read, and counts as 0: java.lang.NullPointerException",
                         "line 5, 'this.state.length' could not be read 100 times, and counts as 0 there");
         assertThat(recorded()).contains("Embedding=100/0");
+    }
+
+    /** Shapes of classes, a hidden one among them, and threads that go on while the virtual machine ends. */
+    private static final String SHAPES =
+            """
+            package app;
+
+            import java.lang.invoke.MethodHandles;
+
+            public final class Shapes {
+                interface Kernel {
+                    default long run(int n) {
+                        return twice(n) + 1;
+                    }
+
+                    static long twice(int n) {
+                        return 2L * n;
+                    }
+                }
+
+                record Point(int x, long y) implements Kernel {
+                    Point {
+                        if (x < 0) {
+                            throw new IllegalArgumentException("x " + x);
+                        }
+                    }
+
+                    long norm() {
+                        return x * x + y * y;
+                    }
+                }
+
+                enum Kind {
+                    ONE {
+                        @Override
+                        long of(int n) {
+                            return n;
+                        }
+                    };
+
+                    abstract long of(int n);
+                }
+
+                static final class Hidden implements Runnable {
+                    @Override
+                    public void run() {
+                        calls++;
+                    }
+                }
+
+                static volatile int calls;
+
+                public static void main(String[] args) throws Throwable {
+                    long sum = 0;
+                    int refused = 0;
+                    for (int i = -2; i < 8; i++) {
+                        try {
+                            Point point = new Point(i, 1L << i);
+                            sum += point.run(i) + point.norm() + Kind.ONE.of(i);
+                        } catch (IllegalArgumentException expected) {
+                            refused++;
+                        }
+                    }
+                    byte[] file = Shapes.class.getResourceAsStream("Shapes$Hidden.class").readAllBytes();
+                    Class<?> hidden = MethodHandles.lookup().defineHiddenClass(file, true).lookupClass();
+                    ((Runnable) hidden.getDeclaredConstructor().newInstance()).run();
+                    new Hidden().run();
+                    System.out.println("computed " + sum + " " + refused + " " + calls + " " + hidden.isHidden());
+                    Thread endless = new Thread(() -> {
+                        while (true) {
+                            Kernel.twice(calls);
+                        }
+                    });
+                    endless.setDaemon(true);
+                    endless.start();
+                    Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                        for (int i = 0; i < 100_000; i++) {
+                            new Point(i, 0).norm();
+                        }
+                    }));
+                }
+            }
+            """;
+
+    @Spec({"22.1", "22.18"})
+    @Test
+    void weavesEveryShapeOfClassAndLetsThreadsGoOnAtTheEnd() throws IOException {
+        ProcessResult result = run(
+                "app.Shapes",
+                SHAPES,
+                """
+                bricks:
+                  - in: app.Shapes$Kernel.run
+                    brick: default
+                    category: OTHER
+                  - in: app.Shapes$Kernel.twice
+                    brick: static
+                    category: OTHER
+                  - in: app.Shapes$Point.<init>
+                    brick: constructor
+                    category: OTHER
+                    elements: call.arg0
+                  - in: app.Shapes$Point.<init>
+                    brick: record
+                    category: OTHER
+                  - in: app.Shapes$Kind$1.of
+                    brick: constant
+                    category: OTHER
+                    elements: arg0
+                  - in: app.Shapes$Hidden.run
+                    brick: not hidden
+                    category: OTHER
+                """);
+
+        assertThat(result.out()).isEqualTo("computed 22077 2 2 true" + System.lineSeparator());
+        assertThat(result.err())
+                .contains("'call.arg0' is known only where a span begins before a call", "brick agent: 5 of 6 rules apply")
+                .doesNotContain("Exception in", "calls of the profiler failed");
+        assertThat(recorded()).contains("constant=8/28", "default=8/8", "not hidden=1/1");
+    }
+
+    /** Hands tasks over to a pool of the JDK. */
+    private static final String POOL =
+            """
+            package app;
+
+            import java.util.concurrent.CountDownLatch;
+            import java.util.concurrent.ExecutorService;
+            import java.util.concurrent.Executors;
+
+            public final class Pool {
+                static long head(int n) {
+                    return n;
+                }
+
+                static void layer(ExecutorService pool) throws InterruptedException {
+                    CountDownLatch latch = new CountDownLatch(4);
+                    for (int i = 0; i < 4; i++) {
+                        int n = i;
+                        pool.execute(() -> {
+                            head(n);
+                            latch.countDown();
+                        });
+                    }
+                    latch.await();
+                }
+
+                public static void main(String[] args) throws Exception {
+                    ExecutorService pool = Executors.newFixedThreadPool(2);
+                    for (int i = 0; i < 3; i++) {
+                        layer(pool);
+                    }
+                    pool.shutdown();
+                }
+            }
+            """;
+
+    @Spec("22.17")
+    @Test
+    void handsTheLayerOnToAPoolOfTheJdk() throws IOException {
+        ProcessResult result = run(
+                "app.Pool",
+                POOL,
+                """
+                layer:
+                  in: app.Pool.layer
+                tasks:
+                  - in: java.util.concurrent.ThreadPoolExecutor.execute
+                bricks:
+                  - in: app.Pool.head
+                    brick: ATTENTION_SCORE
+                """);
+
+        assertThat(result.err()).contains("brick agent: 3 of 3 rules apply").doesNotContain("know no layer");
+        assertThat(AgentIT.byLayer(folder.resolve("t.json"), "AttentionScore")).isEqualTo(Map.of(0, 4, 1, 4, 2, 4));
     }
 }

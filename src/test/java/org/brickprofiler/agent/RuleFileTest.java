@@ -76,6 +76,44 @@ class RuleFileTest {
                         "BRICK a.B.prefill before norm 2 false");
     }
 
+    /** Each kind of malformed rule beside one that is well-formed. */
+    @Spec("22.3")
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "step: {in: a.B.c, warmup: many}",
+        "step: [{in: a.B.c, prompt: perhaps}]",
+        "step: {in: a.B.c, output: -1}",
+        "step:",
+        "layer: {in: a.B.c, numbers: 1}",
+        "tasks: {in: a.B.c}",
+        "tasks: [{in: c}]",
+        "brick: [{in: a.B.c, brick: RMS_NORM}]",
+        "annotated: a.b",
+        "annotated: [[a.b]]",
+        "{bricks: [{brick: RMS_NORM}, GOOD]}",
+        "{bricks: [{in: a.B.c}, GOOD]}",
+        "{bricks: [{in: a.B.c, brick: QKV_PROJEKTION}, GOOD]}",
+        "{bricks: [{in: a.B.c, brick: x, category: Atention}, GOOD]}",
+        "{bricks: [{in: a.B.c, brick: RMS_NORM, category: FFN}, GOOD]}",
+        "{bricks: [{in: a.B.c, call: f 0, brick: RMS_NORM}, GOOD]}",
+        "{bricks: [{in: a.B.c, call: f, to: exit, brick: RMS_NORM}, GOOD]}",
+        "{bricks: [{in: a.B.c, from: exit, brick: RMS_NORM}, GOOD]}",
+        "{bricks: [{in: a.B.c, brick: RMS_NORM, elements: 7x}, GOOD]}",
+        "{bricks: [{in: a.B.c, brik: RMS_NORM}, GOOD]}",
+        "{bricks: [{in: [c, a.B.d], brick: RMS_NORM}]}",
+        "{bricks: [a, GOOD]}",
+    })
+    void leavesOutOneMalformedRuleAndReadsTheOthers(String text) {
+        String good = "{in: a.B.d, brick: RMS_NORM}";
+        RuleFile.Rules rules = RuleFile.parse(
+                "x", text.startsWith("{") ? text.replace("GOOD", good) : text + "\nbricks: [" + good + "]");
+        assertThat(rules.rules()).singleElement().hasToString(RuleFile.parse("x", "bricks: [" + good + "]")
+                .rules().get(0).toString().replace("line=1", "line=" + rules.rules().get(0).line()));
+        assertThat(rules.problems()).singleElement().asString().startsWith("x:1: ");
+        assertThat(rules.count()).isEqualTo(2);
+        assertThat(rules.warmupSteps()).isZero();
+    }
+
     @Spec("22.3")
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
@@ -98,7 +136,6 @@ class RuleFileTest {
         "bricks: {in: a.B.c}                                | x:1: here belongs a list",
         "bricks: [a]                                        | x:1: here belong lines of the form key: value",
         "bricks: [{in: {a: b}, brick: RMS_NORM}]            | x:1: here belongs a single value",
-        "bricks: [{in: [a.B.c, c], brick: RMS_NORM}]        | x:1: 'c' is no method: write package.Class.method",
         "bricks: [{in: [], brick: RMS_NORM}]                | x:1: in: is missing",
         "step: {in: a.B.c, prompt: yes}                     | x:1: 'yes' is neither true nor false",
         "step: {in: a.B.c, warmup: some}                    | x:1: 'some' is no number of steps",
@@ -123,8 +160,10 @@ class RuleFileTest {
 
     @Test
     void namesTheLineOfAnError() {
-        assertThatThrownBy(() -> RuleFile.parse("x", "bricks:\n  - in: a.B.c\n    brick: RMS_NORM\n  - in: a.B.c\n    brick: y\n"))
-                .hasMessageStartingWith("x:5: there is no brick 'y'");
+        assertThat(RuleFile.parse("x", "bricks:\n  - in: a.B.c\n    brick: RMS_NORM\n  - in: a.B.c\n    brick: y\n").problems())
+                .singleElement()
+                .asString()
+                .startsWith("x:5: there is no brick 'y'");
         assertThatThrownBy(() -> RuleFile.parse("x", "")).hasMessage("x: there are no rules in it");
         assertThatThrownBy(() -> RuleFile.read(Path.of("missing.yaml")))
                 .isInstanceOf(IOException.class)

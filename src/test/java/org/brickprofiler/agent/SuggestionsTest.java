@@ -8,12 +8,16 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import jdk.jfr.Configuration;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
 
 class SuggestionsTest {
 
@@ -35,7 +39,11 @@ class SuggestionsTest {
         }
 
         private static float matmul(float[] weights, float[] x) {
-            return weights[0] * x[0];
+            float sum = 0;
+            for (int i = 0; i < x.length; i++) {
+                sum += weights[i] * x[i];
+            }
+            return sum;
         }
 
         static void softmax(float[] x) {
@@ -45,16 +53,146 @@ class SuggestionsTest {
         }
     }
 
+    /** A forward pass over such layers. */
+    static final class Model {
+        private final Layer layer = new Layer();
+
+        float forward(int[] tokens, int position, boolean computeLogits) {
+            float[] x = new float[tokens.length];
+            for (int i = 0; i < position; i++) {
+                x[0] += layer.forward(x);
+            }
+            return computeLogits ? forward(x) : 0;
+        }
+
+        float forward(float[] x) {
+            Layer.softmax(x);
+            return softmax(x, 1);
+        }
+
+        static float softmax(float[] x, float temperature) {
+            x[0] /= temperature;
+            Layer.softmax(x);
+            return x[0] + temperature * x[x.length - 1];
+        }
+    }
+
+    /** Methods that are named like bricks, or called several times, and take less time than to time them. */
+    static final class Brief {
+        private final int[] wq = {1};
+
+        int rmsNorm(int a, int b, int c) {
+            return read(wq, a) + read(wq, b) + read(wq, c) + Math.floorMod(a, b) + Math.floorMod(b, c) + Math.floorMod(a, c);
+        }
+
+        static int read(int[] from, int at) {
+            return scaled(from[at & 1] * 31 + from[0] * 17, at);
+        }
+
+        static int scaled(int value, int by) {
+            return value * by + (value >> 3) + (by << 2);
+        }
+    }
+
+    /** Two parsers, as of JSON and of SQL, whose repeated calls have nothing to do with each other. */
+    static final class Parser {
+        private final int[] gate = {1, 2, 3};
+
+        int json(int[] text) {
+            return match(gate, text) + match(text, gate) + match(text, text) + text.length * 31;
+        }
+
+        int sql(int[] text) {
+            return match(gate, text) + match(text, gate) + match(text, text) + text.length * 17;
+        }
+
+        static int match(int[] one, int[] other) {
+            int same = 0;
+            for (int i = 0; i < one.length; i++) {
+                same += one[i] == other[i] ? 1 : 0;
+            }
+            return same;
+        }
+    }
+
+    private static final String IN = "  - in: org.brickprofiler.agent.SuggestionsTest$";
+
+    private static final String OF_LAYER = IN + "Layer.softmax\n    brick: ATTENTION_SOFTMAX\n" + IN
+            + "Layer.forward\n    call: matmul 1\n    brick: GATE_PROJECTION\n" + IN
+            + "Layer.forward\n    call: matmul 2\n    brick: OUTPUT_PROJECTION\n" + IN
+            + "Layer.forward\n    call: matmul 3\n    brick: Layer.forward matmul 3\n    category: OTHER\n";
+
+    private static String suggested(Class<?>... types) throws IOException {
+        List<byte[]> files = new ArrayList<>();
+        for (Class<?> type : types) {
+            files.add(Woven.file(type));
+        }
+        return Suggestions.of(files).rules();
+    }
+
     @Spec("22.9")
     @Test
     void goesByNamesAndRepeatedCalls() throws IOException {
-        String in = "  - in: org.brickprofiler.agent.SuggestionsTest$Layer.";
-        assertThat(Suggestions.of(List.of(Woven.file(Layer.class))).rules())
-                .isEqualTo("bricks:\n" + in + "forward\n    call: matmul 1\n    brick: GATE_PROJECTION\n" + in
-                        + "forward\n    call: matmul 2\n    brick: OUTPUT_PROJECTION\n" + in
-                        + "forward\n    call: matmul 3\n    brick: matmul 3\n    category: OTHER\n" + in
-                        + "softmax\n    brick: ATTENTION_SOFTMAX\n");
+        assertThat(suggested(Layer.class))
+                .isEqualTo("step:\n  in: org.brickprofiler.agent.SuggestionsTest$Layer.forward\n"
+                        + "  # tokens: how many it processes, if more than one at once; a step of one is a decoded token\n"
+                        + "bricks:\n" + OF_LAYER);
         assertThat(Suggestions.of(List.of()).rules()).startsWith("#");
+    }
+
+    /** The pass over all layers, with what it reads of its parameters; and no method that only calls another of its brick. */
+    @Spec("22.9")
+    @Test
+    void proposesTheStep() throws IOException {
+        assertThat(suggested(Model.class, Layer.class))
+                .isEqualTo("step:\n  in: org.brickprofiler.agent.SuggestionsTest$Model.forward(int[], int, boolean)\n"
+                        + "  tokens: arg0.length\n  kv: arg1\n  output: arg2\nbricks:\n" + OF_LAYER);
+    }
+
+    @Spec("22.9")
+    @Test
+    void leavesOutBriefMethods() throws IOException {
+        assertThat(suggested(Brief.class)).isEqualTo("# nothing is named like a brick\n");
+    }
+
+    @Spec("22.9")
+    @Test
+    void namesCallsOfEachMethodApart() throws IOException {
+        assertThat(suggested(Parser.class).lines().filter(line -> line.contains("brick:")).toList())
+                .containsExactly(
+                        "    brick: GATE_PROJECTION",
+                        "    brick: GATE_PROJECTION",
+                        "    brick: Parser.json match 3",
+                        "    brick: GATE_PROJECTION",
+                        "    brick: GATE_PROJECTION",
+                        "    brick: Parser.sql match 3");
+    }
+
+    /** An engine's dot product over the vectors of the JDK, of which every call is one instruction. */
+    @Spec("22.9")
+    @Test
+    void proposesNoCallsOfTheJdk() {
+        ClassWriter type = new ClassWriter(ClassWriter.COMPUTE_MAXS);
+        type.visit(Opcodes.V17, Opcodes.ACC_PUBLIC, "Dot", null, "java/lang/Object", null);
+        type.visitField(0, "wq", "Ljava/lang/Object;", null, null).visitEnd();
+        MethodVisitor code = type.visitMethod(Opcodes.ACC_PUBLIC, "dot", "(Ljava/lang/Object;)V", null, null);
+        code.visitCode();
+        for (int i = 0; i < 3; i++) {
+            code.visitVarInsn(Opcodes.ALOAD, 0);
+            code.visitFieldInsn(Opcodes.GETFIELD, "Dot", "wq", "Ljava/lang/Object;");
+            code.visitVarInsn(Opcodes.ALOAD, 1);
+            code.visitMethodInsn(
+                    Opcodes.INVOKESTATIC,
+                    "jdk/incubator/vector/FloatVector",
+                    "fma",
+                    "(Ljava/lang/Object;Ljava/lang/Object;)V",
+                    false);
+        }
+        code.visitInsn(Opcodes.RETURN);
+        code.visitMaxs(0, 0);
+        code.visitEnd();
+        type.visitEnd();
+        assertThat(Suggestions.of(List.of(type.toByteArray())).rules()).startsWith("#");
     }
 
     @Spec("22.9")
@@ -96,8 +234,8 @@ class SuggestionsTest {
         Files.writeString(settings, Suggestions.of(List.of(Woven.file(Layer.class))).settings());
         String layer = SuggestionsTest.class.getName() + "$Layer::";
         assertThat(Configuration.create(settings).getSettings())
-                .containsEntry("jdk.MethodTiming#filter", layer + "matmul;" + layer + "softmax")
-                .containsEntry("jdk.MethodTrace#filter", layer + "matmul;" + layer + "softmax")
+                .containsEntry("jdk.MethodTiming#filter", layer + "softmax;" + layer + "matmul")
+                .containsEntry("jdk.MethodTrace#filter", layer + "softmax;" + layer + "matmul")
                 .containsEntry("jdk.MethodTiming#enabled", "true")
                 .containsEntry("jdk.MethodTrace#enabled", "false");
     }

@@ -322,6 +322,51 @@ class WeaverTest {
         assertThat(steps.abandoned()).isZero();
     }
 
+    /** The same span by other words, at one of several places, of another brick; and by an annotation. */
+    @Spec("22.20")
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "call: product 1, brick: RMS_NORM | call: product 1, brick: RMS_NORM | 1",
+        "call: product 1, brick: RMS_NORM | from: before product 1, to: after product 1, brick: EMBEDDING | 1",
+        "call: product, brick: RMS_NORM | call: product 2, brick: RMS_NORM | 3",
+        "brick: RMS_NORM | from: entry, to: exit, brick: EMBEDDING | 1",
+    })
+    void refusesASecondRuleForOneSpan(String first, String second, int counted) throws Exception {
+        String in = "  - {in: org.brickprofiler.agent.Engine.forward, ";
+        String rules = "bricks:\n" + in + first + "}\n" + in + second + "}\n";
+        Weaver.Result result = Woven.result(Engine.class, rules);
+        assertThat(Woven.messages(result))
+                .singleElement()
+                .asString()
+                .startsWith("3: the span from ")
+                .endsWith(" of forward would count twice: the rule of line 2 has it already");
+        assertThat(result.applied()).extracting(Rule::line).containsExactly(2);
+        call(Woven.load(Engine.class, "bricks:\n" + in + first + "}\n"), "forward", new int[1], 1);
+        assertThat(Woven.recorded()).isEqualTo("{RmsNorm=" + counted + "/" + counted + "}");
+    }
+
+    @Spec("22.20")
+    @Test
+    void refusesARuleForASpanThatAnAnnotationHas() throws Exception {
+        Weaver.Result result = Woven.result(
+                Annotated.class,
+                "annotated: [org.brickprofiler.agent]\nbricks:\n  - in: " + Annotated.class.getName()
+                        + ".activate\n    brick: ACTIVATION\n");
+        assertThat(Woven.messages(result))
+                .containsExactly("1: the span from entry to exit of activate would count twice: the rule of line 3 has it already");
+    }
+
+    /** A span within another one counts in both, and so does one that begins at the same place and ends elsewhere. */
+    @Spec("22.20")
+    @Test
+    void letsSpansLieWithinEachOther() throws Exception {
+        weaveAndCall(
+                "bricks:\n" + ENGINE + "forward\n    from: before product 1\n    to: after softmax\n    brick: RMS_NORM\n" + ENGINE
+                        + "forward\n    call: product 1\n    brick: EMBEDDING\n",
+                "forward", new int[1], 2);
+        assertThat(Woven.recorded()).isEqualTo("{Embedding=2/2, RmsNorm=2/2}");
+    }
+
     /** Whatever the path meets, the engine's method returns what it would return without the rule. */
     @Spec("22.18")
     @ParameterizedTest
