@@ -195,24 +195,26 @@ final class PackPlan {
         }
         long from = median(spans.values().stream().map(span -> span.first).toList());
         long to = Math.max(from, median(spans.values().stream().map(span -> span.last).toList()));
+        Map<Long, List<Head>> windows = files.stream().collect(Collectors.groupingBy(Head::window));
         Map<Integer, String> apart = new HashMap<>();
         boolean most = 2 * spans.values().stream().filter(span -> span.isNear(from, to)).count() > spans.size();
         spans.forEach((rank, span) -> {
             if (!most || !span.isNear(from, to)) {
                 apart.put(rank, most
-                        ? "its clock is " + hours(span.last < from ? span.last - from : span.first - to)
-                                + " apart from those of most ranks"
+                        ? "its clock is " + hours(aheadMs(rank, span, windows.values(), from, to)) + " those of most ranks"
                         : "the clocks of the ranks are hours apart, and no time is that of most");
             }
         });
-        Map<Long, List<Head>> windows = files.stream().collect(Collectors.groupingBy(Head::window));
         windows.values().forEach(window -> {
             long start = median(window.stream().map(Head::startMs).toList());
             boolean agreed = 2 * window.stream().filter(head -> isNear(head, start)).count() > window.size();
             for (Head head : window) {
-                if (!agreed || !isNear(head, start)) {
+                if (!agreed) {
+                    apart.putIfAbsent(head.rank(), "the clocks of the ranks are hours apart in window " + head.window()
+                            + ", and no time is that of most");
+                } else if (!isNear(head, start)) {
                     apart.putIfAbsent(head.rank(), "its clock is " + hours(head.startMs() - start)
-                            + " apart from that of most ranks in window " + head.window());
+                            + " those of most ranks in window " + head.window());
                 }
             }
         });
@@ -232,8 +234,30 @@ final class PackPlan {
         return Math.abs(head.startMs() - ms) <= CLOCK_TOLERANCE_MS;
     }
 
+    /**
+     * How far a rank's clock is ahead, ms: the median over the windows that others have, too, of the distance from theirs. If
+     * the rank shares no window, it is the smaller distance of its first and its last window from those of the others, as the
+     * rank may have begun or ended at another time.
+     */
+    private static long aheadMs(int rank, Span span, Collection<List<Head>> windows, long from, long to) {
+        List<Long> shared = new ArrayList<>();
+        for (List<Head> window : windows) {
+            List<Long> others =
+                    window.stream().filter(head -> head.rank() != rank).map(Head::startMs).toList();
+            if (!others.isEmpty()) {
+                window.stream()
+                        .filter(head -> head.rank() == rank)
+                        .forEach(head -> shared.add(head.startMs() - median(others)));
+            }
+        }
+        if (!shared.isEmpty()) {
+            return median(shared);
+        }
+        return Math.abs(span.first - from) <= Math.abs(span.last - to) ? span.first - from : span.last - to;
+    }
+
     private static String hours(long ms) {
-        return Math.round(Math.abs(ms) / 360_000.0) / 10.0 + " h";
+        return Math.round(Math.abs(ms) / 360_000.0) / 10.0 + (ms < 0 ? " h behind" : " h ahead of");
     }
 
     /** The lower one of two. */

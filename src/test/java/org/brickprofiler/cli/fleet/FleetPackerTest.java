@@ -26,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class FleetPackerTest {
@@ -203,6 +204,31 @@ final class FleetPackerTest {
                         List.of(0L, 2L), List.of(3L, 3L), List.of(4L, 2L), List.of(6L, 2L), List.of(7L, 3L));
         assertThat(ask("SELECT count(*), sum(left_out) FROM pack_problem")).containsExactly(List.of(16L, 11L));
         assertThat(result.windows() + result.manifest().identical() + 11).isEqualTo(result.manifest().profiles());
+    }
+
+    /** Of a run of 36 minutes, whose windows are numbered by steps or by the host's own clock; some ranks begin late. */
+    @Spec("24.3")
+    @ParameterizedTest
+    @CsvSource({
+        "false, 7200, '2.0 h ahead of', 0", "false, -7200, '2.0 h behind', 0", "true, 7200, '2.0 h ahead of', 0",
+        "true, -7200, '2.0 h behind', 0", "false, 7200, '2.0 h ahead of', 10", "false, -7200, '2.0 h behind', 10"
+    })
+    void howFarAClockIsApartIsItsDistanceFromTheOthersAtTheSameTime(
+            boolean numberedByClock, int apartSeconds, String words, int firstMinute) throws IOException {
+        for (int rank = 0; rank < 4; rank++) {
+            for (int minute = rank == 2 ? firstMinute : 0; minute < 36; minute += 2) {
+                int seconds = 60 * minute + (rank == 2 ? apartSeconds : 0);
+                windows.write(
+                        WindowFiles.of("r1", rank, 4, 10_000 + (numberedByClock ? seconds / 60 : minute)).build(),
+                        100,
+                        WindowFiles.START.plusSeconds(seconds));
+            }
+        }
+
+        assertThat(pack().manifest().problems())
+                .filteredOn(problem -> problem.kind() == Kind.CLOCK_APART)
+                .hasSize((36 - firstMinute) / 2)
+                .allSatisfy(problem -> assertThat(problem.reason()).isEqualTo("its clock is " + words + " those of most ranks"));
     }
 
     @Spec("24.3")
