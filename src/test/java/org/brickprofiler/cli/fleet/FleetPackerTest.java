@@ -158,7 +158,7 @@ final class FleetPackerTest {
         Path differs = windows.write(WindowFiles.of("r1", 4, 8, 0).build(), 100);
         Files.writeString(
                 differs.resolveSibling("differs.json"),
-                Files.readString(differs).replace("\"threads\": 1", "\"threads\": 2"));
+                Files.readString(differs).replace("\"total_elements\": 128", "\"total_elements\": 129"));
         Path cut = windows.write(WindowFiles.of("r1", 0, 8, 0).build(), 100);
         Files.writeString(cut, Files.readString(cut).substring(0, 2500));
         Path model = windows.write(WindowFiles.of("r1", 1, 8, 0).model("gpt").build(), 100);
@@ -229,6 +229,64 @@ final class FleetPackerTest {
                 .filteredOn(problem -> problem.kind() == Kind.CLOCK_APART)
                 .hasSize((36 - firstMinute) / 2)
                 .allSatisfy(problem -> assertThat(problem.reason()).isEqualTo("its clock is " + words + " those of most ranks"));
+    }
+
+    /** A copy of a file, which is damaged or of another version, takes no window from the file, whichever is read first. */
+    @Spec("24.3")
+    @ParameterizedTest
+    @CsvSource({
+        "cut, a, damaged", "cut, z, damaged", "wrong, a, damaged", "older, a, copy", "newer, z, copy", "major, a, other_version",
+        "size, a, other_world_size", "size, z, other_world_size", "nothing, a, empty_window", "formatted, z, copy",
+        "model, a, other_model", "twice, a, copy"
+    })
+    void aCopyTakesNoWindowFromTheOriginal(String what, String name, String problem) throws IOException {
+        twoRanksOfThreeWindows();
+        Path original = windows.write(WindowFiles.of("r1", 1, 2, 2).device("d").build(), 101);
+        String text = Files.readString(original);
+        Path copy = original.resolveSibling(name + ".json");
+        Files.writeString(copy, switch (what) {
+            case "cut" -> text.substring(0, 2500);
+            case "wrong" -> text.replaceFirst("(\"count\": 2,\\s*\"total_ns\": )\\d+", "$112");
+            case "older" -> text.replace("\"1.1\"", "\"1.0\"").replaceFirst("\"device\": \"d\",", "");
+            case "newer" -> text.replace("\"1.1\"", "\"1.9\"").replaceFirst("\"schema_version\"", "\"more\": [1], $0");
+            case "major" -> text.replace("\"1.1\"", "\"2.0\"");
+            case "size" -> text.replace("\"world_size\": 2", "\"world_size\": 3");
+            case "nothing" -> text.replaceFirst("(?s)\"bricks\": \\[.*\\],\\s*\"categories\"", "\"bricks\": [], \"categories\"")
+                    .replaceFirst("(?s),\\s*\"steps\": \\{.*", "}")
+                    .replaceFirst("\"total_ns\": \\d+", "\"total_ns\": 0");
+            case "formatted" -> text.replaceAll("\\s*\\n\\s*", " ");
+            case "model" -> text.replace("\"llama\"", "\"other\"");
+            default -> text;
+        });
+        assertThat(Files.readString(copy).equals(text)).isEqualTo(what.equals("twice"));
+
+        Manifest manifest = pack().manifest();
+
+        assertThat(manifest.identical()).isEqualTo(problem.equals("copy") ? 1 : 0);
+        if (problem.equals("copy")) {
+            assertThat(manifest.problems()).isEmpty();
+        } else {
+            assertThat(manifest.problems())
+                    .extracting(each -> each.kind().key(), PackProblem::file)
+                    .containsExactly(tuple(problem, copy.toString()));
+        }
+        assertThat(ask("SELECT count(*) FROM rank_window")).containsExactly(List.of(6L));
+        assertThat(ask("SELECT device, world_size FROM rank_window WHERE rank = 1 AND win = 2"))
+                .containsExactly(List.of("d", 2L));
+    }
+
+    /** Of two files with equal bricks, one must be wrong about its host. */
+    @Spec("24.3")
+    @Test
+    void equalBricksOfTwoHostsAreNoCopies() throws IOException {
+        twoRanksOfThreeWindows();
+        Path original = windows.write(WindowFiles.of("r1", 1, 2, 2).build(), 101);
+        Files.writeString(
+                original.resolveSibling("other.json"), Files.readString(original).replace("\"host-0\"", "\"host-9\""));
+
+        assertThat(pack().manifest().problems())
+                .extracting(PackProblem::kind)
+                .containsExactly(Kind.DUPLICATE, Kind.DUPLICATE, Kind.MISSING_WINDOWS);
     }
 
     @Spec("24.3")
