@@ -11,12 +11,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.cli.fleet.PackProblem.Kind;
+import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.RunningProcess;
@@ -273,6 +275,35 @@ final class FleetPackerTest {
         assertThat(ask("SELECT count(*) FROM rank_window")).containsExactly(List.of(6L));
         assertThat(ask("SELECT device, world_size FROM rank_window WHERE rank = 1 AND win = 2"))
                 .containsExactly(List.of("d", 2L));
+    }
+
+    @Spec("24.19")
+    @Test
+    void windowsThatTheirRankCouldNotWriteAreNamed() throws IOException {
+        twoRanksOfThreeWindows();
+        Path rank0 = folder.resolve("windows").resolve("r1").resolve("rank-00000");
+        Path rank1 = rank0.resolveSibling("rank-00001");
+        ExportLoss.none("r1", OptionalInt.of(0)).write(rank0);
+        new ExportLoss("r1", OptionalInt.of(1), 2, 120, 5000, "no space left").write(rank1);
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(folder.resolve("windows"))) {
+            files = all.filter(file -> file.toString().endsWith(".json")).toList();
+        }
+
+        Manifest manifest = new FleetPacker(pack, null, OPTIONS, (bytes, total) -> {}).pack(files).manifest();
+
+        assertThat(manifest.problems()).singleElement().satisfies(problem -> {
+            assertThat(problem.kind()).isEqualTo(Kind.UNWRITTEN_WINDOWS);
+            assertThat(problem.runId()).isEqualTo("r1");
+            assertThat(problem.rank()).isEqualTo(1);
+            assertThat(problem.leftOut()).isEqualTo(2);
+            assertThat(problem.reason())
+                    .isEqualTo("2 windows of the rank, of which 120 samples of 5000 ns are known, are in no file: no space left");
+        });
+        Files.writeString(rank1.resolve(ExportLoss.FILE), "windows=-2\n");
+        assertThat(new FleetPacker(pack, null, OPTIONS, (bytes, total) -> {}).pack(files).manifest().problems())
+                .singleElement()
+                .satisfies(problem -> assertThat(problem.reason()).contains("windows.state", "-2"));
     }
 
     /** Of two files with equal bricks, one must be wrong about its host. */
