@@ -29,7 +29,10 @@ import org.jspecify.annotations.Nullable;
  * and where several steps' or times' ends pass while one is being written, the next window has all of them; its number is
  * that of its first step or of the time at its end. At most
  * {@code brick.profiler.export_mb} or {@code BRICK_PROFILER_EXPORT_MB} MiB, 256 unless set, stay of a rank; the oldest
- * windows go. What cannot be written is logged once, counted, and part of the next window.
+ * windows go. A window that cannot be written is logged once, counted, and part of the next window. If no window is written
+ * after it, its sums are in the file {@code windows.state}, which stands beside the windows from the first one on and is written
+ * in place, so that it can be written while the disk is full; the log has them, too, and is the only place if that file cannot
+ * be written either.
  *
  * <p><b>The end.</b> {@link #close}, and the orderly end of the virtual machine, write the open window. A virtual machine that
  * is killed loses that one at most.

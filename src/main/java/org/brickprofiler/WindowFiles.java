@@ -13,13 +13,15 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.internal.io.FileFormat;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The files of one rank's windows, {@code RUN/rank-00003/window-000012.json}, within a bound. One thread.
+ * The files of one rank's windows, {@code RUN/rank-00003/window-000012.json}, within a bound, and beside them the record of
+ * what is in none of them. One thread.
  */
 final class WindowFiles {
 
@@ -47,6 +49,13 @@ final class WindowFiles {
     /** The number that a window after an earlier process of the same rank is counted from. */
     private long base;
 
+    /** What earlier processes lost, and what somebody deleted. */
+    private @Nullable ExportLoss lostBefore;
+
+    /** What would have been written since the last window that was. */
+    private @Nullable ExportLoss lost;
+
+    private boolean recorded;
     private long last = -1;
     private long written;
     private long deleted;
@@ -77,6 +86,7 @@ final class WindowFiles {
         try {
             Path into = folder == null ? claim(window.identity()) : folder;
             Files.createDirectories(into);
+            reserve(into, window.identity());
             long free = Math.max(last + 1, base + Math.max(0, number));
             while (Files.exists(file(into, free))) {
                 free++;
@@ -93,14 +103,74 @@ final class WindowFiles {
             last = free;
             written++;
             keep(file);
+            if (lost != null) {
+                lost = null;
+                recorded = record();
+            }
             return true;
         } catch (IOException | RuntimeException | LinkageError e) {
+            lose(window, e);
             if (failed++ == 0) {
                 LOG.warn(
                         "a window of the profile cannot be written, and is part of the next; further failures are counted in"
                                 + " the files: {}",
                         e.getMessage());
             }
+            return false;
+        }
+    }
+
+    /** Makes the record of losses while there is space for it. */
+    private void reserve(Path into, RunIdentity identity) {
+        if (recorded && Files.exists(into.resolve(ExportLoss.FILE))) {
+            return;
+        }
+        ExportLoss none = none(identity);
+        if (lostBefore == null) {
+            try {
+                lostBefore = ExportLoss.read(into).orElse(none);
+            } catch (IOException damaged) {
+                LOG.warn("what earlier processes of the rank lost is not known: {}", damaged.getMessage());
+                lostBefore = none;
+            }
+        } else if (recorded) {
+            long gone = files.keySet().stream().filter(Files::notExists).count();
+            files.keySet().removeIf(Files::notExists);
+            bytes = files.values().stream().mapToLong(Long::longValue).sum();
+            lostBefore = lostBefore.plus(new ExportLoss(
+                    none.run(), none.rank(), gone, 0, 0, "their files were deleted while the run went on"));
+        }
+        recorded = record();
+    }
+
+    private static ExportLoss none(RunIdentity identity) {
+        return ExportLoss.none(identity.runId().orElse(""), identity.rank());
+    }
+
+    /** Counts a window that is in no file, with all before it that it includes. */
+    private void lose(ProfileSnapshot window, Throwable why) {
+        ExportLoss none = none(window.identity());
+        lost = new ExportLoss(
+                none.run(),
+                none.rank(),
+                lost == null ? 1 : lost.windows() + 1,
+                window.bricks().stream().mapToLong(BrickStats::count).sum(),
+                window.totalNs(),
+                String.valueOf(why.getMessage()));
+        recorded = record();
+    }
+
+    /** Writes the record; false where that fails, too. */
+    private boolean record() {
+        Path into = folder;
+        ExportLoss before = lostBefore;
+        if (into == null || before == null) {
+            return false;
+        }
+        try {
+            (lost == null ? before : before.plus(lost)).write(into);
+            return true;
+        } catch (IOException failed) {
             return false;
         }
     }
@@ -174,6 +244,15 @@ final class WindowFiles {
 
     /** Lets go of the folder. */
     void close() {
+        if (lost != null) {
+            LOG.error(
+                    "the export of windows ends, and its last windows are in no file: {} windows with {} samples of {} ns; {}: {}",
+                    lost.windows(),
+                    lost.samples(),
+                    lost.totalNs(),
+                    recorded ? folder + "/" + ExportLoss.FILE + " records it" : "no file records it",
+                    lost.reason());
+        }
         if (folder != null) {
             IN_USE.remove(folder);
         }

@@ -8,14 +8,18 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.internal.io.FileFormat;
 import org.brickprofiler.report.JsonReport;
+import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -171,8 +175,32 @@ final class WindowExportTest {
     @Spec("23.9")
     void whatCannotBeWrittenIsCountedAndPartOfTheNextWindow() throws Exception {
         boolean[] full = {true};
+        WindowExport export = exportToADisk(full);
+        step(100);
+        export.writeWindow(0);
+        step(200);
+        profiler.snapshotAndReset();
+        export.writeWindow(0);
+        full[0] = false;
+        step(400);
+        export.writeWindow(0);
+
+        assertThat(export.failed()).isEqualTo(2);
+        ProfileSnapshot only = read(written().get(0));
+        assertThat(written()).hasSize(1);
+        assertThat(only.totalNs()).isEqualTo(700);
+        assertThat(only.identity().describe()).contains("steps 0 to 2");
+        assertThat(Files.readString(written().get(0))).contains("\"windows_failed\":2");
+    }
+
+    /** Writes as long as the disk is not full. */
+    private WindowExport exportToADisk(boolean[] full) {
+        return new WindowExport(profiler, BY_STEPS, filesOnADisk(full));
+    }
+
+    private WindowFiles filesOnADisk(boolean[] full) {
         FileFormat<ProfileSnapshot> json = FileFormat.of(ProfileSnapshot.class);
-        WindowExport export = new WindowExport(profiler, BY_STEPS, files(
+        return files(
                 new FileFormat<>(ProfileSnapshot.class) {
                     @Override
                     public void write(ProfileSnapshot value, Map<String, ?> further, Path path) throws IOException {
@@ -195,22 +223,114 @@ final class WindowExportTest {
                     @Override
                     public void requireLibraries() {}
                 },
-                Long.MAX_VALUE));
+                Long.MAX_VALUE);
+    }
+
+    private Path rankFolder() {
+        return folder.resolve("r_1").resolve("rank-00003");
+    }
+
+    private ExportLoss loss() throws IOException {
+        return ExportLoss.read(rankFolder()).orElseThrow();
+    }
+
+    @Test
+    @Spec("23.12")
+    void theLastWindowsThatCannotBeWrittenAreInARecordWhoseSpaceWasTakenBefore() throws Exception {
+        boolean[] full = {false};
+        WindowExport export = exportToADisk(full);
         step(100);
         export.writeWindow(0);
+        Path record = rankFolder().resolve(ExportLoss.FILE);
+        assertThat(loss()).isEqualTo(ExportLoss.none("r/1", OptionalInt.of(3)));
+        Object file = Files.readAttributes(record, BasicFileAttributes.class).fileKey();
+        long size = Files.size(record);
+
+        full[0] = true;
         step(200);
-        profiler.snapshotAndReset();
         export.writeWindow(0);
-        full[0] = false;
         step(400);
         export.writeWindow(0);
 
-        assertThat(export.failed()).isEqualTo(2);
-        ProfileSnapshot only = read(written().get(0));
+        assertThat(loss()).isEqualTo(new ExportLoss("r/1", OptionalInt.of(3), 2, 2, 600, "no space left"));
+        assertThat(Files.readAttributes(record, BasicFileAttributes.class).fileKey()).as("written in place").isEqualTo(file);
+        assertThat(Files.size(record)).isEqualTo(size).isEqualTo(4096);
+
+        full[0] = false;
+        step(800);
+        export.writeWindow(0);
+        assertThat(loss()).as("all of it is in the next window").isEqualTo(ExportLoss.none("r/1", OptionalInt.of(3)));
+        assertThat(read(written().get(1)).totalNs()).isEqualTo(1400);
+    }
+
+    @Test
+    @Spec("23.12")
+    void aLaterProcessOfTheRankKeepsTheRecord() throws Exception {
+        boolean[] full = {false};
+        WindowFiles earlier = filesOnADisk(full);
+        WindowExport export = new WindowExport(profiler, BY_STEPS, earlier);
+        step(100);
+        export.writeWindow(0);
+        full[0] = true;
+        step(200);
+        export.writeWindow(0);
+        earlier.close();
+        assertThat(loss().totalNs()).isEqualTo(200);
+
+        WindowExport later = exportToADisk(new boolean[1]);
+        step(400);
+        later.writeWindow(0);
+
+        assertThat(loss()).isEqualTo(new ExportLoss("r/1", OptionalInt.of(3), 1, 1, 200, "no space left"));
+    }
+
+    @Test
+    @Spec("23.12")
+    void windowsWhoseFolderIsDeletedAreRecorded() throws Exception {
+        WindowExport export = exportToADisk(new boolean[1]);
+        for (int i = 0; i < 2; i++) {
+            step(100);
+            export.writeWindow(0);
+        }
+        for (Path each : List.of(written().get(0), written().get(1), rankFolder().resolve(ExportLoss.FILE), rankFolder())) {
+            Files.delete(each);
+        }
+        step(400);
+        export.writeWindow(0);
+
+        assertThat(loss().windows()).isEqualTo(2);
+        assertThat(loss().reason()).contains("deleted");
         assertThat(written()).hasSize(1);
-        assertThat(only.totalNs()).isEqualTo(700);
-        assertThat(only.identity().describe()).contains("steps 0 to 2");
-        assertThat(Files.readString(written().get(0))).contains("\"windows_failed\":2");
+    }
+
+    /** A name where the folder cannot be made: nothing can be recorded there, and the log has the sums. */
+    @Test
+    @Spec("23.12")
+    void whatNoFileCanRecordIsInTheLog() throws Exception {
+        Path file = Files.writeString(folder.resolve("r_1"), "x");
+        String output = ChildProcess.java(LostAtTheEnd.class)
+                .arguments(List.of(folder.toString()))
+                .run()
+                .assertSucceeded()
+                .output();
+
+        assertThat(output)
+                .contains("its last windows are in no file: 1 windows with 1 samples of 100 ns; no file records it");
+        assertThat(file).hasContent("x");
+    }
+
+    /** Exports one window to a folder where that is not possible. */
+    static final class LostAtTheEnd {
+        private LostAtTheEnd() {}
+
+        public static void main(String[] args) {
+            BrickProfiler profiler = BrickProfiler.builder()
+                    .identity(RunIdentity.builder().runId("r/1").rank(3).build())
+                    .build();
+            profiler.enable();
+            profiler.exportEvery(10, Path.of(args[0]));
+            profiler.record(BrickId.RMS_NORM, 100, 1);
+        }
     }
 
     @Test

@@ -99,6 +99,21 @@ final class FleetCommand implements Callable<Integer> {
         OpenPack open(PrintWriter err) throws IOException {
             return how.open(location, err);
         }
+
+        /** The same for queries of others: the engine reads nothing but the pack, or a line names what it may do. */
+        OpenPack openConfined(PrintWriter err) throws IOException {
+            OpenPack open = how.open(location, err);
+            try {
+                if (!open.engine().confine()) {
+                    Brick.report(err, how.engine + " is not confined to the pack: a query reads, writes and runs all that this "
+                            + "process may. Ask no query that you do not trust, or ask duckdb");
+                }
+                return open;
+            } catch (IOException | RuntimeException | Error failed) {
+                open.close();
+                throw failed;
+            }
+        }
     }
 
     /**
@@ -316,8 +331,9 @@ final class FleetCommand implements Callable<Integer> {
             name = "sql",
             sortOptions = false,
             usageHelpWidth = 100,
-            description = "Answers SQL over the tables rank_window, brick_window, step_window, device_window and "
-                    + "pack_problem, whose columns docs/FLEETS.md lists.",
+            description = "Answers a SELECT over the tables rank_window, brick_window, step_window, device_window and "
+                    + "pack_problem, whose columns docs/FLEETS.md lists. DuckDB reads nothing else for it and writes nothing; "
+                    + "another engine may.",
             optionListHeading = "%nOptions:%n")
     static final class SqlCommand implements Callable<Integer> {
 
@@ -353,7 +369,7 @@ final class FleetCommand implements Callable<Integer> {
         @Override
         public Integer call() throws IOException {
             Rows rows;
-            try (OpenPack open = options.open(spec.commandLine().getErr())) {
+            try (OpenPack open = options.openConfined(spec.commandLine().getErr())) {
                 rows = open.engine().query(select);
             }
             PrintWriter out = spec.commandLine().getOut();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.RunIdentity;
@@ -118,6 +119,20 @@ final class FleetCommandTest {
         assertThat(wrong.exitCode()).isEqualTo(2);
         assertThat(wrong.err()).contains("brick: DuckDB: ").contains("nothing").hasLineCount(2);
         assertThat(Cli.run("fleet").exitCode()).isEqualTo(2);
+    }
+
+    @Spec("24.18")
+    @Test
+    void aQuestionReadsThePackOnly() {
+        Cli.run("fleet", "pack", folder.resolve("runs/rank-0"), folder.resolve("runs/rank-1"), "-o", pack);
+
+        for (String sql : List.of("SELECT * FROM read_text('/etc/hostname')", "COPY (SELECT 1) TO '" + folder + "/new.csv'")) {
+            Cli refused = Cli.run("fleet", "sql", "--pack", pack, sql);
+            assertThat(refused.exitCode()).isEqualTo(2);
+            assertThat(refused.out()).isEmpty();
+            assertThat(refused.err()).endsWith("one SELECT over its tables, which reads nothing else and writes nothing\n");
+        }
+        assertThat(folder.resolve("new.csv")).doesNotExist();
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
@@ -12,9 +13,11 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Properties;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.brickprofiler.internal.io.AtomicFile;
@@ -28,8 +31,18 @@ final class DuckEngine implements FleetEngine {
 
     static final String NAME = "duckdb";
 
+    /** Parts of DuckDB's own messages. */
+    private static final String NO_SELECT = "Expected a single SELECT";
+
+    private static final String NO_ACCESS = "disabled by configuration";
+
     private final Connection connection;
     private final Path temporary;
+
+    /** The files of its tables. */
+    private final Set<String> read = new LinkedHashSet<>();
+
+    private boolean confined;
 
     private DuckEngine(Connection connection, Path temporary) {
         this.connection = connection;
@@ -87,6 +100,7 @@ final class DuckEngine implements FleetEngine {
         if (parquetFiles.isEmpty()) {
             throw new IllegalArgumentException("the table " + name + " has no files");
         }
+        read.addAll(parquetFiles);
         String files = parquetFiles.stream().map(DuckEngine::literal).collect(Collectors.joining(", "));
         view(name, "SELECT * FROM read_parquet([" + files + "], hive_partitioning = false, union_by_name = true)");
     }
@@ -128,8 +142,33 @@ final class DuckEngine implements FleetEngine {
         }
     }
 
+    /**
+     * The settings keep it from all other files and from the network. They do not keep it from writing to the files of its
+     * tables, so that only a SELECT is answered from now on.
+     */
+    @Override
+    public boolean confine() throws IOException {
+        execute("SET allowed_paths = [" + read.stream().map(DuckEngine::literal).collect(Collectors.joining(", ")) + "]");
+        execute("SET enable_external_access = false");
+        execute("SET lock_configuration = true");
+        confined = true;
+        return true;
+    }
+
+    /** Lets DuckDB's own parser and binder say whether it is one query, and of nothing but tables. */
+    private void requireSelect(String select) throws IOException {
+        try (PreparedStatement checked = connection.prepareStatement("SELECT * FROM query(" + literal(select) + ")")) {
+            checked.getMetaData();
+        } catch (SQLException failed) {
+            throw refused(failed);
+        }
+    }
+
     @Override
     public Rows query(String select) throws IOException {
+        if (confined) {
+            requireSelect(select);
+        }
         try (Statement statement = connection.createStatement();
                 ResultSet result = statement.executeQuery(select)) {
             ResultSetMetaData shape = result.getMetaData();
@@ -155,8 +194,13 @@ final class DuckEngine implements FleetEngine {
         }
     }
 
-    private static IOException refused(SQLException failed) {
-        return new IOException("DuckDB: " + reason(failed), failed);
+    private IOException refused(SQLException failed) {
+        String reason = reason(failed);
+        boolean leadsOut = confined && (reason.contains(NO_SELECT) || reason.contains(NO_ACCESS));
+        return new IOException(
+                "DuckDB: " + reason
+                        + (leadsOut ? "; a pack is asked by one SELECT over its tables, which reads nothing else and writes nothing" : ""),
+                failed);
     }
 
     /** The first paragraph: what follows it shows the statement once more. */

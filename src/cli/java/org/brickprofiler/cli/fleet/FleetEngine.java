@@ -56,6 +56,17 @@ public interface FleetEngine extends AutoCloseable {
      */
     Rows query(String select) throws IOException;
 
+    /**
+     * Confines the engine to what it has as tables now, for good: a query reads these and nothing else, whoever wrote it, and
+     * writes nothing. Views can still be made.
+     *
+     * @return false if the engine cannot be confined, and answers as before
+     * @throws IOException when it fails
+     */
+    default boolean confine() throws IOException {
+        return false;
+    }
+
     /** More rows are nothing that a person or a page takes. */
     int MOST_ROWS = 1_000_000;
 

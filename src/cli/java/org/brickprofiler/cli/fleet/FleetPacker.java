@@ -31,6 +31,7 @@ import org.brickprofiler.cli.fleet.PackProblem.Kind;
 import org.brickprofiler.cli.fleet.ProfileWindow.Head;
 import org.brickprofiler.cli.fleet.ProfileWindow.Unreadable;
 import org.brickprofiler.internal.io.AtomicFile;
+import org.brickprofiler.internal.io.ExportLoss;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,7 +113,7 @@ public final class FleetPacker {
         DuckPlugin.driver();
         List<Source> sources = sources(files);
         totalBytes = sources.stream().mapToLong(Source::bytes).sum();
-        List<PackProblem> problems = Collections.synchronizedList(new ArrayList<>());
+        List<PackProblem> problems = Collections.synchronizedList(new ArrayList<>(losses(sources)));
         ExecutorService workers = Executors.newFixedThreadPool(options.threads(), work -> {
             Thread thread = new Thread(work, "brick fleet pack");
             thread.setDaemon(true);
@@ -174,6 +175,29 @@ public final class FleetPacker {
                     new Source(file, name.replaceFirst("\\.json$", ""), Files.size(file)));
         }
         return List.copyOf(sources.values());
+    }
+
+    /** What the exports of the files' folders record as lost. */
+    private static List<PackProblem> losses(List<Source> sources) {
+        List<PackProblem> losses = new ArrayList<>();
+        sources.stream().map(source -> source.file().toAbsolutePath().getParent()).distinct().forEach(windows -> {
+            String file = windows.resolve(ExportLoss.FILE).toString();
+            try {
+                ExportLoss.read(windows).filter(loss -> loss.windows() > 0).ifPresent(loss -> losses.add(new PackProblem(
+                        Kind.UNWRITTEN_WINDOWS,
+                        loss.run().isEmpty() ? null : loss.run(),
+                        loss.rank().isPresent() ? (Integer) loss.rank().getAsInt() : null,
+                        null,
+                        file,
+                        loss.windows() + " windows of the rank, of which " + loss.samples() + " samples of "
+                                + loss.totalNs() + " ns are known, are in no file: " + loss.reason(),
+                        loss.windows())));
+            } catch (IOException damaged) {
+                losses.add(new PackProblem(
+                        Kind.DAMAGED, null, null, null, file, String.valueOf(damaged.getMessage()), 0));
+            }
+        });
+        return losses;
     }
 
     // ---- heads ----

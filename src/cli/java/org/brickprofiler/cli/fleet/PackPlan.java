@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,6 +16,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.brickprofiler.cli.fleet.PackProblem.Kind;
 import org.brickprofiler.cli.fleet.ProfileWindow.Head;
+import org.brickprofiler.cli.fleet.ProfileWindow.Unreadable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,8 +52,9 @@ final class PackPlan {
         for (Map.Entry<String, List<Head>> run : runs.entrySet()) {
             List<Head> files = run.getValue();
             files.sort(ORDER.thenComparing(Head::file));
-            files = withoutTwins(files);
+            // A file that the others contradict takes no window from one that they agree with.
             files = ofOneSize(files);
+            files = withoutTwins(files);
             run.setValue(ofOneClock(files));
         }
     }
@@ -119,7 +122,7 @@ final class PackPlan {
         return null;
     }
 
-    /** Without those that hold a window which another one holds, too: copies count once, others not at all. */
+    /** One file for each window: copies count once, and of files with different values none is taken. */
     private List<Head> withoutTwins(List<Head> sorted) throws IOException {
         List<Head> taken = new ArrayList<>();
         for (int from = 0; from < sorted.size(); ) {
@@ -127,21 +130,16 @@ final class PackPlan {
             while (to < sorted.size() && ORDER.compare(sorted.get(from), sorted.get(to)) == 0) {
                 to++;
             }
-            Head first = sorted.get(from);
-            @Nullable Head different = null;
-            for (Head twin : sorted.subList(from + 1, to)) {
-                if (Files.mismatch(first.file(), twin.file()) >= 0) {
-                    different = twin;
-                }
+            List<Head> different = differentBytes(sorted.subList(from, to));
+            if (different.size() > 1) {
+                different = differentValues(different);
             }
-            if (different == null) {
-                taken.add(first);
-                identical += to - from - 1L;
+            if (different.size() == 1) {
+                taken.add(different.get(0));
             } else {
-                Head other = different;
-                for (Head each : sorted.subList(from, to)) {
+                for (Head each : different) {
+                    Head other = different.get(each.equals(different.get(0)) ? 1 : 0);
                     leaveOut(Kind.DUPLICATE, each, "it holds the same window as " + other.file() + ", and other values");
-                    other = first;
                 }
             }
             from = to;
@@ -149,10 +147,58 @@ final class PackPlan {
         return taken;
     }
 
+    private List<Head> differentBytes(List<Head> twins) throws IOException {
+        List<Head> different = new ArrayList<>();
+        for (Head twin : twins) {
+            boolean known = false;
+            for (int i = 0; i < different.size() && !known; i++) {
+                known = Files.mismatch(different.get(i).file(), twin.file()) < 0;
+            }
+            if (known) {
+                identical++;
+            } else {
+                different.add(twin);
+            }
+        }
+        return different;
+    }
+
+    /**
+     * A file that is cut off has a whole head, so all are read: one that cannot be read takes no window from another. Files that
+     * give the tables the same rows are copies, too, such as one that another version wrote; that which says most is taken.
+     */
+    private List<Head> differentValues(List<Head> twins) throws IOException {
+        ProfileWindow reader = new ProfileWindow();
+        Map<List<String>, List<Head>> byValues = new LinkedHashMap<>();
+        for (Head twin : twins) {
+            try {
+                reader.read(Files.readAllBytes(twin.file()));
+                byValues.computeIfAbsent(reader.values(), none -> new ArrayList<>()).add(twin);
+            } catch (Unreadable unreadable) {
+                leaveOut(unreadable.kind, twin, String.valueOf(unreadable.getMessage()));
+            }
+        }
+        List<Head> different = new ArrayList<>();
+        for (List<Head> alike : byValues.values()) {
+            Head most = alike.stream().max(Comparator.comparingInt(Head::known)).orElseThrow();
+            for (Head each : alike) {
+                if (each.equals(most) || !each.agreesWith(most)) {
+                    different.add(each);
+                } else {
+                    identical++;
+                }
+            }
+        }
+        return different;
+    }
+
     private List<Head> ofOneSize(List<Head> files) {
+        record Size(int rank, long window, Integer size) {}
         Map<Integer, Long> sizes = files.stream()
                 .filter(head -> head.worldSize() != null)
-                .collect(Collectors.groupingBy(head -> Objects.requireNonNull(head.worldSize()), Collectors.counting()));
+                .map(head -> new Size(head.rank(), head.window(), Objects.requireNonNull(head.worldSize())))
+                .distinct()
+                .collect(Collectors.groupingBy(Size::size, Collectors.counting()));
         if (sizes.size() < 2) {
             return files;
         }
@@ -195,24 +241,26 @@ final class PackPlan {
         }
         long from = median(spans.values().stream().map(span -> span.first).toList());
         long to = Math.max(from, median(spans.values().stream().map(span -> span.last).toList()));
+        Map<Long, List<Head>> windows = files.stream().collect(Collectors.groupingBy(Head::window));
         Map<Integer, String> apart = new HashMap<>();
         boolean most = 2 * spans.values().stream().filter(span -> span.isNear(from, to)).count() > spans.size();
         spans.forEach((rank, span) -> {
             if (!most || !span.isNear(from, to)) {
                 apart.put(rank, most
-                        ? "its clock is " + hours(span.last < from ? span.last - from : span.first - to)
-                                + " apart from those of most ranks"
+                        ? "its clock is " + hours(aheadMs(rank, span, windows.values(), from, to)) + " those of most ranks"
                         : "the clocks of the ranks are hours apart, and no time is that of most");
             }
         });
-        Map<Long, List<Head>> windows = files.stream().collect(Collectors.groupingBy(Head::window));
         windows.values().forEach(window -> {
             long start = median(window.stream().map(Head::startMs).toList());
             boolean agreed = 2 * window.stream().filter(head -> isNear(head, start)).count() > window.size();
             for (Head head : window) {
-                if (!agreed || !isNear(head, start)) {
+                if (!agreed) {
+                    apart.putIfAbsent(head.rank(), "the clocks of the ranks are hours apart in window " + head.window()
+                            + ", and no time is that of most");
+                } else if (!isNear(head, start)) {
                     apart.putIfAbsent(head.rank(), "its clock is " + hours(head.startMs() - start)
-                            + " apart from that of most ranks in window " + head.window());
+                            + " those of most ranks in window " + head.window());
                 }
             }
         });
@@ -232,8 +280,30 @@ final class PackPlan {
         return Math.abs(head.startMs() - ms) <= CLOCK_TOLERANCE_MS;
     }
 
+    /**
+     * How far a rank's clock is ahead, ms: the median over the windows that others have, too, of the distance from theirs. If
+     * the rank shares no window, it is the smaller distance of its first and its last window from those of the others, as the
+     * rank may have begun or ended at another time.
+     */
+    private static long aheadMs(int rank, Span span, Collection<List<Head>> windows, long from, long to) {
+        List<Long> shared = new ArrayList<>();
+        for (List<Head> window : windows) {
+            List<Long> others =
+                    window.stream().filter(head -> head.rank() != rank).map(Head::startMs).toList();
+            if (!others.isEmpty()) {
+                window.stream()
+                        .filter(head -> head.rank() == rank)
+                        .forEach(head -> shared.add(head.startMs() - median(others)));
+            }
+        }
+        if (!shared.isEmpty()) {
+            return median(shared);
+        }
+        return Math.abs(span.first - from) <= Math.abs(span.last - to) ? span.first - from : span.last - to;
+    }
+
     private static String hours(long ms) {
-        return Math.round(Math.abs(ms) / 360_000.0) / 10.0 + " h";
+        return Math.round(Math.abs(ms) / 360_000.0) / 10.0 + (ms < 0 ? " h behind" : " h ahead of");
     }
 
     /** The lower one of two. */

@@ -10,10 +10,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.brickprofiler.BrickCategory;
 import org.brickprofiler.internal.io.AtomicFile;
@@ -100,7 +104,31 @@ final class ProfileWindow {
             long startMs,
             long wallNs,
             @Nullable Long firstStep,
-            @Nullable Long lastStep) {}
+            @Nullable Long lastStep) {
+
+        private List<@Nullable Object> optional() {
+            return Arrays.asList(worldSize, host, device, model, precision, commit, phase, firstStep, lastStep);
+        }
+
+        /** How much of what a file may leave out is there. */
+        int known() {
+            return (int) optional().stream().filter(Objects::nonNull).count();
+        }
+
+        /** Whether nothing that stands in both is different. */
+        boolean agreesWith(Head other) {
+            List<@Nullable Object> mine = optional();
+            List<@Nullable Object> others = other.optional();
+            for (int i = 0; i < mine.size(); i++) {
+                @Nullable Object value = mine.get(i);
+                @Nullable Object its = others.get(i);
+                if (value != null && its != null && !value.equals(its)) {
+                    return false;
+                }
+            }
+            return startMs == other.startMs && wallNs == other.wallNs;
+        }
+    }
 
     /** The members of {@code identity}, and of the report beside it, that are texts or whole numbers. */
     private static final Set<String> WANTED = Set.of(
@@ -232,6 +260,23 @@ final class ProfileWindow {
             throw damaged(AtomicFile.reason(impossible));
         }
         check(totalNs);
+    }
+
+    /** All that the tables take of the file that was read last, in an order of its own: equal for files with equal rows. */
+    List<String> values() {
+        List<String> values = new ArrayList<>();
+        for (int i = 0; i < bricks; i++) {
+            values.add("brick " + category[i] + "\n" + name[i] + "\n" + Arrays.toString(figures[i])
+                    + Arrays.toString(dist[i]));
+        }
+        for (int i = 0; i < phases; i++) {
+            values.add("phase " + phase[i] + "\n" + Arrays.toString(steps[i]));
+        }
+        for (int i = 0; i < streams; i++) {
+            values.add("stream " + device[i] + "\n" + stream[i] + "\n" + Arrays.toString(times[i]));
+        }
+        values.sort(Comparator.naturalOrder());
+        return values;
     }
 
     private void check(long totalNs) throws Unreadable {

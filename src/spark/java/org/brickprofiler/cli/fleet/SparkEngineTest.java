@@ -75,6 +75,21 @@ final class SparkEngineTest {
         assertThat(spark.query("SELECT run_id FROM runs")).isEqualTo(new Rows(List.of("run_id"), List.of(List.of("007"))));
     }
 
+    /** Its SQL reads and writes files by address, and calls Java; the command line says so. */
+    @Test
+    @Spec("24.18")
+    void itCannotBeConfinedAndSaysSo() throws IOException {
+        assertThat(spark.confine()).isFalse();
+        assertThat(ChildProcess.java(Brick.class)
+                        .arguments(List.of(
+                                "fleet", "sql", "--pack", pack("unconfined").toString(), "--engine", "spark", "--master",
+                                "local[2]", "SELECT 1 AS a"))
+                        .run()
+                        .assertSucceeded()
+                        .err())
+                .contains("spark is not confined to the pack");
+    }
+
     @Test
     @Spec("24.14")
     void theCommandLineAsksSparkWhereItIsOnTheClassPath() throws IOException {

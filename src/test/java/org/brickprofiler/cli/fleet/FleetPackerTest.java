@@ -11,12 +11,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.brickprofiler.BrickStats;
 import org.brickprofiler.LatencyDistribution;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.cli.fleet.PackProblem.Kind;
+import org.brickprofiler.internal.io.ExportLoss;
 import org.brickprofiler.report.JsonReport;
 import org.brickprofiler.testing.ChildProcess;
 import org.brickprofiler.testing.RunningProcess;
@@ -26,6 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class FleetPackerTest {
@@ -177,7 +180,7 @@ final class FleetPackerTest {
         Path differs = windows.write(WindowFiles.of("r1", 4, 8, 0).build(), 100);
         Files.writeString(
                 differs.resolveSibling("differs.json"),
-                Files.readString(differs).replace("\"threads\": 1", "\"threads\": 2"));
+                Files.readString(differs).replace("\"total_elements\": 128", "\"total_elements\": 129"));
         Path cut = windows.write(WindowFiles.of("r1", 0, 8, 0).build(), 100);
         Files.writeString(cut, Files.readString(cut).substring(0, 2500));
         Path model = windows.write(WindowFiles.of("r1", 1, 8, 0).model("gpt").build(), 100);
@@ -223,6 +226,118 @@ final class FleetPackerTest {
                         List.of(0L, 2L), List.of(3L, 3L), List.of(4L, 2L), List.of(6L, 2L), List.of(7L, 3L));
         assertThat(ask("SELECT count(*), sum(left_out) FROM pack_problem")).containsExactly(List.of(16L, 11L));
         assertThat(result.windows() + result.manifest().identical() + 11).isEqualTo(result.manifest().profiles());
+    }
+
+    /** Of a run of 36 minutes, whose windows are numbered by steps or by the host's own clock; some ranks begin late. */
+    @Spec("24.3")
+    @ParameterizedTest
+    @CsvSource({
+        "false, 7200, '2.0 h ahead of', 0", "false, -7200, '2.0 h behind', 0", "true, 7200, '2.0 h ahead of', 0",
+        "true, -7200, '2.0 h behind', 0", "false, 7200, '2.0 h ahead of', 10", "false, -7200, '2.0 h behind', 10"
+    })
+    void howFarAClockIsApartIsItsDistanceFromTheOthersAtTheSameTime(
+            boolean numberedByClock, int apartSeconds, String words, int firstMinute) throws IOException {
+        for (int rank = 0; rank < 4; rank++) {
+            for (int minute = rank == 2 ? firstMinute : 0; minute < 36; minute += 2) {
+                int seconds = 60 * minute + (rank == 2 ? apartSeconds : 0);
+                windows.write(
+                        WindowFiles.of("r1", rank, 4, 10_000 + (numberedByClock ? seconds / 60 : minute)).build(),
+                        100,
+                        WindowFiles.START.plusSeconds(seconds));
+            }
+        }
+
+        assertThat(pack().manifest().problems())
+                .filteredOn(problem -> problem.kind() == Kind.CLOCK_APART)
+                .hasSize((36 - firstMinute) / 2)
+                .allSatisfy(problem -> assertThat(problem.reason()).isEqualTo("its clock is " + words + " those of most ranks"));
+    }
+
+    /** A copy of a file, which is damaged or of another version, takes no window from the file, whichever is read first. */
+    @Spec("24.3")
+    @ParameterizedTest
+    @CsvSource({
+        "cut, a, damaged", "cut, z, damaged", "wrong, a, damaged", "older, a, copy", "newer, z, copy", "major, a, other_version",
+        "size, a, other_world_size", "size, z, other_world_size", "nothing, a, empty_window", "formatted, z, copy",
+        "model, a, other_model", "twice, a, copy"
+    })
+    void aCopyTakesNoWindowFromTheOriginal(String what, String name, String problem) throws IOException {
+        twoRanksOfThreeWindows();
+        Path original = windows.write(WindowFiles.of("r1", 1, 2, 2).device("d").build(), 101);
+        String text = Files.readString(original);
+        Path copy = original.resolveSibling(name + ".json");
+        Files.writeString(copy, switch (what) {
+            case "cut" -> text.substring(0, 2500);
+            case "wrong" -> text.replaceFirst("(\"count\": 2,\\s*\"total_ns\": )\\d+", "$112");
+            case "older" -> text.replace("\"1.1\"", "\"1.0\"").replaceFirst("\"device\": \"d\",", "");
+            case "newer" -> text.replace("\"1.1\"", "\"1.9\"").replaceFirst("\"schema_version\"", "\"more\": [1], $0");
+            case "major" -> text.replace("\"1.1\"", "\"2.0\"");
+            case "size" -> text.replace("\"world_size\": 2", "\"world_size\": 3");
+            case "nothing" -> text.replaceFirst("(?s)\"bricks\": \\[.*\\],\\s*\"categories\"", "\"bricks\": [], \"categories\"")
+                    .replaceFirst("(?s),\\s*\"steps\": \\{.*", "}")
+                    .replaceFirst("\"total_ns\": \\d+", "\"total_ns\": 0");
+            case "formatted" -> text.replaceAll("\\s*\\n\\s*", " ");
+            case "model" -> text.replace("\"llama\"", "\"other\"");
+            default -> text;
+        });
+        assertThat(Files.readString(copy).equals(text)).isEqualTo(what.equals("twice"));
+
+        Manifest manifest = pack().manifest();
+
+        assertThat(manifest.identical()).isEqualTo(problem.equals("copy") ? 1 : 0);
+        if (problem.equals("copy")) {
+            assertThat(manifest.problems()).isEmpty();
+        } else {
+            assertThat(manifest.problems())
+                    .extracting(each -> each.kind().key(), PackProblem::file)
+                    .containsExactly(tuple(problem, copy.toString()));
+        }
+        assertThat(ask("SELECT count(*) FROM rank_window")).containsExactly(List.of(6L));
+        assertThat(ask("SELECT device, world_size FROM rank_window WHERE rank = 1 AND win = 2"))
+                .containsExactly(List.of("d", 2L));
+    }
+
+    @Spec("24.19")
+    @Test
+    void windowsThatTheirRankCouldNotWriteAreNamed() throws IOException {
+        twoRanksOfThreeWindows();
+        Path rank0 = folder.resolve("windows").resolve("r1").resolve("rank-00000");
+        Path rank1 = rank0.resolveSibling("rank-00001");
+        ExportLoss.none("r1", OptionalInt.of(0)).write(rank0);
+        new ExportLoss("r1", OptionalInt.of(1), 2, 120, 5000, "no space left").write(rank1);
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(folder.resolve("windows"))) {
+            files = all.filter(file -> file.toString().endsWith(".json")).toList();
+        }
+
+        Manifest manifest = new FleetPacker(pack, null, OPTIONS, (bytes, total) -> {}).pack(files).manifest();
+
+        assertThat(manifest.problems()).singleElement().satisfies(problem -> {
+            assertThat(problem.kind()).isEqualTo(Kind.UNWRITTEN_WINDOWS);
+            assertThat(problem.runId()).isEqualTo("r1");
+            assertThat(problem.rank()).isEqualTo(1);
+            assertThat(problem.leftOut()).isEqualTo(2);
+            assertThat(problem.reason())
+                    .isEqualTo("2 windows of the rank, of which 120 samples of 5000 ns are known, are in no file: no space left");
+        });
+        Files.writeString(rank1.resolve(ExportLoss.FILE), "windows=-2\n");
+        assertThat(new FleetPacker(pack, null, OPTIONS, (bytes, total) -> {}).pack(files).manifest().problems())
+                .singleElement()
+                .satisfies(problem -> assertThat(problem.reason()).contains("windows.state", "-2"));
+    }
+
+    /** Of two files with equal bricks, one must be wrong about its host. */
+    @Spec("24.3")
+    @Test
+    void equalBricksOfTwoHostsAreNoCopies() throws IOException {
+        twoRanksOfThreeWindows();
+        Path original = windows.write(WindowFiles.of("r1", 1, 2, 2).build(), 101);
+        Files.writeString(
+                original.resolveSibling("other.json"), Files.readString(original).replace("\"host-0\"", "\"host-9\""));
+
+        assertThat(pack().manifest().problems())
+                .extracting(PackProblem::kind)
+                .containsExactly(Kind.DUPLICATE, Kind.DUPLICATE, Kind.MISSING_WINDOWS);
     }
 
     @Spec("24.3")

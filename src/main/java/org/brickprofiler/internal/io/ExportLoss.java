@@ -1,0 +1,134 @@
+package org.brickprofiler.internal.io;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Properties;
+
+/**
+ * The windows of an export that are in no file, as a small file beside the others records them. The file has one size and is
+ * on the disk before anything is lost, and is written in place, so that it can be written while the disk is full. Immutable.
+ *
+ * @param run the run; empty where it is not known
+ * @param rank the rank, if it is known
+ * @param windows how many windows were not written, or were deleted by another program
+ * @param samples in them, as far as it is known
+ * @param totalNs that these samples took together
+ * @param reason why the last of them is in no file; empty where no window is lost
+ */
+public record ExportLoss(String run, OptionalInt rank, long windows, long samples, long totalNs, String reason) {
+
+    /** The name of the file, in the folder of the windows. */
+    public static final String FILE = "windows.state";
+
+    private static final int FILE_BYTES = 4096;
+    private static final int LONGEST_TEXT = 300;
+
+    /**
+     * Nothing is lost.
+     *
+     * @param run the run; empty where it is not known
+     * @param rank the rank, if it is known
+     * @return no windows
+     */
+    public static ExportLoss none(String run, OptionalInt rank) {
+        return new ExportLoss(run, rank, 0, 0, 0, "");
+    }
+
+    /**
+     * Adds another loss of the same rank.
+     *
+     * @param other the later one
+     * @return both, with the reason of the later one that has any
+     */
+    public ExportLoss plus(ExportLoss other) {
+        return new ExportLoss(
+                run,
+                rank,
+                windows + other.windows,
+                samples + other.samples,
+                totalNs + other.totalNs,
+                other.reason.isEmpty() ? reason : other.reason);
+    }
+
+    /**
+     * Reads the record of a folder.
+     *
+     * @param folder of windows
+     * @return the loss; empty if the folder has no record
+     * @throws IOException when the record cannot be read or is damaged; the message names it
+     */
+    public static Optional<ExportLoss> read(Path folder) throws IOException {
+        Path file = folder.resolve(FILE);
+        try {
+            Properties values = new Properties();
+            values.load(new ByteArrayInputStream(Files.readAllBytes(file)));
+            String rank = values.getProperty("rank", "");
+            return Optional.of(new ExportLoss(
+                    values.getProperty("run", ""),
+                    rank.isEmpty() ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(rank)),
+                    number(values, "windows"),
+                    number(values, "samples"),
+                    number(values, "total_ns"),
+                    values.getProperty("reason", "")));
+        } catch (NoSuchFileException none) {
+            return Optional.empty();
+        } catch (IllegalArgumentException damaged) {
+            throw new IOException("cannot read " + file + ": it is damaged: " + damaged.getMessage(), damaged);
+        } catch (IOException failed) {
+            throw new IOException("cannot read " + file + ": " + AtomicFile.reason(failed), failed);
+        }
+    }
+
+    private static long number(Properties values, String key) {
+        long value = Long.parseLong(values.getProperty(key, "nothing"));
+        if (value < 0) {
+            throw new IllegalArgumentException(key + " " + value + " is negative");
+        }
+        return value;
+    }
+
+    /**
+     * Writes the record, in place if there is one.
+     *
+     * @param folder of windows
+     * @throws IOException when it cannot be written
+     */
+    public void write(Path folder) throws IOException {
+        Properties values = new Properties();
+        values.setProperty("run", shortened(run));
+        values.setProperty("rank", rank.isPresent() ? Integer.toString(rank.getAsInt()) : "");
+        values.setProperty("windows", Long.toString(windows));
+        values.setProperty("samples", Long.toString(samples));
+        values.setProperty("total_ns", Long.toString(totalNs));
+        values.setProperty("reason", shortened(reason));
+        ByteArrayOutputStream text = new ByteArrayOutputStream();
+        values.store(text, "Windows of this export that are in no file");
+        byte[] bytes = Arrays.copyOf(text.toByteArray(), FILE_BYTES);
+        Arrays.fill(bytes, text.size(), FILE_BYTES, "\n".getBytes(StandardCharsets.US_ASCII)[0]);
+        try (FileChannel file = FileChannel.open(
+                folder.resolve(FILE), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            ByteBuffer all = ByteBuffer.wrap(bytes);
+            while (all.hasRemaining()) {
+                file.write(all, all.position());
+            }
+            // Space that is not asked of the disk now may be gone when it is needed.
+            file.force(true);
+        }
+    }
+
+    /** Each character is at most six bytes of the file. */
+    private static String shortened(String text) {
+        return text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT);
+    }
+}
