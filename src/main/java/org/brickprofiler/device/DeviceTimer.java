@@ -42,14 +42,14 @@ public interface DeviceTimer extends AutoCloseable {
     void recordEnd();
 
     /**
-     * How long the work took. Waits until the device has done it.
+     * How long the work took. Waits until the device has done it, no longer than a timeout.
      *
      * @return ms; 0 until both ends were recorded, and where the device reports no time
      */
     double elapsedMs();
 
     /**
-     * How long the work took. Waits until the device has done it.
+     * How long the work took. Waits until the device has done it, no longer than a timeout.
      *
      * @return ns; 0 until both ends were recorded, and where the device reports no time
      */

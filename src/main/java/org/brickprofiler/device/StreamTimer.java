@@ -38,7 +38,7 @@ public class StreamTimer implements DeviceTimer {
     }
 
     /**
-     * How long the device took. Waits for it.
+     * How long the device took. Waits for it, no longer than the timeout of the stream.
      *
      * @return ms; 0 until both ends were recorded, and where the time is not known, as its {@code failure()} says
      */
@@ -48,7 +48,7 @@ public class StreamTimer implements DeviceTimer {
     }
 
     /**
-     * How long the device took. Waits for it.
+     * How long the device took. Waits for it, no longer than the timeout of the stream.
      *
      * @return ns; 0 until both ends were recorded, and where the time is not known, as its {@code failure()} says
      */

@@ -455,6 +455,10 @@ final class MarkedStream {
         for (int i = 0; i < count; i++) {
             sums.unresolved(waiting.key(i));
         }
+        if (count > 0) {
+            // Until the next mark the device may have been busy with them.
+            marks.miss();
+        }
         waiting.drop(count);
         // The time since the last counted mark may be theirs: it is neither busy nor idle.
         forgetCounted();

@@ -13,6 +13,7 @@ import org.brickprofiler.BrickId;
 import org.brickprofiler.BrickProfiler;
 import org.brickprofiler.SyncMode;
 import org.brickprofiler.device.DeviceStream;
+import org.brickprofiler.device.StreamTotals;
 import org.brickprofiler.internal.record.Crew;
 import org.brickprofiler.internal.record.CapturedLog;
 import org.brickprofiler.testing.Spec;
@@ -105,6 +106,28 @@ class CudaTimeoutTest {
             assertThat(profiler.brickStats(BrickId.DOWN_PROJECTION).count()).isOne();
             assertThat(profiler.pendingCount()).isZero();
             assertThat(profiler.snapshot().unresolved()).isEqualTo(mode == SyncMode.IMMEDIATE ? 4 : 3);
+        }
+    }
+
+    /** What a device did that hung for a while is not known: neither busy nor idle. */
+    @Spec("12.7")
+    @Test
+    void theTimeOfWhatWasGivenUpIsNotIdle() {
+        try (CudaStream stream = builder().waitTimeout(SHORT).open()) {
+            BrickProfiler profiler = profiler(stream);
+            profiler.setSyncMode(SyncMode.PER_LAYER);
+            brick(profiler, BrickId.LM_HEAD);
+            profiler.endLayer();
+            SimulatedCuda.hang(1);
+            brick(profiler, BrickId.RMS_NORM);
+            profiler.endLayer();
+            SimulatedCuda.hang(0);
+            brick(profiler, BrickId.LM_HEAD);
+            profiler.endLayer();
+            profiler.endPass();
+            StreamTotals totals = profiler.snapshot().streams().get(0);
+            assertThat(totals.samples()).isEqualTo(2);
+            assertThat(totals.idleNs()).isZero();
         }
     }
 
