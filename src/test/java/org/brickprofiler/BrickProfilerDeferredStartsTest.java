@@ -217,7 +217,7 @@ final class BrickProfilerDeferredStartsTest extends ProfiledDevice {
         assertThat(tight.snapshot().unresolved()).isEqualTo(3);
     }
 
-    /** Where a pass has more bricks than marks, as many deferred ones are timed as others. */
+    /** If a pass has more bricks than marks, as many deferred ones are timed as others. */
     @Test
     void ofTooManyBricksAsManyAreTimedAsByStartAndStop() {
         long[] timed = new long[2];

@@ -87,7 +87,7 @@ final class BrickProfilerGivenBackMarksTest {
         }
     }
 
-    /** What takes no mark needs no collection: bricks that were ended, and deferred ones that were not. */
+    /** Bricks that have ended and starts that were reached hold no marks, so nothing has to be collected. */
     @Test
     void profilersWithoutRunningTimersHoldOneMarkEach() {
         List<BrickProfiler> kept = new ArrayList<>();

@@ -27,7 +27,8 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * What a brick on a CUDA stream costs the host, over the <b>simulated driver</b>, beside the two bare calls of the driver
  * that it needs. That is the profiler's own part and JCuda's; what a real driver and a GPU add is not in it. An invocation
- * is a pass of 32 layers of 12 bricks. What ends the pass is measured in {@code markedToTheEnd} alone.
+ * is a pass of 32 layers of 12 bricks. The end of the pass is measured in {@code markedToTheEnd} and {@code
+ * deferredToTheEnd} alone.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -106,6 +107,21 @@ public class DeviceBenchmark {
             timer = profiler.lap(timer, 1, IDS[i % 12]);
         }
         profiler.stopBrick(timer, 1);
+    }
+
+    @Benchmark
+    public void deferred() {
+        for (int i = 0; i < BRICKS; i++) {
+            long startNs = profiler.elapsedNs();
+            profiler.recordDeferred(IDS[i % 12], startNs, 1);
+        }
+    }
+
+    @Benchmark
+    public void deferredToTheEnd() {
+        deferred();
+        profiler.endPass();
+        profiler.totalNs();
     }
 
     @Benchmark

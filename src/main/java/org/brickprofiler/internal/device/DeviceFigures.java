@@ -128,7 +128,7 @@ public final class DeviceFigures {
 
         private long[] samples = {};
 
-        /** Where the times of a batch go; null between batches. A reset waits for the batch. */
+        /** Takes the times of a batch; null between batches. A reset waits for the batch. */
         private @Nullable StatTable table;
 
         private final Counts unresolved = new Counts();

@@ -664,7 +664,7 @@ final class MarkedStream {
 
     /**
      * Makes room where no mark is left: takes marks back from timers that were started two boundaries ago or earlier and never
-     * stopped. Where one of them is stopped after all, its sample is unresolved.
+     * stopped. If one of them is stopped after all, its sample is unresolved.
      */
     void reclaim() {
         if (marks.mayHaveAbandoned()) {
@@ -689,7 +689,7 @@ final class MarkedStream {
         return kept;
     }
 
-    /** What gives all marks back when the recorder is not used any more; does not refer to the recorder. */
+    /** Returns the action that gives all marks back when the recorder is garbage; it does not refer to the recorder. */
     Runnable giveBackAll() {
         Marks all = marks;
         return all::takeBackAll;

@@ -326,18 +326,12 @@ final class Marks {
     }
 
     /**
-     * Takes marks away from those who hold them that were set two boundaries ago or earlier, as by timers that were never
-     * stopped: what still names them is known to be no mark's from then on.
-     *
-     * @param kept which marks to leave alone, by number
+     * Takes the marks of running timers and of starts away from them that were set two boundaries ago or earlier, as by timers
+     * that were never stopped: see {@link #takeBackBeginnings}.
      */
     void takeBackAbandoned(boolean[] kept) {
         hasTakenBack = true;
-        for (int mark = 0; mark < kept.length; mark++) {
-            if (!kept[mark] && turn(mark) <= boundaryTurnBefore && takeBack(mark, state(mark))) {
-                stream.release(mark);
-            }
-        }
+        takeBackBeginnings(kept, boundaryTurnBefore);
     }
 
     /**
@@ -347,10 +341,14 @@ final class Marks {
      * @param kept which marks to leave alone, by number
      */
     void takeBackBeginnings(boolean[] kept) {
+        takeBackBeginnings(kept, Long.MAX_VALUE);
+    }
+
+    private void takeBackBeginnings(boolean[] kept, long lastTurnTaken) {
         for (int mark = 0; mark < kept.length; mark++) {
             long state = state(mark);
             boolean isRunning = (state & BEGINS) != 0 && (state & HOLDERS) == HOLDER;
-            if (isRunning && !kept[mark] && takeBack(mark, state)) {
+            if (isRunning && !kept[mark] && turn(mark) <= lastTurnTaken && takeBack(mark, state)) {
                 stream.release(mark);
             }
         }

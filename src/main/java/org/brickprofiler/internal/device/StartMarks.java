@@ -36,7 +36,7 @@ final class StartMarks {
     private static final int FIRST_CAPACITY = 1 << 8;
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
 
-    // What a start is: the lowest bits of its place; above them is the mark or the time.
+    // Kinds of starts: the lowest bits of a place; above them is the mark or the time.
     private static final int GONE = 0;
     private static final int MARK = 1;
     private static final int LENT = 2;

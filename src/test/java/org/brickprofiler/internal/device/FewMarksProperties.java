@@ -53,7 +53,7 @@ final class FewMarksProperties {
         GIVE_BACK
     }
 
-    /** What the application does, on which stream, with which of its timers and starts; the work before it, and the host's time. */
+    /** An action of the application, its stream, which of the timers or starts it uses, and the work and host time before it. */
     record Step(Action action, int stream, int which, int workNs, int hostNs) {}
 
     /** A timer that runs, or a start that was read. */
@@ -91,7 +91,7 @@ final class FewMarksProperties {
                 streams.get(stream).capture(false);
                 recorder.endPass(stream, true);
             }
-            // Where marks of a capture were the last ones, nothing was to be waited for.
+            // If the last marks were those of a capture, there was nothing to wait for.
             streams.forEach(SimulatedStream::finish);
             recorder.endPass(true);
             recorder.endPass(0, true);
@@ -252,7 +252,7 @@ final class FewMarksProperties {
         }
     }
 
-    /** What is known is not given up: with enough marks every brick has its time, however many passes lie within it. */
+    /** With enough marks no time is given up: every brick has its own, however many passes lie within it. */
     @Spec("12.8")
     @Property(tries = 1_000)
     void withEnoughMarksEveryBrickHasItsTime(@ForAll("wellBehaved") List<Step> steps) {

@@ -171,12 +171,12 @@ class MarksTest {
 
     @Test
     void marksOfTwoBoundariesAgoAreTakenBackUnlessTheyAreKept() {
-        long kept = set();
+        long kept = marks.setBeginning(stream.mark(), 1, Marks.NOT_READ);
         long released = set();
-        long abandoned = set(2);
+        long abandoned = marks.setBeginning(stream.mark(), 1, Marks.NOT_READ);
         marks.letGo(released);
         marks.reachBoundary();
-        long later = set();
+        long later = marks.setBeginning(stream.mark(), 1, Marks.NOT_READ);
         assertThat(marks.mayHaveAbandoned()).isTrue();
         marks.takeBackAbandoned(new boolean[marks.room()]);
         assertThat(marks.mayHaveAbandoned()).isFalse();
