@@ -42,7 +42,11 @@ abstract class EventCollector implements Closeable {
      * @param kind what it is, a number of the view's
      * @param correlation what joins it with its kernels; {@link TraceEvent#NONE} without
      */
-    record Site(int row, long startNs, long offset, int kind, long correlation) {}
+    record Site(int row, long startNs, long offset, int kind, long correlation) {
+        Site withCorrelation(long known) {
+            return new Site(row, startNs, offset, kind, known);
+        }
+    }
 
     /** What is kept of a slice from its begin to its end. */
     static final class Slice {
@@ -50,9 +54,9 @@ abstract class EventCollector implements Closeable {
         final long startNs;
         final long offset;
         final int name;
-        final long amount;
         final long deviceNs;
-        final long detail;
+        long amount;
+        long detail;
         /** Why it does not matter, or null. */
         final @Nullable Reason ignoredAs;
 
@@ -170,8 +174,8 @@ abstract class EventCollector implements Closeable {
      */
     abstract @Nullable Slice beginSlice(TraceEvent event) throws IOException;
 
-    /** A slice ends that began, by an event of its own. */
-    abstract void endSlice(TraceEvent event);
+    /** A slice ends that began, by an event of its own, whose arguments are those of the slice, too. */
+    abstract void endSlice(Slice slice, TraceEvent event);
 
     /**
      * A slice is whole.
@@ -340,10 +344,10 @@ abstract class EventCollector implements Closeable {
         if (slice.nameHash != 0 && !event.name.isEmpty() && slice.nameHash != Names.hash(event.name)) {
             omissions.fault(Reason.END_OF_ANOTHER_NAME, event.offset);
         }
-        endSlice(event);
+        endSlice(slice, event);
         Site site = slice.site;
         if (site != null && event.startNs >= slice.startNs) {
-            addSite(site, event.startNs);
+            addSite(event.correlation < 0 ? site : site.withCorrelation(event.correlation), event.startNs);
         }
         if (slice.ignoredAs != null) {
             omissions.add(slice.ignoredAs);

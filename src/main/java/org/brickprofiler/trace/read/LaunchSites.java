@@ -268,7 +268,9 @@ final class LaunchSites implements Closeable {
         if (event.category.equals("python_function")) {
             return event.name.startsWith(MODULE) ? kindOf(event.name).index() : NOTHING;
         }
-        return event.correlation >= 0 && event.name.contains("Launch") ? LAUNCH : NOTHING;
+        // The end of a slice can have the correlation, too.
+        boolean mayBeKnown = event.correlation >= 0 || event.phase == 'B';
+        return mayBeKnown && event.name.contains("Launch") ? LAUNCH : NOTHING;
     }
 
     /** The same of an annotation of the application; one that names no projection and no block does not matter. */
@@ -285,6 +287,9 @@ final class LaunchSites implements Closeable {
 
     /** Takes a slice of the host that is a module, an annotation or a launch, once its end is known. */
     void add(EventCollector.Site site, long endNs) throws IOException {
+        if (site.kind() == LAUNCH && site.correlation() < 0) {
+            return;
+        }
         modulesSeen |= site.kind() != LAUNCH;
         host.add(site.row(), site.startNs(), endNs, site.offset(), site.kind(), site.correlation(), 0, 0);
     }

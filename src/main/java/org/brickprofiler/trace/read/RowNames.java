@@ -104,10 +104,10 @@ final class RowNames {
             case "thread_sort_index" -> {
                 // The writer of this library gives a lane the place of the row that it stands beside.
                 String place = Long.toString(event.sortIndex);
-                int main = rows.find(event.process, place);
                 String name = threadNames.get(keyOf(event.process, place));
                 String lane = threadNames.getOrDefault(keyOf(event.process, event.thread), "");
-                if (main >= 0 && name != null && name.equals(TrackLayout.besideWhat(lane))) {
+                if (name != null && name.equals(TrackLayout.besideWhat(lane))) {
+                    int main = rows.line(event.process, place, event.offset).number;
                     mainRows.put(rows.line(event.process, event.thread, event.offset).number, main);
                 }
             }
@@ -140,7 +140,7 @@ final class RowNames {
             throw new TraceFormatException(source, track.offset(), "there are more than " + MOST_TRACKS + " tracks");
         }
         tracks.getIfAbsentPut(track.id(), track);
-        devicesNamed |= deviceOf(track.name()) != null;
+        devicesNamed |= deviceOf(track) != null;
         known.clear();
         TrackDescription above = tracks.get(track.parent());
         if (above != null && above.name().equals(TrackLayout.besideWhat(track.name()))) {
@@ -152,6 +152,11 @@ final class RowNames {
     /** Whether a process is a device by its name. */
     static boolean isDevice(String process) {
         return deviceOf(process) != null;
+    }
+
+    /** Of a track; a thread may be called anything. */
+    private static @Nullable Device deviceOf(TrackDescription track) {
+        return track.isThread() ? null : deviceOf(track.name());
     }
 
     private static @Nullable Device deviceOf(String name) {
@@ -193,7 +198,7 @@ final class RowNames {
         }
         TrackDescription at = tracks.get(Long.parseUnsignedLong(row.thread));
         for (int depth = 0; at != null && depth < tracks.size(); depth++) {
-            Device device = deviceOf(at.name());
+            Device device = deviceOf(at);
             if (device != null) {
                 return device;
             }
