@@ -36,7 +36,7 @@ abstract class EventCollector implements Closeable {
     private boolean isOpenArray;
 
     /**
-     * What is known of the launches in a slice of the host, or that it is one, from its begin to its end. Immutable.
+     * A slice of the host that is a launch or that names the launches in it, from its begin to its end. Immutable.
      *
      * @param row number of its row
      * @param kind what it is, a number of the view's
@@ -63,7 +63,7 @@ abstract class EventCollector implements Closeable {
         /** Tells its name from that of its end; 0 where it has none. */
         private long nameHash;
 
-        /** What it is to the launches in it, or null. */
+        /** The site that it is, or null. */
         private @Nullable Site site;
 
         private boolean isDropped;
@@ -151,8 +151,8 @@ abstract class EventCollector implements Closeable {
     abstract @Nullable Reason ignores(TraceEvent event) throws IOException;
 
     /**
-     * What a slice is to the launches in it, whether it counts or not; null if it is nothing to them. Asked before {@link
-     * #beginSlice}, of a slice that starts at a time that is one.
+     * Returns the site that a slice is, whether the slice counts or not; null if it is none. Called before {@link
+     * #beginSlice}, for a slice that starts at a valid time.
      *
      * @throws TraceFormatException when a limit is reached
      */
