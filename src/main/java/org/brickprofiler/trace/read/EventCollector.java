@@ -36,13 +36,17 @@ abstract class EventCollector implements Closeable {
     private boolean isOpenArray;
 
     /**
-     * What is known of the launches in a slice of the host, or that it is one, from its begin to its end. Immutable.
+     * A slice of the host that is a launch or that names the launches in it, from its begin to its end. Immutable.
      *
      * @param row number of its row
      * @param kind what it is, a number of the view's
      * @param correlation what joins it with its kernels; {@link TraceEvent#NONE} without
      */
-    record Site(int row, long startNs, long offset, int kind, long correlation) {}
+    record Site(int row, long startNs, long offset, int kind, long correlation) {
+        Site withCorrelation(long known) {
+            return new Site(row, startNs, offset, kind, known);
+        }
+    }
 
     /** What is kept of a slice from its begin to its end. */
     static final class Slice {
@@ -50,16 +54,16 @@ abstract class EventCollector implements Closeable {
         final long startNs;
         final long offset;
         final int name;
-        final long amount;
         final long deviceNs;
-        final long detail;
+        long amount;
+        long detail;
         /** Why it does not matter, or null. */
         final @Nullable Reason ignoredAs;
 
         /** Tells its name from that of its end; 0 where it has none. */
         private long nameHash;
 
-        /** What it is to the launches in it, or null. */
+        /** The site that it is, or null. */
         private @Nullable Site site;
 
         private boolean isDropped;
@@ -147,8 +151,8 @@ abstract class EventCollector implements Closeable {
     abstract @Nullable Reason ignores(TraceEvent event) throws IOException;
 
     /**
-     * What a slice is to the launches in it, whether it counts or not; null if it is nothing to them. Asked before {@link
-     * #beginSlice}, of a slice that starts at a time that is one.
+     * Returns the site that a slice is, whether the slice counts or not; null if it is none. Called before {@link
+     * #beginSlice}, for a slice that starts at a valid time.
      *
      * @throws TraceFormatException when a limit is reached
      */
@@ -170,8 +174,8 @@ abstract class EventCollector implements Closeable {
      */
     abstract @Nullable Slice beginSlice(TraceEvent event) throws IOException;
 
-    /** A slice ends that began, by an event of its own. */
-    abstract void endSlice(TraceEvent event);
+    /** A slice ends that began, by an event of its own, whose arguments are those of the slice, too. */
+    abstract void endSlice(Slice slice, TraceEvent event);
 
     /**
      * A slice is whole.
@@ -340,10 +344,10 @@ abstract class EventCollector implements Closeable {
         if (slice.nameHash != 0 && !event.name.isEmpty() && slice.nameHash != Names.hash(event.name)) {
             omissions.fault(Reason.END_OF_ANOTHER_NAME, event.offset);
         }
-        endSlice(event);
+        endSlice(slice, event);
         Site site = slice.site;
         if (site != null && event.startNs >= slice.startNs) {
-            addSite(site, event.startNs);
+            addSite(event.correlation < 0 ? site : site.withCorrelation(event.correlation), event.startNs);
         }
         if (slice.ignoredAs != null) {
             omissions.add(slice.ignoredAs);

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 import org.brickprofiler.internal.io.PlainText;
 import org.jspecify.annotations.Nullable;
 
-/** Names texts that are no trace: the tables, pages and logs that profilers write beside one, and what to read instead. */
+/** Names texts that are no trace, such as tables, pages and logs of profilers, and the file to read instead. */
 final class ForeignText {
 
     private static final int LONGEST_QUOTE = 60;
@@ -44,7 +44,7 @@ final class ForeignText {
 
     private ForeignText() {}
 
-    /** What a text is. Immutable. */
+    /** A kind of text by a sign in its beginning. Immutable. */
     private record Known(Pattern sign, String what) {}
 
     private static Known known(String sign, String what) {
@@ -52,7 +52,7 @@ final class ForeignText {
     }
 
     /**
-     * What is wrong with a text that is not TornadoVM's.
+     * Returns the fault of a text that is not TornadoVM's.
      *
      * @param head its beginning, a character for each byte
      * @return what it is and what to read instead; null where it may be JSON, is no text, or nothing at all
@@ -78,7 +78,7 @@ final class ForeignText {
         return head.substring(0, looked).chars().noneMatch(c -> c < ' ' && c != '\t' && c != '\n' && c != '\r');
     }
 
-    /** The same of so many bytes that they cannot be a packet by accident. */
+    /** Returns the same for so many bytes that they cannot be a packet by accident. */
     static boolean isLongText(String head) {
         return head.length() >= LEAST_TEXT && isText(head);
     }

@@ -15,7 +15,7 @@ import java.util.zip.ZipException;
  */
 final class GzipMembers extends InputStream {
 
-    /** What is thrown where other bytes stand behind the last member. */
+    /** The message for other bytes behind the last member. */
     static final String TRAILING = "bytes that are not packed with gzip stand behind the packed text";
 
     private static final int FIRST_MAGIC = 0x1f;

@@ -103,7 +103,7 @@ final class LaunchSites implements Closeable {
         private static final Pattern WITH_HEAD =
                 Pattern.compile("causallm|lmheadmodel|forconditionalgeneration|forseq2seqlm");
 
-        /** What holds parts of every kind; a name ends with the noun. */
+        /** Modules that hold parts of every kind; a name ends with the noun. */
         private static final Pattern CONTAINER = Pattern.compile("(model|encoder|decoder|encoderlayer|decoderlayer"
                 + "|transformer|transformerlayer|transformerblock|stack|sequential|modulelist|moduledict|graphmodule"
                 + "|optimizedmodule|dataparallel|wrapper)$");
@@ -130,7 +130,7 @@ final class LaunchSites implements Closeable {
         }
 
         /**
-         * Of a module, by its class. The noun at the end of a name decides where it has several: {@code
+         * Returns the kind of a module by its class. The noun at the end of a name decides if the name has several: {@code
          * GPT2LMHeadModel} is a model, {@code Qwen3MoeDecoderLayer} is a layer, {@code LayerNormLinear} is a projection.
          */
         static Kind ofClass(String name) {
@@ -239,7 +239,7 @@ final class LaunchSites implements Closeable {
         }
 
         /**
-         * What is known of a launch in one module within another. A projection belongs to what it is a part of: in a
+         * Returns the kind of a launch in one module within another. A projection belongs to the part that holds it: in a
          * pooler, or in the transformation ahead of a head's own projection, it is none of a layer and no head.
          */
         private static Kind within(Kind inner, Kind outer) {
@@ -263,15 +263,17 @@ final class LaunchSites implements Closeable {
 
     // ---- collecting ----
 
-    /** What a slice of the host is to the launches in it, a kind's number; {@link #NOTHING} if it is nothing. */
+    /** Returns the number of the kind that a slice of the host is, or of a launch; {@link #NOTHING} if it is neither. */
     int siteOf(TraceEvent event) {
         if (event.category.equals("python_function")) {
             return event.name.startsWith(MODULE) ? kindOf(event.name).index() : NOTHING;
         }
-        return event.correlation >= 0 && event.name.contains("Launch") ? LAUNCH : NOTHING;
+        // The end of a slice can have the correlation, too.
+        boolean mayBeKnown = event.correlation >= 0 || event.phase == 'B';
+        return mayBeKnown && event.name.contains("Launch") ? LAUNCH : NOTHING;
     }
 
-    /** The same of an annotation of the application; one that names no projection and no block does not matter. */
+    /** Returns the same for an annotation of the application; one that names no projection and no block is nothing. */
     int siteOfAnnotation(String name) {
         Kind kind = annotations.get(name);
         if (kind == null) {
@@ -285,6 +287,9 @@ final class LaunchSites implements Closeable {
 
     /** Takes a slice of the host that is a module, an annotation or a launch, once its end is known. */
     void add(EventCollector.Site site, long endNs) throws IOException {
+        if (site.kind() == LAUNCH && site.correlation() < 0) {
+            return;
+        }
         modulesSeen |= site.kind() != LAUNCH;
         host.add(site.row(), site.startNs(), endNs, site.offset(), site.kind(), site.correlation(), 0, 0);
     }

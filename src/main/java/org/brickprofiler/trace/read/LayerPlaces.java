@@ -91,7 +91,7 @@ final class LayerPlaces implements Closeable {
         COPY(true),
         OTHER(false);
 
-        /** What the names of fused kernels list if these prepare or make numbers of another format. */
+        /** Operations in the names of fused kernels that prepare or make numbers of another format. */
         private static final Pattern SCALES = Pattern.compile("_(abs|amax|aminmax|clamp|round|reciprocal)(_|$)");
 
         /** Whether bricks of every kind are made of such kernels. */

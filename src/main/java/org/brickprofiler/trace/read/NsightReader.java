@@ -42,6 +42,11 @@ final class NsightReader {
     private static final String FILLS = "CUPTI_ACTIVITY_KIND_MEMSET";
     private static final String GRAPHS = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
     private static final String CALLS = "CUPTI_ACTIVITY_KIND_RUNTIME";
+
+    /** A table of rocmProfileData, whose own script makes a trace of it. */
+    private static final String ROCM_OPERATIONS = "rocpd_op";
+
+    private static final String ROCM_NEXT = "; it is of rocmProfileData: convert it with rpd2tracing.py, and read the JSON";
     private static final String RANGES = "NVTX_EVENTS";
     private static final List<String> OF_DEVICE = List.of(KERNELS, COPIES, FILLS, GRAPHS);
 
@@ -208,7 +213,8 @@ final class NsightReader {
         if (known.isEmpty()) {
             throw new TraceFormatException(
                     collector.source, 0, "it is an SQLite database, but no export of Nsight Systems with CUDA or NVTX: it"
-                            + " has none of the tables " + String.join(", ", OF_DEVICE) + ", " + CALLS + ", " + RANGES);
+                            + " has none of the tables " + String.join(", ", OF_DEVICE) + ", " + CALLS + ", " + RANGES
+                            + (tables.containsKey(ROCM_OPERATIONS) ? ROCM_NEXT : ""));
         }
         for (String table : known) {
             each("SELECT max(rowid) FROM " + table, row -> report.totalRows += row.getLong(1));

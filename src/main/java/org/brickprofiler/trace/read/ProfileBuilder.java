@@ -254,8 +254,14 @@ final class ProfileBuilder extends EventCollector {
     }
 
     @Override
-    void endSlice(TraceEvent event) {
+    void endSlice(Slice slice, TraceEvent event) {
         omissions.add(Reason.END);
+        boolean isWork = slice.detail != OF_HOST && slice.detail != COMPILATION;
+        if (isWork && !head.isOwn() && !slice.isDropped() && slice.ignoredAs == null) {
+            noteBytes(event);
+            slice.amount = event.bytes >= 0 ? event.bytes : slice.amount;
+            slice.detail = event.correlation >= 0 ? event.correlation : slice.detail;
+        }
     }
 
     @Override

@@ -13,9 +13,9 @@ import org.eclipse.collections.impl.set.mutable.primitive.IntHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the names of processes, threads and tracks show of the rows of a profile: which of them lie on a device, in traces
- * that do not say so of each event, and which stand beside another row for slices that would not nest on it. Names may
- * come before the events of a row or after them. One thread.
+ * Knows by the names of processes, threads and tracks which rows of a profile lie on a device, in traces that do not mark
+ * each event, and which rows stand beside another one for slices that would not nest on it. Names may come before the
+ * events of a row or after them. One thread.
  *
  * <p><b>Devices.</b> XLA's profiler has a process {@code /device:GPU:0} for each device, TensorFlow's timelines one for
  * each stream of it, {@code /device:GPU:0/stream:14}, and AMD's tools have {@code GPU0} and {@code COPY}. XLA draws the
@@ -27,11 +27,11 @@ final class RowNames {
     private static final int MOST_TRACKS = 1 << 18;
     private static final int MOST_THREADS = 1 << 14;
 
-    /** A name is not looked at beyond this; those of devices are short. */
+    /** The longest name that is looked at; names of devices are short. */
     private static final int LONGEST = 256;
 
     private static final Pattern DEVICE = Pattern.compile(
-            "(?:.*/)?device:((?!CPU\\b)\\w+:\\d+)(/stream:\\d+|/stream:all|/memcpy)?(?: Compute)?|(GPU ?\\d+)(?: r\\d+)?"
+            "(?:.*/)?device:((?!CPU\\b)\\w+:\\d+)(/stream:\\d+|/stream:all|/memcpy)?(?: Compute| SparseCore \\d+)?|(GPU ?\\d+)(?: r\\d+)?"
                     + "|(COPY)(?: r\\d+)?|Ascend Hardware(?: \\d+)?");
 
     private static final Pattern NUMBERED_STREAM = Pattern.compile("/stream:\\d+");
@@ -104,10 +104,10 @@ final class RowNames {
             case "thread_sort_index" -> {
                 // The writer of this library gives a lane the place of the row that it stands beside.
                 String place = Long.toString(event.sortIndex);
-                int main = rows.find(event.process, place);
                 String name = threadNames.get(keyOf(event.process, place));
                 String lane = threadNames.getOrDefault(keyOf(event.process, event.thread), "");
-                if (main >= 0 && name != null && name.equals(TrackLayout.besideWhat(lane))) {
+                if (name != null && name.equals(TrackLayout.besideWhat(lane))) {
+                    int main = rows.line(event.process, place, event.offset).number;
                     mainRows.put(rows.line(event.process, event.thread, event.offset).number, main);
                 }
             }
@@ -140,7 +140,7 @@ final class RowNames {
             throw new TraceFormatException(source, track.offset(), "there are more than " + MOST_TRACKS + " tracks");
         }
         tracks.getIfAbsentPut(track.id(), track);
-        devicesNamed |= deviceOf(track.name()) != null;
+        devicesNamed |= deviceOf(track) != null;
         known.clear();
         TrackDescription above = tracks.get(track.parent());
         if (above != null && above.name().equals(TrackLayout.besideWhat(track.name()))) {
@@ -152,6 +152,11 @@ final class RowNames {
     /** Whether a process is a device by its name. */
     static boolean isDevice(String process) {
         return deviceOf(process) != null;
+    }
+
+    /** Of a track; a thread may be called anything. */
+    private static @Nullable Device deviceOf(TrackDescription track) {
+        return track.isThread() ? null : deviceOf(track.name());
     }
 
     private static @Nullable Device deviceOf(String name) {
@@ -193,7 +198,7 @@ final class RowNames {
         }
         TrackDescription at = tracks.get(Long.parseUnsignedLong(row.thread));
         for (int depth = 0; at != null && depth < tracks.size(); depth++) {
-            Device device = deviceOf(at.name());
+            Device device = deviceOf(at);
             if (device != null) {
                 return device;
             }

@@ -191,7 +191,7 @@ final class TimelineBuilder extends EventCollector {
     }
 
     @Override
-    void endSlice(TraceEvent event) {
+    void endSlice(Slice slice, TraceEvent event) {
         countArguments(event);
     }
 

@@ -93,11 +93,13 @@ final class DeviceRowsTest {
         TraceProfile reading = read(List.of(
                 process(3, "/device:TPU:0"), thread(3, 1, "Steps"), thread(3, 2, "XLA Modules"), thread(3, 3, "XLA Ops"),
                 process(4, "/device:TPU:1"), thread(4, 2, "XLA Modules"),
+                process(5, "/device:TPU:0 SparseCore 1"), thread(5, 3, "XLA Ops"), thread(5, 1, "Steps"),
                 process(9, "/host:CPU"),
                 slice("0", 3, 1, 0, 100), slice("jit_f", 3, 2, 0, 100), slice("convolution.1", 3, 3, 0, 70),
+                slice("1", 5, 1, 0, 90), slice("gather.2", 5, 3, 20, 30),
                 slice("jit_g", 4, 2, 0, 50), slice("python", 9, 1, 0, 500)));
 
-        assertThat(us(reading)).isEqualTo(Map.of("convolution.1", 70L, "jit_g", 50L));
+        assertThat(us(reading)).isEqualTo(Map.of("convolution.1", 70L, "Index", 30L, "jit_g", 50L));
     }
 
     @Test

@@ -66,10 +66,12 @@ final class FormsOfATraceProperties {
             inside.forEach(slice -> slice.complete(events));
         }
 
-        void beginAndEnd(List<String> events) {
-            events.add(event("B", ts, ",\"args\":{" + args + "}"));
-            inside.forEach(slice -> slice.beginAndEnd(events));
-            events.add(event("E", ts + dur, ""));
+        /** Its arguments may stand with its begin or with its end. */
+        void beginAndEnd(List<String> events, boolean argsLast) {
+            String more = ",\"args\":{" + args + "}";
+            events.add(event("B", ts, argsLast ? "" : more));
+            inside.forEach(slice -> slice.beginAndEnd(events, argsLast));
+            events.add(event("E", ts + dur, argsLast ? more : ""));
         }
     }
 
@@ -194,12 +196,15 @@ final class FormsOfATraceProperties {
         List<Slice> slices = new Maker(random, marks).trace();
         byte[] complete = trace(marks, namesLast, events -> slices.forEach(slice -> slice.complete(events)))
                 .getBytes(UTF_8);
-        byte[] pairs = trace(marks, namesLast, events -> slices.forEach(slice -> slice.beginAndEnd(events)))
+        byte[] pairs = trace(marks, namesLast, events -> slices.forEach(slice -> slice.beginAndEnd(events, false)))
+                .getBytes(UTF_8);
+        byte[] others = trace(marks, namesLast, events -> slices.forEach(slice -> slice.beginAndEnd(events, true)))
                 .getBytes(UTF_8);
 
         Profile expected = Profile.of(complete);
 
         assertThat(Profile.of(pairs)).as("begins and ends").isEqualTo(expected);
+        assertThat(Profile.of(others)).as("ends with arguments").isEqualTo(expected);
         for (byte[] form : Arrays.asList(complete, pairs)) {
             assertThat(Profile.of(converted(form, true))).as("Perfetto").isEqualTo(expected);
             assertThat(Profile.of(converted(form, false))).as("Chrome").isEqualTo(expected);
