@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import org.brickprofiler.BrickProfiler;
+import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Comparison.Change;
 
 /**
@@ -22,7 +23,7 @@ final class Alternation {
     /** After so many pairs no more are added. */
     private static final int MOST_PAIRS = 1 << 16;
 
-    private static final int FEWEST_PAIRS = 2;
+    private static final int FEWEST_PAIRS = Comparison.FEWEST_FOR_INTERVAL;
     private static final double NS_PER_S = 1e9;
 
     private final BrickProfiler profiler;
@@ -140,7 +141,7 @@ final class Alternation {
         }
     }
 
-    /** What came of it up to now; empty before two pairs of blocks, and where nothing is ever recorded. */
+    /** What came of it up to now; empty before three pairs of blocks, and where nothing is ever recorded. */
     synchronized Optional<Result> result() {
         if (pairs < FEWEST_PAIRS || !isObeyed) {
             return Optional.empty();

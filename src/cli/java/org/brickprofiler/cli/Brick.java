@@ -50,7 +50,8 @@ import picocli.CommandLine;
             "0:all went well; two logs agree",
             "1:nothing was found, two logs differ, or a device computes something else",
             "2:bad input, or the output could not be written",
-            "3:something is slower than --fail-on-regression allows"
+            "3:something is slower than --fail-on-regression allows",
+            "4:--fail-on-regression found no line that could be compared"
         },
         footerHeading = "%nExamples:%n",
         footer = {

@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 import org.brickprofiler.ProfileSnapshot;
 import org.brickprofiler.RunFacts;
 import org.brickprofiler.cli.ProgramRunner.Outcome;
+import org.brickprofiler.compare.Comparison;
 import org.brickprofiler.compare.Comparison.Change;
 
 /**
@@ -43,7 +44,7 @@ record Overhead(List<Outcome> on, List<Outcome> off) {
                 cost.hasInterval()
                         ? String.format(
                                 Locale.ROOT, "(95 %% interval %+.2f to %+.2f)", cost.lowPercent(), cost.highPercent())
-                        : "(of one run a side there is no interval)",
+                        : "(fewer than " + Comparison.FEWEST_FOR_INTERVAL + " runs a side have no interval)",
                 on.size(),
                 off.size()));
         text.append(side("without", without, hasRates)).append(side("with it", with, hasRates));

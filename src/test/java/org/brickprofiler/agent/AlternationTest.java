@@ -75,9 +75,9 @@ class AlternationTest {
     }
 
     @Test
-    void hasNoResultBeforeTwoPairs() {
+    void hasNoResultBeforeThreePairs() {
         Alternation alternation = new Alternation(profiler, 1);
-        for (int token = 0; token < 32; token++) {
+        for (int token = 0; token < 48; token++) {
             step(alternation, true, 1_000);
         }
         assertThat(alternation.result()).isEmpty();
