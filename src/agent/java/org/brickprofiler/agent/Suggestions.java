@@ -180,17 +180,19 @@ final class Suggestions {
     /** A method is brief if it has no loop, and all methods that it may call are brief; one that calls itself is not. */
     private void findBrief() {
         all.forEach(this::readCalls);
-        boolean changed = true;
-        while (changed) {
-            changed = false;
-            for (Code code : all) {
-                if (!code.isLong && !code.isBrief && code.calls.stream().allMatch(this::isBrief)) {
-                    code.isBrief = true;
-                    group(code.key()).notBrief--;
-                    changed = true;
-                }
-            }
+        List<Code> open = new ArrayList<>(all);
+        open.removeIf(code -> code.isLong);
+        while (open.removeIf(this::isFoundBrief)) {
+            // Once more: methods that call those that were found may be brief, too.
         }
+    }
+
+    private boolean isFoundBrief(Code code) {
+        code.isBrief = code.calls.stream().allMatch(this::isBrief);
+        if (code.isBrief) {
+            group(code.key()).notBrief--;
+        }
+        return code.isBrief;
     }
 
     private boolean isBrief(String key) {
