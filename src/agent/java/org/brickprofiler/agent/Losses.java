@@ -72,7 +72,7 @@ final class Losses {
         }
     }
 
-    /** What the profile lacks, a sentence for each kind. */
+    /** Returns a sentence for each kind of loss; none if nothing is lost. */
     List<String> summary() {
         List<String> lines = new ArrayList<>();
         if (!leftAlone.isEmpty()) {

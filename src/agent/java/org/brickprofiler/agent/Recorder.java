@@ -24,7 +24,10 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
 
     private static final long OPEN = 1;
 
-    /** How many steps have ended, what happens when those of the warm-up have, and how fast the others follow. Any thread. */
+    /**
+     * How many steps with an output token have ended, what happens when those of the warm-up have, and how fast the others
+     * follow. Any thread.
+     */
     static final class Steps {
         private final AtomicLong ended = new AtomicLong();
 
@@ -46,7 +49,7 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
         /**
          * A counter.
          *
-         * @param warmup how many steps count for nothing
+         * @param warmup how many steps with an output token count for nothing
          * @param afterWarmup what to do after these
          * @param alternation what switches recording on and off after these; null for nothing
          */
@@ -76,6 +79,10 @@ record Recorder(BrickProfiler profiler, Steps steps, Losses losses, Consumer<Str
         }
 
         private void end(long outputTokens) {
+            if (outputTokens == 0) {
+                // A part of a prompt. The warm-up ends with a token: ending within a prompt would shorten its time to the first one.
+                return;
+            }
             long number = ended.incrementAndGet();
             if (number == warmup) {
                 afterWarmup.run();

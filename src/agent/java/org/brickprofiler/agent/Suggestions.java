@@ -69,7 +69,7 @@ final class Suggestions {
     private final List<Code> all = new ArrayList<>();
 
     /** The methods that a call may be of, by name and descriptor. */
-    private final Map<String, List<Code>> called = new HashMap<>();
+    private final Map<String, Group> called = new HashMap<>();
 
     private final Set<String> names = new HashSet<>();
     private @Nullable Code step;
@@ -85,11 +85,24 @@ final class Suggestions {
      */
     private record Proposal(Code of, String call, Optional<BrickId> brick, String name, String timed) {}
 
+    /** Methods of one name and descriptor, each of which a call of these may run. */
+    private static final class Group {
+        static final Group EMPTY = new Group();
+
+        final List<Code> codes = new ArrayList<>();
+
+        /** How many of them are not known to be brief. */
+        int notBrief;
+    }
+
     /** A method, and what it calls. */
     private static final class Code {
         final ClassNode type;
         final MethodNode method;
         final int size;
+
+        /** The first two parts of its package, which a project has in common. */
+        final String root;
 
         /** By name and descriptor: the methods that it calls, and the bodies of the lambdas that it makes. */
         final Set<String> calls = new LinkedHashSet<>();
@@ -107,6 +120,7 @@ final class Suggestions {
             this.type = type;
             this.method = method;
             this.size = size;
+            root = type.name.substring(0, type.name.indexOf('/', type.name.indexOf('/') + 1) + 1);
         }
 
         String key() {
@@ -156,7 +170,9 @@ final class Suggestions {
                 Code code = new Code(type, method, sizes.getOrDefault(method.name + method.desc, 0));
                 code.isLong = (method.access & Opcodes.ACC_NATIVE) != 0;
                 all.add(code);
-                called.computeIfAbsent(code.key(), none -> new ArrayList<>()).add(code);
+                Group group = called.computeIfAbsent(code.key(), none -> new Group());
+                group.codes.add(code);
+                group.notBrief++;
             }
         }
     }
@@ -164,20 +180,27 @@ final class Suggestions {
     /** A method is brief if it has no loop, and all methods that it may call are brief; one that calls itself is not. */
     private void findBrief() {
         all.forEach(this::readCalls);
-        boolean changed = true;
-        while (changed) {
-            changed = false;
-            for (Code code : all) {
-                if (!code.isLong && !code.isBrief && code.calls.stream().allMatch(this::isBrief)) {
-                    code.isBrief = true;
-                    changed = true;
-                }
-            }
+        List<Code> open = new ArrayList<>(all);
+        open.removeIf(code -> code.isLong);
+        while (open.removeIf(this::isFoundBrief)) {
+            // Once more: methods that call those that were found may be brief, too.
         }
     }
 
+    private boolean isFoundBrief(Code code) {
+        code.isBrief = code.calls.stream().allMatch(this::isBrief);
+        if (code.isBrief) {
+            group(code.key()).notBrief--;
+        }
+        return code.isBrief;
+    }
+
     private boolean isBrief(String key) {
-        return called.getOrDefault(key, List.of()).stream().allMatch(code -> code.isBrief);
+        return group(key).notBrief == 0;
+    }
+
+    private Group group(String key) {
+        return called.getOrDefault(key, Group.EMPTY);
     }
 
     private void readCalls(Code code) {
@@ -282,7 +305,7 @@ final class Suggestions {
     /** Whether the lambda that a call takes calls one of some methods. */
     private boolean runs(Site site, Set<String> methods) {
         return site.body() != null
-                && called.getOrDefault(site.body(), List.of()).stream()
+                && group(site.body()).codes.stream()
                         .anyMatch(body -> body.calls.stream().anyMatch(methods::contains));
     }
 
@@ -298,8 +321,11 @@ final class Suggestions {
     // ---- the step ----
 
     private void findStep() {
+        Map<String, Long> ofProject =
+                proposals.stream().collect(Collectors.groupingBy(each -> each.of().root, Collectors.counting()));
         List<Code> passes = all.stream()
                 .filter(code -> code.isWritten() && PASSES.contains(code.method.name))
+                .filter(code -> ofProject.getOrDefault(code.root, 0L) >= FEWEST_OF_STEP)
                 .toList();
         long most = FEWEST_OF_STEP - 1L;
         Set<Code> reachedByBest = Set.of();
@@ -319,13 +345,14 @@ final class Suggestions {
         }
     }
 
+    /** The methods of its own project that a method leads to. */
     private Set<Code> reached(Code from) {
         Set<Code> reached = new LinkedHashSet<>(List.of(from));
         Deque<Code> open = new ArrayDeque<>(reached);
         while (!open.isEmpty()) {
             for (String key : open.remove().calls) {
-                for (Code next : called.getOrDefault(key, List.of())) {
-                    if (reached.add(next)) {
+                for (Code next : group(key).codes) {
+                    if (next.root.equals(from.root) && reached.add(next)) {
                         open.add(next);
                     }
                 }

@@ -181,7 +181,7 @@ class Llama3RulesIT {
         assertThat(tokens).as("by the wall time, which the steps nearly fill").isBetween(3.0, 4.001);
     }
 
-    /** What is computed for the parts that give no logits ends in the last layer after the keys and values. */
+    /** Parts of a prompt without logits end in the last layer, after its keys and values. */
     @Spec("22.2")
     @Test
     void countsEachBrick() throws IOException {

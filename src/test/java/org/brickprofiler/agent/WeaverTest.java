@@ -367,7 +367,26 @@ class WeaverTest {
         assertThat(Woven.recorded()).isEqualTo("{Embedding=2/2, RmsNorm=2/2}");
     }
 
-    /** Whatever the path meets, the engine's method returns what it would return without the rule. */
+    /** The parts of a prompt before its first token belong to one step of the warm-up. */
+    @Spec("22.6")
+    @Test
+    void endsTheWarmUpWithAToken() {
+        BrickProfiler profiler = BrickProfiler.enabled();
+        List<String> said = new ArrayList<>();
+        Recorder recorder = new Recorder(
+                profiler, new Recorder.Steps(1, profiler::reset, null), new Losses(said::add), said::add);
+        for (int prompt = 0; prompt < 2; prompt++) {
+            recorder.endStep(recorder.startStep(16, 0, 0, true));
+            recorder.endStep(recorder.startStep(16, 16, 0, true));
+            recorder.endStep(recorder.startStep(4, 32, 1, true));
+        }
+        Steps steps = profiler.snapshot().steps();
+        assertThat(steps.phase(StepInfo.Phase.PREFILL).orElseThrow().prefillTokens()).isEqualTo(36);
+        assertThat(steps.timeToFirstToken().count()).isEqualTo(1);
+        assertThat(said).isEmpty();
+    }
+
+    /** The engine's method tolerates null, and so does the path of the rule. */
     @Spec("22.18")
     @ParameterizedTest
     @CsvSource({"other.rows, NullPointerException", "arg0.columns(), NullPointerException"})
