@@ -53,8 +53,8 @@ ends AS (
         rank,
         brick,
         sum(windows) AS windows,
-        floor(median(CASE WHEN 3 * place <= blocks THEN stand END)) AS first,
-        floor(median(CASE WHEN 3 * place > 2 * blocks THEN stand END)) AS last,
+        floor(median(CASE WHEN 3 * place <= blocks THEN stand END)) AS early,
+        floor(median(CASE WHEN 3 * place > 2 * blocks THEN stand END)) AS late,
         floor(median(CASE WHEN 3 * place > 2 * blocks THEN work END))
             - floor(median(CASE WHEN 3 * place <= blocks THEN work END)) AS work
     FROM placed
@@ -69,9 +69,9 @@ middles AS (
         brick,
         count(*) AS ranks,
         median(windows) AS windows,
-        floor(median(first)) AS first,
-        floor(median(last)) AS last,
-        floor(median(last - first)) AS change
+        floor(median(early)) AS early,
+        floor(median(late)) AS late,
+        floor(median(late - early)) AS change
     FROM ends
     GROUP BY run_id, device, brick
 ),
@@ -84,10 +84,10 @@ beside AS (
         ranks,
         ends.windows AS windows,
         middles.windows AS usual_windows,
-        ends.last - ends.first - change AS beyond,
+        ends.late - ends.early - change AS beyond,
         CASE
-            WHEN ends.last - middles.last >= ends.first - middles.first THEN ends.last - middles.last
-            ELSE ends.first - middles.first
+            WHEN ends.late - middles.late >= ends.early - middles.early THEN ends.late - middles.late
+            ELSE ends.early - middles.early
         END AS slow,
         work
     FROM ends
