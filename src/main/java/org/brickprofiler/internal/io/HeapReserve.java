@@ -36,7 +36,8 @@ public final class HeapReserve {
     /**
      * Keeps 5 MiB, or a tenth of a small heap, and starts the thread that watches the heap.
      *
-     * @param whenFull called once, on that thread, when the heap is full: it should need no memory
+     * @param whenFull called on that thread when the heap is full, and again if it fails with an
+     *     {@link OutOfMemoryError}: it should need little memory
      */
     public HeapReserve(Runnable whenFull) {
         this.whenFull = whenFull;
@@ -56,37 +57,55 @@ public final class HeapReserve {
     }
 
     private static byte[] half() {
-        return new byte[(int) Math.min(HALF_BYTES, Runtime.getRuntime().maxMemory() / SMALLEST_SHARE)];
+        return new byte[halfBytes()];
+    }
+
+    private static int halfBytes() {
+        return (int) Math.min(HALF_BYTES, Runtime.getRuntime().maxMemory() / SMALLEST_SHARE);
     }
 
     /** Ends once the heap was full. */
     private void watch() {
         try {
-            ReferenceQueue<byte[]> cleared = new ReferenceQueue<>();
-            while (true) {
-                // A new one each time: the collector also clears one that nobody has read for long.
-                SoftReference<byte[]> sentinel = new SoftReference<>(new byte[PROBE_BYTES], cleared);
-                while (cleared.remove() != sentinel) {
-                    // An earlier one.
-                }
-            }
+            awaitFullHeap();
         } catch (InterruptedException end) {
-            // Nobody needs to know any more.
+            return;
         } catch (OutOfMemoryError full) {
-            first.set(NOTHING);
-            note();
-            while (maker.isAlive()) {
-                LockSupport.parkNanos(LOOK_NS);
-            }
-            second.set(NOTHING);
+            // As awaited.
         }
+        first.set(NOTHING);
+        boolean isNoted = note();
+        while (maker.isAlive()) {
+            isNoted = isNoted || note();
+            LockSupport.parkNanos(LOOK_NS);
+        }
+        second.set(NOTHING);
     }
 
-    private void note() {
+    private void awaitFullHeap() throws InterruptedException {
+        ReferenceQueue<byte[]> cleared = new ReferenceQueue<>();
+        do {
+            // A new one each time: the collector also clears one that nobody has read for long.
+            SoftReference<byte[]> sentinel = new SoftReference<>(new byte[PROBE_BYTES], cleared);
+            while (cleared.remove() != sentinel) {
+                // An earlier one.
+            }
+        } while (availableBytes() >= halfBytes());
+    }
+
+    /** Just after a collection. */
+    private static long availableBytes() {
+        Runtime heap = Runtime.getRuntime();
+        return heap.maxMemory() - heap.totalMemory() + heap.freeMemory();
+    }
+
+    /** Whether there was memory for the note. */
+    private boolean note() {
         try {
             whenFull.run();
+            return true;
         } catch (OutOfMemoryError full) {
-            // The note is lost; the memory is still kept.
+            return false;
         }
     }
 }
