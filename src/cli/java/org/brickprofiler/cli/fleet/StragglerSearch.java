@@ -65,6 +65,9 @@ final class StragglerSearch {
 
     private static final String ALL_BRICKS = "";
 
+    /** How much farther the upper quartile of undisturbed windows is from the middle than the lower one, at most. */
+    private static final int MOST_SKEWED = 3;
+
     /** The most ranks that a remark lists. */
     private static final int MOST_NAMED = 8;
 
@@ -179,9 +182,11 @@ final class StragglerSearch {
         ranks();
         remark();
         List<Shown> shown = List.of();
+        List<Question.Row> rows = testedRanks > 0 ? Question.STRAGGLER_BRICKS.ask(engine) : List.of();
+        leaveOutDisturbed(rows);
         if (testedRanks > 0) {
             drift();
-            bricks();
+            bricks(rows);
             shown = shown();
             brickWindows();
             windows();
@@ -256,7 +261,7 @@ final class StragglerSearch {
                 remarks.add(devices(run, computing));
             }
             groups.forEach(group -> remark(
-                    "Run " + run + (group.device().isEmpty() ? "" : ", " + group.device()),
+                    named(group),
                     peers.getOrDefault(group, List.of()),
                     brief.getOrDefault(group, List.of())));
         });
@@ -354,19 +359,46 @@ final class StragglerSearch {
         return ns * beyondPpm / (1e6 + beyondPpm);
     }
 
-    private void bricks() throws IOException {
+    /**
+     * Leaves out the peers of whom more than about a quarter of the windows are disturbed in half of the bricks: the upper
+     * quartile is then a disturbed window, and far from the middle one, which is no sure figure of a rank any more.
+     */
+    private void leaveOutDisturbed(List<Question.Row> rows) {
+        Map<Peers, Set<String>> disturbed = new TreeMap<>(Peers.ORDER);
+        Map<Peers, Set<String>> all = new HashMap<>();
+        for (Question.Row row : rows) {
+            if (row.ifNumber("above_ppm").isPresent()) {
+                Peers key = new Peers(row.text("run_id"), row.text("device"));
+                all.computeIfAbsent(key, none -> new HashSet<>()).add(brickOf(row));
+                long above = row.number("above_ppm");
+                if (above >= FLOOR_PPM && above >= MOST_SKEWED * row.ifNumber("below_ppm").orElse(0)) {
+                    disturbed.computeIfAbsent(key, none -> new HashSet<>()).add(brickOf(row));
+                }
+            }
+        }
+        disturbed.forEach((key, bricks) -> {
+            if (2 * bricks.size() >= all.getOrDefault(key, Set.of()).size() && peers.remove(key) != null) {
+                remarks.add(named(key) + ": a quarter or more of the windows of its ranks are disturbed in " + bricks.size()
+                        + " bricks, so that the test for stragglers does not apply: none was looked for.");
+            }
+        });
+        testedRanks = peers.values().stream().filter(StragglerSearch::isTested).mapToInt(List::size).sum();
+    }
+
+    private static String named(Peers key) {
+        return "Run " + key.run() + (key.device().isEmpty() ? "" : ", " + key.device());
+    }
+
+    private void bricks(List<Question.Row> rows) {
         Map<RankKey, List<Question.Row>> slow = new TreeMap<>(RankKey.ORDER);
-        for (Question.Row row : Question.STRAGGLER_BRICKS.ask(engine)) {
+        for (Question.Row row : rows) {
             RankKey key = RankKey.of(row);
             show(row);
             if (isTested(key) && isUnusual(row) && !drifts(key, brickOf(row))) {
                 slow.computeIfAbsent(key, none -> new ArrayList<>()).add(row);
             }
         }
-        slow.forEach((key, rows) -> {
-            Rank rank = ranks.get(key);
-            bricks(Objects.requireNonNull(rank), rows);
-        });
+        slow.forEach((key, some) -> bricks(Objects.requireNonNull(ranks.get(key)), some));
     }
 
     private boolean isUnusual(Question.Row row) {

@@ -33,8 +33,8 @@ import java.util.TreeSet;
  *
  * <p><b>Limits.</b> A rank with fewer than {@value #FEWEST_WINDOWS} windows is neither tested nor a peer of others, and fewer
  * than {@value #FEWEST_PEERS} peers are not tested; the remarks name them. If a rank has fewer windows than its peers, its
- * distance has to be larger, as its median is less sure. The tests hold if less than half of the windows are disturbed. All
- * ranks of a run are taken to enter the same collectives. Windows of a single brick are looked at if the middle one of a
+ * distance has to be larger, as its median is less sure. If a quarter or more of the windows of all ranks are disturbed in half
+ * of the bricks, the tests do not apply, which a remark reports. All ranks of a run are taken to enter the same collectives. Windows of a single brick are looked at if the middle one of a
  * twentieth of them is {@value #FLOOR_PERCENT} % longer, so that a shorter time or a smaller difference is not found.
  *
  * @param findings who it is, the most costly first

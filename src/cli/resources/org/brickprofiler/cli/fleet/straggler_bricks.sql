@@ -5,6 +5,8 @@
 -- computed; windows are those in which the brick ran there, 6 at least, and usual_windows those of the middle rank. held is
 -- in how many blocks, of how many, the brick was at least half as far from its peers as it is altogether, and held_ppm how
 -- far on the mean of these. spread_with_ppm is what the spread becomes at most if one of the ranks is far away.
+-- above_ppm and below_ppm are how far the upper and the lower quartile of a brick's blocks on all ranks are from their
+-- rank's middle one.
 WITH blocks AS (
     SELECT run_id, device, rank, brick, block, stand, work, windows, total_ns FROM brick_stand
 ),
@@ -21,6 +23,25 @@ stands AS (
     FROM blocks
     GROUP BY run_id, device, rank, brick
     HAVING sum(windows) >= 6
+),
+moved AS (
+    SELECT
+        blocks.run_id AS run_id,
+        blocks.device AS device,
+        blocks.brick AS brick,
+        blocks.stand - stands.stand AS beyond
+    FROM blocks
+    JOIN stands ON blocks.run_id = stands.run_id AND blocks.rank = stands.rank AND blocks.brick = stands.brick
+),
+quartiles AS (
+    SELECT
+        run_id,
+        device,
+        brick,
+        median(CASE WHEN beyond > 0 THEN beyond END) AS above,
+        median(CASE WHEN beyond < 0 THEN -beyond END) AS below
+    FROM moved
+    GROUP BY run_id, device, brick
 ),
 common AS (
     SELECT
@@ -140,6 +161,8 @@ SELECT
     CAST(spreads.spread AS BIGINT) AS spread_ppm,
     CAST(spread_with AS BIGINT) AS spread_with_ppm,
     CAST(usual_spreads.spread AS BIGINT) AS usual_spread_ppm,
+    CAST(floor(above) AS BIGINT) AS above_ppm,
+    CAST(floor(below) AS BIGINT) AS below_ppm,
     ranks,
     CAST(windows AS BIGINT) AS windows,
     CAST(floor(usual_windows) AS BIGINT) AS usual_windows,
@@ -151,6 +174,8 @@ FROM beside
 JOIN spreads ON beside.run_id = spreads.run_id AND beside.device = spreads.device
     AND coalesce(beside.brick, '') = spreads.brick
 JOIN usual_spreads ON beside.run_id = usual_spreads.run_id AND beside.device = usual_spreads.device
+LEFT JOIN quartiles ON beside.run_id = quartiles.run_id AND beside.device = quartiles.device
+    AND beside.brick = quartiles.brick
 LEFT JOIN held ON beside.run_id = held.run_id AND beside.rank = held.rank AND beside.brick = held.brick
 WHERE beyond >= 20000 OR place = 1
 ORDER BY run_id, rank, brick NULLS FIRST

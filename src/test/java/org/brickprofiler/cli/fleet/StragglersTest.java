@@ -323,6 +323,24 @@ final class StragglersTest {
         }
     }
 
+    /** In more than a third of all windows no middle one shows how fast a rank usually is. */
+    @ParameterizedTest
+    @CsvSource({"8, 40, true, 62", "64, 60, false, 124", "8, 40, true, 124"})
+    @Spec("24.16")
+    void whereStallsAreTooManyTheTestDoesNotApply(int ranks, int windows, boolean eachBrick, long seed) throws Exception {
+        SimulatedFleet fleet = new SimulatedFleet(new Shape("r1", ranks, windows, seed), List.of());
+        Stragglers stragglers = FleetStudy.find(
+                eachBrick ? fleet.withStallsOfBricks(0.35, 0.5) : fleet.withStalls(0.35, 0.5), folder);
+
+        assertThat(stragglers.findings()).isEmpty();
+        assertThat(stragglers.shown()).isEmpty();
+        assertThat(stragglers.remarks())
+                .singleElement()
+                .asString()
+                .startsWith("Run r1, Simulated A: a quarter or more of the windows of its ranks are disturbed in ")
+                .endsWith("the test for stragglers does not apply: none was looked for.");
+    }
+
     @Test
     @Spec("24.16")
     void aSlowRankIsFoundAmongHeavyStalls() throws Exception {
