@@ -45,6 +45,8 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -418,6 +420,7 @@ final class NullArgumentsTest {
     private @Nullable Object usual(Class<?> type) {
         Map<Class<?>, Object> usual = Map.ofEntries(
                 Map.entry(String.class, "name"),
+                Map.entry(LogRecord.class, new LogRecord(Level.INFO, "message")),
                 Map.entry(CharSequence.class, "name"),
                 Map.entry(Object.class, "object"),
                 Map.entry(Path.class, folder.resolve("file.json")),

@@ -400,7 +400,8 @@ public record Comparison(
          * @return options
          */
         public Options withBaseline(List<String> names) {
-            return new Options(floorPercent, stepBrick, acrossEnvironments, seed, names);
+            return new Options(
+                    floorPercent, stepBrick, acrossEnvironments, seed, Objects.requireNonNull(names, "names"));
         }
     }
 
