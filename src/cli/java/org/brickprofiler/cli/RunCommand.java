@@ -44,7 +44,8 @@ import picocli.CommandLine;
         customSynopsis = {
             "brick run [-h] [-n=N] [--warmup=N] [--until=PERCENT] [--most=N] [--limit=SECONDS]",
             "                 [--out=FOLDER] [--add] [--roofline=ROOF] [--floor=PERCENT] [--step=BRICK]",
-            "                 [--across-environments] [--fail-on-regression=PERCENT]",
+            "                 [--across-environments] [--baseline=NAMES[,NAMES...]]...",
+            "                 [--fail-on-regression=PERCENT]",
             "                 (--overhead=CMD | --before=CMD --after=CMD) [--json | --markdown | --html=OUT]"
         },
         description = "Runs two commands in turns, in random order, collects the profile that each writes to the file "

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is left of a run under the agent's jar, however the run ends and whatever it is given. */
 @Timeout(120)
-@Spec("22.16")
+@Spec("22.21")
 final class AgentEndIT {
 
     private static final Path JAR = Path.of(System.getProperty("agent.jar")).toAbsolutePath();

@@ -191,7 +191,7 @@ class RuleFileTest {
     }
 
     @Test
-    @Spec("22.16")
+    @Spec("22.21")
     void reportsNeedFilesOfTheirOwn(@TempDir Path folder) throws IOException {
         Path rules = Files.writeString(folder.resolve("bricks.yaml"), "bricks: []");
         Path link = Files.createSymbolicLink(folder.resolve("link.yaml"), rules);
