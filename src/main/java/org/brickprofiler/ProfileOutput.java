@@ -92,7 +92,7 @@ final class ProfileOutput {
         }
     }
 
-    /** What all of them recorded; empty where none was switched on. */
+    /** Returns the merged profile of all of them; empty if none was switched on. */
     synchronized Optional<ProfileSnapshot> profile() {
         Optional<ProfileSnapshot> all = profilers.stream().map(WindowReaders.Reader::whole).reduce(ProfileSnapshot::merge);
         if (left == 0) {

@@ -49,10 +49,10 @@ final class WindowFiles {
     /** The number that a window after an earlier process of the same rank is counted from. */
     private long base;
 
-    /** What earlier processes lost, and what somebody deleted. */
+    /** The losses of earlier processes, and the windows that somebody deleted. */
     private @Nullable ExportLoss lostBefore;
 
-    /** What would have been written since the last window that was. */
+    /** The samples since the last window that was written. */
     private @Nullable ExportLoss lost;
 
     private boolean recorded;

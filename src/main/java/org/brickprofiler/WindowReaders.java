@@ -39,7 +39,7 @@ final class WindowReaders {
             }
         }
 
-        /** What was recorded since the reader was added, also where that is nothing. For a reader without windows. */
+        /** Returns the samples since the reader was added, even if there are none. For a reader without windows. */
         ProfileSnapshot whole() {
             synchronized (WindowReaders.this) {
                 ProfileSnapshot now = profiler.get();

@@ -70,7 +70,7 @@ public final class Agent {
     /** How many rules applied when that was said last; -1 before. Guarded by this. */
     private int saidApplied = -1;
 
-    /** Where {@code brick run} wants the profile; null without it. */
+    /** The file in which {@code brick run} expects the profile; null without it. */
     private final @Nullable Path runPath = AgentOptions.runFile(System.getenv());
 
     /** The file at that path; null if it cannot be written. */
@@ -403,7 +403,7 @@ public final class Agent {
         void write(Path file) throws IOException;
     }
 
-    /** Where the option says that the profile goes; null if only the variable does. */
+    /** The file of the option {@code out}; null if only the variable names one. */
     private @Nullable Path ownOut() {
         Path out = options.out();
         return out == null || out.equals(runPath) ? null : out;

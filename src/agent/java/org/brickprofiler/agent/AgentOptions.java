@@ -81,7 +81,7 @@ record AgentOptions(
                 seed == null ? OptionalLong.empty() : OptionalLong.of(number(AB, seed, Long.MAX_VALUE)));
     }
 
-    /** Where {@code brick run} wants the profile, beside {@code out}; null where it does not ask. */
+    /** Returns the file in which {@code brick run} expects the profile, beside {@code out}; null without it. */
     static @Nullable Path runFile(Map<String, String> environment) {
         String variable = Settings.value(environment::get, OUT_VARIABLE);
         return variable == null ? null : Path.of(variable);

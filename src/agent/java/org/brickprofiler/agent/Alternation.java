@@ -141,7 +141,7 @@ final class Alternation {
         }
     }
 
-    /** What came of it up to now; empty before three pairs of blocks, and where nothing is ever recorded. */
+    /** Returns the result up to now; empty before three pairs of blocks, and if nothing is ever recorded. */
     synchronized Optional<Result> result() {
         if (pairs < FEWEST_PAIRS || !isObeyed) {
             return Optional.empty();

@@ -43,7 +43,7 @@ final class MethodWeaver {
 
     private static final String JDK_BRIDGE = "org/brickprofiler/agent/bridge/JdkBridge";
 
-    /** What our code puts onto the stack above what lies there: three numbers of two slots each, and one of one. */
+    /** The slots that woven code adds to the stack: three numbers of two slots each, and one of one. */
     private static final int STACK = 7;
 
     /** What lies there in a handler: the exception. */
@@ -76,7 +76,7 @@ final class MethodWeaver {
         final int key;
         final InsnList elements;
 
-        /** Where it begins and ends, each with whether that is before the instruction. */
+        /** Its two ends, each with whether the end is before the instruction. */
         final Map<AbstractInsnNode, Boolean> begins;
 
         final Map<AbstractInsnNode, Boolean> ends;

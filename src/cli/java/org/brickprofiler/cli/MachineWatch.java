@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MachineWatch {
 
-    /** Where {@code proc} and {@code sys} are. */
+    /** The folder that has {@code proc} and {@code sys}. */
     static final Path ROOT = Path.of("/");
 
     /** Of the processors' time: more was taken by other virtual machines than a quiet host takes. */

@@ -112,7 +112,7 @@ final class Comparer {
         return baseline;
     }
 
-    /** What the bricks are compared by: of each its logarithms, beside the common part. */
+    /** The variables of the test: the logarithms of each brick, without the common part. */
     private List<double[]> comparedBricks() {
         return comparableBricks().stream()
                 .map(figure -> besideCommon(logs(figure)))

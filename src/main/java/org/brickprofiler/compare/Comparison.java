@@ -137,7 +137,7 @@ public record Comparison(
         STEP,
         /** Tokens per second: the application's own measure where all runs have it, or else by the wall time. */
         TOKENS_PER_SEC,
-        /** What all bricks have in common, or those of the baseline, as a change only. */
+        /** The common part of all bricks, or of the baseline's, as a change only. */
         COMMON,
         /** What the bricks of a category take in a step by their figures, ns. */
         CATEGORY,

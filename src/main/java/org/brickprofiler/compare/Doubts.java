@@ -259,7 +259,10 @@ final class Doubts {
                         + " lowest and the " + trimmed + " highest runs") + " of each side: find the cause, and run again.";
     }
 
-    /** Which runs of a side are far from its median, by what all runs deviate from the medians of their sides, and by the floor. */
+    /**
+     * Returns the runs of a side that are outliers, measured by the deviations of all runs from their side's median, and by
+     * the floor.
+     */
     private boolean[] apartIn(double[] logs, int from, int to) {
         double[] deviations = deviations(logs);
         double usual = Median.withDefaults()

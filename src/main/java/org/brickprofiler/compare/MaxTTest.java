@@ -100,7 +100,7 @@ final class MaxTTest {
     }
 
     /**
-     * What variables of one kind have in common.
+     * The common variance of the variables of one kind.
      *
      * @param variance the median of the variances that chance explains where all are one
      * @param priorDegrees the degrees of freedom that this median is worth; 0 where it is worth nothing

@@ -51,19 +51,20 @@ public interface DeviceStream extends AutoCloseable {
     int deviceIndex();
 
     /**
-     * Which device it is, wherever it is asked for: its number is one among those that the process sees.
+     * Returns the identity of the device in every process; its number counts only the devices that the process sees.
      *
      * @return the UUID that the driver reports, for CUDA as its tools print it, {@code GPU-} first; empty unless overridden,
-     *     and where it is not known
+     *     and if it is not known
      */
     default Optional<String> deviceUuid() {
         return Optional.empty();
     }
 
     /**
-     * Where the device is in its machine.
+     * Returns the address of the device in its machine.
      *
-     * @return the address of the PCI function, such as {@code 0000:17:00.0}; empty unless overridden, and where it is not known
+     * @return the address of the PCI function, such as {@code 0000:17:00.0}; empty unless overridden, and if it is not
+     *     known
      */
     default Optional<String> pciAddress() {
         return Optional.empty();

@@ -71,10 +71,10 @@ public record BrickRoofline(
     }
 
     /**
-     * Where each brick of a profile stands. Of a brick with percentiles the mean of the middle half of its samples counts,
-     * so that samples which the machine interrupted decide nothing. If that is less than the roof and the mean of all
-     * samples is not, the samples differ in their work, and the mean of all counts. Bricks in which the two are more than a
-     * tenth apart are named.
+     * Returns the distance of each brick of a profile to its roof. If a brick has percentiles, the mean of the middle half
+     * of its samples counts, so that samples which the machine interrupted decide nothing. If that is less than the roof
+     * and the mean of all samples is not, the samples differ in their work, and the mean of all counts. Bricks in which the
+     * two are more than a tenth apart are named.
      *
      * @param snapshot the profile, of the same machine
      * @param machine what the machine can do
@@ -159,7 +159,7 @@ public record BrickRoofline(
                 roof);
     }
 
-    /** What all samples would take if each took the mean of the middle half, ns; without percentiles what they took. */
+    /** Returns the time of all samples if each took the mean of the middle half, ns; without percentiles their total. */
     private static double usualNs(BrickStats brick) {
         double meanNs = brick.latency().map(latency -> latency.meanNs(0, 100)).orElse(0.0);
         double share = meanNs == 0 ? 1 : brick.latency().orElseThrow().meanNs(25, 75) / meanNs;

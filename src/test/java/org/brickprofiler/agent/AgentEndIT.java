@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is left of a run under the agent's jar, however the run ends and whatever it is given. */
+/** The reports of a run under the agent's jar, for every end of the run and every combination of options. */
 @Timeout(120)
 @Spec("22.21")
 final class AgentEndIT {

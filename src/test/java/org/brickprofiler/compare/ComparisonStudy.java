@@ -154,7 +154,7 @@ public final class ComparisonStudy {
         return new Cell(100.0 * alarms / comparisons, 100.0 * found / comparisons, 100.0 * others / comparisons);
     }
 
-    /** What the changed brick's line is shown from on average where nothing has changed, %. */
+    /** The mean "shown from" of the changed brick's line in comparisons without a change, %. */
     static double smallest(Behaviour behaviour, int comparisons, int runs, double floorPercent) {
         return IntStream.range(0, comparisons)
                 .mapToDouble(seed -> new SimulatedRuns(behaviour, seed)

@@ -122,7 +122,7 @@ final class SimulatedRuns {
     }
 
     /**
-     * What is different on the second side.
+     * The difference of the second side.
      *
      * @param slowerPercent how much longer all samples of the changed bricks take
      * @param bricks how many bricks change, from {@link #CHANGED} on

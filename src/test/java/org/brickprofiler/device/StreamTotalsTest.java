@@ -6,7 +6,7 @@ import java.util.Optional;
 import org.brickprofiler.testing.Spec;
 import org.junit.jupiter.api.Test;
 
-/** Which streams are the same one, of several processes. */
+/** Streams of several processes are merged if they are of the same device. */
 final class StreamTotalsTest {
 
     private static StreamTotals on(Optional<String> uuid, Optional<String> address) {

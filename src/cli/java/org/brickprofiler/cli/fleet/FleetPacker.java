@@ -177,7 +177,7 @@ public final class FleetPacker {
         return List.copyOf(sources.values());
     }
 
-    /** What the exports of the files' folders record as lost. */
+    /** The losses that exports have recorded in the folders of the files. */
     private static List<PackProblem> losses(List<Source> sources) {
         List<PackProblem> losses = new ArrayList<>();
         sources.stream().map(source -> source.file().toAbsolutePath().getParent()).distinct().forEach(windows -> {

@@ -16,7 +16,7 @@ import jcuda.driver.CUuuid;
  */
 final class CudaContext {
 
-    /** What the driver needs for "domain:bus:device.function", with room for longer domains. */
+    /** Characters for "domain:bus:device.function", with room for longer domains. */
     private static final int PCI_CHARACTERS = 32;
 
     private final CUcontext context;

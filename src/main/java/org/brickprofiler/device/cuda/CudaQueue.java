@@ -612,7 +612,7 @@ final class CudaQueue {
         /** What was current on the thread; nobody reads it. */
         final CUcontext popped = new CUcontext();
 
-        /** What the driver answered when the context was to be made current last. */
+        /** The driver's result of the last attempt to make the context current. */
         int pushCode;
 
         /** The call that was made last. */

@@ -388,7 +388,7 @@ public final class CudaStream implements DeviceStream {
         }
     }
 
-    /** What is done for a stream that nobody has any more; holds nothing that the application has. */
+    /** Closes a stream that is garbage collected; refers to nothing that the application holds. */
     private record Abandoned(String name, CudaMarks marks, CudaFailures failures) implements Runnable {
         @Override
         public void run() {

@@ -140,7 +140,7 @@ public final class MetalStream implements DeviceStream {
                 new Abandoned(name, stream, finished, counters, ownsQueue, queueIsGiven), this);
     }
 
-    /** What is done for a stream that nobody has any more; holds nothing that the application has. */
+    /** Closes a stream that is garbage collected; refers to nothing that the application holds. */
     private record Abandoned(
             String name,
             long stream,

@@ -15,7 +15,7 @@ public final class CloseActions {
 
     private static final int FEW = 16;
 
-    /** What is done to an object that this does not keep. */
+    /** An action on an object to which it has a weak reference. */
     private record Weak<T>(WeakReference<T> object, Consumer<T> action) implements Runnable {
         @Override
         public void run() {

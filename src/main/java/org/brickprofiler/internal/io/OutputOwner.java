@@ -3,8 +3,8 @@ package org.brickprofiler.internal.io;
 import java.util.Optional;
 
 /**
- * Which copy of the library writes the profile of the process. A virtual machine may have several, each in a class loader
- * of its own: of the application, of a plug-in, of the agent. They share the system properties only. Any thread.
+ * Decides which copy of the library writes the profile of the process. A virtual machine may have several copies, each in
+ * its own class loader: the application's, a plug-in's, the agent's. They share only the system properties. Any thread.
  */
 public final class OutputOwner {
 

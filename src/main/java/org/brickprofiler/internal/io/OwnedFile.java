@@ -18,7 +18,7 @@ import java.util.function.Predicate;
  */
 public final class OwnedFile<T> {
 
-    /** Which process has written the file, after {@link #write}. */
+    /** The process that has written the file, after {@link #write}. */
     public enum Writer {
         /** This call. */
         THIS,

@@ -42,7 +42,7 @@ public final class Polling {
         REFUSED
     }
 
-    /** What is waited for. */
+    /** The condition of a wait. */
     @FunctionalInterface
     public interface Question {
         /**

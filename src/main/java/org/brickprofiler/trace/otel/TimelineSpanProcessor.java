@@ -38,7 +38,7 @@ public final class TimelineSpanProcessor implements SpanProcessor {
     private final ConcurrentHashMap<String, OpenSpan> openSpans = ConcurrentHashMap.newMap();
     private final AtomicInteger openCount = new AtomicInteger();
 
-    /** What is added to a timestamp to get the recorder's clock, by the span that started last. */
+    /** The offset from a timestamp to the recorder's clock, taken from the span that started last, ns. */
     private volatile long latestOffsetNs;
 
     /** A span that has not ended. It keeps no span: one that never ends must not keep what hangs on it. Immutable. */

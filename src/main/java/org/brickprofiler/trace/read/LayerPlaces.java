@@ -431,8 +431,9 @@ final class LayerPlaces implements Closeable {
         }
 
         /**
-         * Where the trace ends with it, it can be the first product of another layer as well, if such have its kernel. A
-         * product of a pooler or a classifier lies there, too, and its module shows that it is no head.
+         * Counts a product behind the last layer as the head. The last product of a trace may also be the first one of
+         * another layer, if first products have its kernel. A product of a pooler or a classifier is no head; its module
+         * shows that.
          */
         private void head(Item product) {
             if (mayBeHead(product.site) && (closing != null || !stream.qkv.contains(product.event.kernel()))) {

@@ -219,8 +219,8 @@ final class ProfileBuilder extends EventCollector {
     }
 
     /**
-     * Where no event is marked as a device's, but names show devices, keeps the slices of these that show their work most
-     * finely: names may come behind what they name.
+     * Keeps only the finest slices of the devices that names show, if no event is marked as a device's. A name may come
+     * after the events of its row.
      */
     private void keepNamedDevices() throws IOException {
         IntHashSet used = new IntHashSet();

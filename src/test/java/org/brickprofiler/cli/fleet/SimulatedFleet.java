@@ -200,7 +200,7 @@ final class SimulatedFleet {
         return withStalls(windows, longest);
     }
 
-    /** What a stall makes of a time. */
+    /** Returns a time with a stall in it. */
     private double stall() {
         if (random.nextDouble() >= stalledWindows) {
             return 1;

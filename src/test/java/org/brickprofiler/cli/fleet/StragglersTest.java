@@ -268,7 +268,7 @@ final class StragglersTest {
         });
     }
 
-    /** What becomes slower because there is more and more to do is no drift. */
+    /** A rank that becomes slower because its work grows does not drift. */
     @Test
     @Spec("24.15")
     void aRankThatHasMoreAndMoreToDoDoesNotDrift() throws Exception {

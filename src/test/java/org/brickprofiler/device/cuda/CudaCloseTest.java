@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is left of streams and timers that were closed where their context is not current, or never. */
+/** Streams and timers leave nothing behind, even if they are closed in another context, or never. */
 class CudaCloseTest {
 
     private static final long LONGEST_NS = 30_000_000_000L;

@@ -135,7 +135,7 @@ class CudaFailuresTest {
         try (CapturedLog log = new CapturedLog()) {
             application.run();
 
-            // Whoever destroys tries once more to make the context current: what that overcomes is no failure.
+            // Destroying makes the context current once more; a refusal that this overcomes is no failure.
             boolean isOvercome = call.getKey().equals("cuCtxPushCurrent_v2") && nth == call.getValue();
             assertThat(log.linesWith("WARN")).isEqualTo(isOvercome ? 0 : 1);
             assertThat(isOvercome ? 1 : log.linesWith(function(call.getKey()) + " answered CUDA_ERROR_UNKNOWN (999)"))

@@ -109,7 +109,7 @@ class CudaTimeoutTest {
         }
     }
 
-    /** What a device did that hung for a while is not known: neither busy nor idle. */
+    /** The time in which a device hung is neither busy nor idle. */
     @Spec("12.7")
     @Test
     void theTimeOfWhatWasGivenUpIsNotIdle() {

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What is done before a stream closes, and for whom not any more. */
+/** Actions are done once before a stream closes; those of forgotten objects are dropped. */
 final class CloseActionsTest {
 
     private final CloseActions actions = new CloseActions();

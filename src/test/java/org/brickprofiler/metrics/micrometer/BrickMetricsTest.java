@@ -199,7 +199,7 @@ final class BrickMetricsTest {
         each.beginStep(StepInfo.prefill(7));
         each.endPass();
         assertThat(registered.await(60, TimeUnit.SECONDS)).isTrue();
-        // Whatever belongs to the same look follows the bricks of it, while the binder is held.
+        // The other meters of the same snapshot follow its bricks, while the binder is held.
         synchronized (metrics) {
             assertThat(prometheus.find("brick.step.time").meters()).hasSize(1);
         }

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What counts in traces of programs that show devices in another way than Kineto. */
+/** Traces of programs that show devices in another way than Kineto. */
 final class DeviceRowsTest {
 
     private static String process(int pid, String name) {

@@ -165,7 +165,7 @@ final class FormsOfATraceProperties {
         return out.toByteArray();
     }
 
-    /** What two forms of a trace have in common. */
+    /** The figures that must be equal in all forms of a trace. */
     private record Profile(
             List<RoundTrip.Brick> bricks,
             List<TraceProfile.Placement> placements,
